@@ -40,6 +40,7 @@ macro_rules! engine_commands {
                 shell::pick_model_folder,
                 shell::pick_adapter,
                 shell::pick_projector,
+                shell::pick_embedding_model,
                 shell::pick_tokenizer,
                 shell::export_character,
                 shell::export_characters,

@@ -55,6 +55,7 @@ async fn warm_up(app: &AppHandle) {
     let engine = core.engine().await;
     engine.warm_up_in_background();
     engine.resume_interrupted_downloads();
+    engine.resume_interrupted_moves();
 }
 
 /// Asks until a remedy works. Returns `false` if the user quits.

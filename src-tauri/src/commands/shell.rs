@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use engine::Exported;
 use engine::api::{
-    AddedModels, ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model,
-    ModelState, PromptFile, ReadableOptions,
+    AddedModels, ApiError, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat,
+    Model, ModelState, PromptFile, ReadableOptions,
 };
 use serde::Deserialize;
 use tauri::ipc::Channel;
@@ -150,7 +150,20 @@ pub(crate) async fn pick_adapter(
 ) -> Result<Option<ModelState>, ApiError> {
     let dialog = dialog(&window, "Choose an adapter").add_filter("Adapters (GGUF)", &["gguf"]);
     match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
-        Some(path) => core.engine().await.set_model_adapter(model, path).await.map(Some),
+        Some(path) => core.engine().await.add_model_adapter(model, path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user select an embedding model, which stays in its folder. Returns `null` if the dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn pick_embedding_model(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+) -> Result<Option<EmbeddingModel>, ApiError> {
+    let dialog = dialog(&window, "Choose an embedding model").add_filter("Models (GGUF)", &["gguf"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.choose_embedding_model(path).await.map(Some),
         None => Ok(None),
     }
 }

@@ -49,6 +49,7 @@ mod memory_panel;
 mod memory_personas;
 mod memory_worlds;
 mod model_loading;
+mod model_moves;
 mod odd_endpoints;
 mod odd_imports;
 mod other_app_models;

@@ -4,7 +4,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use engine::api::{ApiError, Event, LoadNote, ModelActivity, ModelRef, SettingOwner, SettingValue};
+use engine::api::{ApiError, Event, LoadNote, LoadReason, ModelActivity, ModelRef, SettingOwner, SettingValue};
 use engine::{Engine, Options};
 use serde_json::json;
 use tempfile::TempDir;
@@ -95,12 +95,12 @@ async fn invalid_loading_settings_are_refused() {
     assert!(refusal.contains("a KV cache of type q8_0 needs flash attention"), "{refusal}");
     let file = app.dir.path().join("adapter.gguf");
     std::fs::write(&file, "GGUF but not for long").unwrap();
-    let error = app.engine.set_model_adapter(app.model.clone(), file).await.unwrap_err().to_string();
+    let error = app.engine.add_model_adapter(app.model.clone(), file).await.unwrap_err().to_string();
     assert!(error.contains("The adapter cannot be used"), "{error}");
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
-    let error = app.engine.set_model_adapter(app.model.clone(), model).await.unwrap_err().to_string();
+    let error = app.engine.add_model_adapter(app.model.clone(), model).await.unwrap_err().to_string();
     assert!(error.contains("is not an adapter (LoRA)"), "{error}");
-    let error = app.engine.set_adapter_weight(app.model.clone(), f32::NAN).await.unwrap_err().to_string();
+    let error = app.engine.set_adapter_weight(app.model.clone(), "/x".into(), f32::NAN).await.unwrap_err().to_string();
     assert!(error.contains("from 0 to 2"), "{error}");
 }
 
@@ -115,8 +115,10 @@ async fn failed_device_is_announced_with_the_reason() {
         }
     };
     assert_eq!(model, "SmolLM2-135M-Instruct.Q4_1");
-    let [LoadNote::WithoutGraphics { why }] = &notes[..] else { panic!("{notes:?}") };
-    assert!(why.contains("SIGABRT"), "{why}");
+    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = &notes[..] else {
+        panic!("{notes:?}")
+    };
+    assert!(detail.contains("SIGABRT"), "{detail}");
 }
 
 #[tokio::test]

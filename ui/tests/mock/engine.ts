@@ -197,6 +197,7 @@ export class MockEngine implements Transport {
 	pickModelFolder = async () => null;
 	pickAdapter = async (id: string) => this.modelLoads.pickAdapter(id);
 	pickProjector = async (id: string) => this.modelLoads.pickProjector(id);
+	pickEmbeddingModel = async () => this.modelLoads.chooseEmbedding();
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
@@ -593,10 +594,12 @@ export class MockEngine implements Transport {
 	op_model_states = () => this.modelLoads.all();
 	op_load_model = ({ id }: { id: string }) => this.modelLoads.load(id);
 	op_unload_model = ({ id }: { id: string }) => this.modelLoads.unload(id);
-	op_set_adapter_weight = ({ id, weight }: { id: string; weight: number }) => this.modelLoads.setWeight(id, weight);
-	op_remove_model_adapter = ({ id }: { id: string }) => this.modelLoads.removeAdapter(id);
 	op_remove_model_projector = ({ id }: { id: string }) => this.modelLoads.removeProjector(id);
 	op_pair_model_projector = ({ id }: { id: string }) => this.modelLoads.pairProjector(id);
+	op_set_adapter_weight = ({ id, path, weight }: { id: string; path: string; weight: number }) => this.modelLoads.setWeight(id, path, weight);
+	op_remove_model_adapter = ({ id, path }: { id: string; path: string }) => this.modelLoads.removeAdapter(id, path);
+	op_embedding_choice = () => this.modelLoads.embedding;
+	op_use_bundled_embedding_model = () => this.modelLoads.useBundledEmbedding();
 	op_measure_model = () => this.modelLoads.measure();
 	op_list_devices = () => this.modelLoads.devices;
 	op_delete_model_file = ({ id }: { id: string }) => this.#delete(this.models, id);

@@ -1,4 +1,4 @@
-import type { AddedModels, ApiError, Download, DownloadState, Event, FitReport, HubFile, HubModel, HubRepository, HubSearch, HubSettings, Model, OtherAppModels, SuggestedModel } from "../../src/lib/api/generated";
+import type { AddedModels, ApiError, Download, DownloadState, Event, FitReport, HubFile, HubModel, HubRepository, HubSearch, HubSettings, Model, ModelMove, MoveState, OtherAppModels, SuggestedModel } from "../../src/lib/api/generated";
 
 const GB = 1e9;
 const FREE = 11.2 * GB;
@@ -32,6 +32,7 @@ const file = (name: string, bytes: number | null, rest: Partial<HubFile> = {}): 
 /** The hub, the catalogue and the downloads of the scripted engine. A test advances the downloads step by step. */
 export class MockHub {
 	downloads: Download[] = [];
+	moves: ModelMove[] = [];
 	others: OtherAppModels[] = [{ app: "LM Studio", folder: "/home/sam/.lmstudio/models", models: ["Qwen3-4B-Q4_K_M", "gemma-3-12b-it-Q4_K_M"], bytes: 9.8 * GB }];
 	settings: HubSettings = { address: "https://huggingface.co", addressIsFixed: false, hasToken: false, tokenIsForSession: false, folders: ["/media/models"], downloadFolder: "/home/sam/.local/share/inglenook/models" };
 	hint = false;
@@ -60,6 +61,48 @@ export class MockHub {
 		this.host.models.push({ id, name: first.file.replace(".gguf", ""), path: `${this.settings.downloadFolder}/${first.file}`, bytes: first.total, sha256: "7c1a10d2", architecture: "qwen3", context: 32_768, fits: "yes", missing: false, note: null, default: first.makesDefault, readsPictures: false });
 		this.host.emit({ event: "changed", what: "models", id });
 		this.host.emit({ event: "downloadEnded", id: first.id, name: first.file, model: id, makesDefault: first.makesDefault });
+	}
+
+	/** Brings the move of a model to `fraction` of its size, or into another state. */
+	moveTo(model: string, fraction: number, state: MoveState = "copying", reason = "", hint = ""): void {
+		const move = this.moves.find((one) => one.model === model);
+		if (!move) return;
+		Object.assign(move, { done: Math.round(fraction * (move.total ?? 0)), state, reason, hint });
+		this.host.emit({ event: "modelMoving", moving: structuredClone(move) });
+	}
+
+	/** Completes the move of a model. */
+	finishMove(id: string): void {
+		const move = this.#takeMove(id);
+		const model = this.host.models.find((one) => one.id === id);
+		if (!move || !model) return;
+		model.path = `${move.folder}/${model.path.split("/").at(-1)}`;
+		this.host.emit({ event: "changed", what: "models", id });
+		this.host.emit({ event: "modelMoveEnded", model: id, name: move.name, folder: move.folder, moved: true });
+	}
+
+	op_list_model_moves = () => this.moves;
+
+	op_move_model = ({ id, folder }: { id: string; folder: string }): ModelMove => {
+		const model = this.host.models.find((one) => one.id === id);
+		if (!model) throw { kind: "notFound", message: "This model no longer exists." } satisfies ApiError;
+		const move: ModelMove = { model: id, name: model.name, folder: folder || this.settings.downloadFolder, state: "queued", done: 0, total: model.bytes, reason: "", hint: "" };
+		this.moves = [...this.moves.filter((one) => one.model !== id), move];
+		this.host.emit({ event: "modelMoving", moving: structuredClone(move) });
+		return move;
+	};
+
+	op_move_models_of_folder = ({ from, folder }: { from: string; folder: string }): ModelMove[] => this.host.models.filter(({ path }) => path.startsWith(from)).map(({ id }) => this.op_move_model({ id, folder }));
+
+	op_cancel_model_move = ({ id }: { id: string }): void => {
+		const move = this.#takeMove(id);
+		if (move) this.host.emit({ event: "modelMoveEnded", model: id, name: move.name, folder: move.folder, moved: false });
+	};
+
+	#takeMove(id: string): ModelMove | undefined {
+		const move = this.moves.find((one) => one.model === id);
+		this.moves = this.moves.filter((one) => one.model !== id);
+		return move;
 	}
 
 	op_list_downloads = () => this.downloads;

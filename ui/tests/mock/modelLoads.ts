@@ -1,6 +1,7 @@
-import type { ComputeDevices, Model, ModelState, SpeedTest } from "../../src/lib/api/generated";
+import type { ComputeDevices, EmbeddingModel, Model, ModelState, SpeedTest } from "../../src/lib/api/generated";
 
 const GB = 1_000_000_000;
+const BUNDLED: EmbeddingModel = { name: "all-MiniLM-L6-v2-Q8_0", path: null, hasBundled: true, missing: false, left: 0 };
 
 /** Loaded models and devices of a machine with a graphics card of 8 GB. */
 export class MockModelLoads {
@@ -11,6 +12,7 @@ export class MockModelLoads {
 		],
 		failure: null,
 	};
+	embedding = BUNDLED;
 	readonly #states = new Map<string, Partial<ModelState>>();
 
 	constructor(
@@ -31,23 +33,37 @@ export class MockModelLoads {
 	}
 
 	unload(id: string): ModelState {
-		const { adapter, projector, readsNoPictures } = this.#of(id);
-		this.#states.set(id, { adapter, projector, readsNoPictures });
+		const { adapters, projector, readsNoPictures } = this.#of(id);
+		this.#states.set(id, { adapters, projector, readsNoPictures });
 		this.changed();
 		return this.#of(id);
 	}
 
+	/** The first adapter is a pirate; a second one is calm. */
 	pickAdapter(id: string): ModelState {
-		return this.#change(id, { adapter: { name: "pirate-f16.gguf", path: "/home/sam/Downloads/pirate-f16.gguf", weight: 1, missing: false } });
+		const { adapters } = this.#of(id);
+		const name = adapters.length === 0 ? "pirate-f16.gguf" : "calm-f16.gguf";
+		return this.#change(id, { adapters: [...adapters, { name, path: `/home/sam/Downloads/${name}`, weight: 1, missing: false }] });
 	}
 
-	setWeight(id: string, weight: number): ModelState {
-		const { adapter } = this.#of(id);
-		return this.#change(id, { adapter: adapter && { ...adapter, weight } });
+	setWeight(id: string, path: string, weight: number): ModelState {
+		return this.#change(id, { adapters: this.#of(id).adapters.map((one) => (one.path === path ? { ...one, weight } : one)) });
 	}
 
-	removeAdapter(id: string): ModelState {
-		return this.#change(id, { adapter: null });
+	removeAdapter(id: string, path: string): ModelState {
+		return this.#change(id, { adapters: this.#of(id).adapters.filter((one) => one.path !== path) });
+	}
+
+	chooseEmbedding(): EmbeddingModel {
+		this.embedding = { ...BUNDLED, name: "nomic-embed-text-v1.5.Q8_0", path: "/home/sam/Downloads/nomic-embed-text-v1.5.Q8_0.gguf", left: 1_240 };
+		this.changed();
+		return this.embedding;
+	}
+
+	useBundledEmbedding(): EmbeddingModel {
+		this.embedding = { ...BUNDLED, left: 1_240 };
+		this.changed();
+		return this.embedding;
 	}
 
 	pickProjector(id: string): ModelState {
@@ -68,7 +84,7 @@ export class MockModelLoads {
 	}
 
 	#of(id: string): ModelState {
-		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, projector: null, readsNoPictures: false, ...this.#states.get(id) };
+		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...this.#states.get(id) };
 	}
 
 	#change(id: string, change: Partial<ModelState>): ModelState {
@@ -88,7 +104,7 @@ export class MockModelLoads {
 			layers: small ? 31 : 41,
 			gpuLayers: small ? 31 : 20,
 			devices: [processor, card],
-			notes: small ? [] : [{ kind: "fewerLayers", from: 41, to: 20, why: "a context of 8192 tokens does not fit into memory" }],
+			notes: small ? [] : [{ kind: "fewerLayers", from: 41, to: 20, reason: { kind: "outOfMemory" } }],
 		};
 	}
 }

@@ -49,6 +49,7 @@ export class FakeShell implements Transport {
 	pickModelFolder = async () => null;
 	pickAdapter = async (_model: string): Promise<null> => null;
 	pickProjector = async (_model: string): Promise<null> => null;
+	pickEmbeddingModel = async (): Promise<null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 	exportCharacter = async (): Promise<string | null> => null;

@@ -8,6 +8,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use worker::protocol::{Device, DeviceKind};
 
+use crate::load_reason::LoadReason;
 use crate::process;
 use crate::settings::WorkerSettings;
 
@@ -24,7 +25,7 @@ pub enum Devices {
     Unknown,
     Known(Vec<Device>),
     /// A driver failed. The processor is used alone until the devices are listed again.
-    Failed(String),
+    Failed(LoadReason),
 }
 
 impl Devices {
@@ -65,14 +66,14 @@ impl DeviceCache {
     }
 
     /// Notes that a device failed while a model was loaded.
-    pub(crate) fn fail(&self, why: &str) {
-        self.set(Devices::Failed(why.to_owned()));
+    pub(crate) fn fail(&self, reason: LoadReason) {
+        self.set(Devices::Failed(reason));
     }
 
     /// The current devices. Asks again if there is a graphics device, because its free memory changes.
     pub(crate) async fn current(&self, settings: &WorkerSettings) -> Devices {
         match self.get() {
-            Devices::Failed(why) => Devices::Failed(why),
+            Devices::Failed(reason) => Devices::Failed(reason),
             known @ Devices::Known(_) if known.graphics().is_empty() => known,
             Devices::Known(_) | Devices::Unknown => self.set(list(settings).await),
         }
@@ -83,27 +84,31 @@ impl DeviceCache {
 pub(crate) async fn list(settings: &WorkerSettings) -> Devices {
     match ask(settings).await {
         Ok(devices) => Devices::Known(devices),
-        Err(why) => {
-            tracing::warn!(why, "the devices could not be listed");
-            Devices::Failed(why)
+        Err(reason) => {
+            tracing::warn!(%reason, "the devices could not be listed");
+            Devices::Failed(reason)
         }
     }
 }
 
-async fn ask(settings: &WorkerSettings) -> Result<Vec<Device>, String> {
+async fn ask(settings: &WorkerSettings) -> Result<Vec<Device>, LoadReason> {
     let mut command = Command::new(&settings.worker);
     process::restrict(&mut command, settings);
     command.arg("--devices").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    let child = command.spawn().map_err(|error| format!("the worker did not start: {error}"))?;
+    let child = command.spawn().map_err(failed)?;
     let limit = settings.policy.handshake;
     let output = timeout(limit, child.wait_with_output())
         .await
-        .map_err(|_| format!("the graphics driver did not answer within {} seconds", limit.as_secs_f32()))?
-        .map_err(|error| error.to_string())?;
+        .map_err(|_| LoadReason::DriverSilent { seconds: limit.as_secs_f32().ceil() as u32 })?
+        .map_err(failed)?;
     if !output.status.success() {
-        return Err(format!("the graphics driver failed: {}{}", output.status, last_line(&output.stderr)));
+        return Err(failed(format!("{}{}", output.status, last_line(&output.stderr))));
     }
-    parse(&output.stdout)
+    parse(&output.stdout).map_err(failed)
+}
+
+fn failed(detail: impl ToString) -> LoadReason {
+    LoadReason::DriverFailed { detail: detail.to_string() }
 }
 
 fn parse(json: &[u8]) -> Result<Vec<Device>, String> {
@@ -118,12 +123,12 @@ fn parse(json: &[u8]) -> Result<Vec<Device>, String> {
     Ok(devices)
 }
 
-/// The end of the output, as the end of a sentence.
+/// The end of the output, after a colon.
 fn last_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     let line: String = line.chars().filter(|character| !character.is_control()).take(MAX_NAME).collect();
-    if line.is_empty() { line } else { format!("; its last output: {line}") }
+    if line.is_empty() { line } else { format!(": {line}") }
 }
 
 #[cfg(test)]
@@ -148,7 +153,7 @@ mod tests {
         assert_eq!(Devices::Known(vec![cpu.clone(), chip.clone()]).graphics(), [&chip]);
         assert!(Devices::Known(vec![cpu]).graphics().is_empty());
         assert_eq!(both.named("Vulkan1"), Some(&chip));
-        assert!(both.named("CPU").is_none() && Devices::Failed(String::new()).named("CPU").is_none());
+        assert!(both.named("CPU").is_none() && Devices::Failed(LoadReason::Refused).named("CPU").is_none());
     }
 
     #[test]
@@ -167,9 +172,9 @@ mod tests {
     #[test]
     fn failed_device_is_not_asked_again() {
         let cache = DeviceCache::default();
-        cache.fail("it died");
+        cache.fail(LoadReason::OutOfMemory);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let devices = runtime.block_on(cache.current(&WorkerSettings::default()));
-        assert_eq!(devices, Devices::Failed("it died".to_owned()));
+        assert_eq!(devices, Devices::Failed(LoadReason::OutOfMemory));
     }
 }

@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 use provider::{ProviderError, ProviderErrorKind as Kind};
 use worker::protocol::ErrorCode;
 
+use crate::load_reason::DeathDetail;
+
 const SMALLER: &str = "choose a smaller context size or a smaller model";
 
 /// Converts an error frame.
@@ -99,6 +101,23 @@ impl Death {
             message,
             format!("try again, which starts a new worker; if it dies again, {}", self.advice()),
         )
+        .caused_by(DeathDetail(self.technical()))
+    }
+
+    /// The signal or code and the last line of output, for those who know llama.cpp.
+    fn technical(&self) -> String {
+        let how = match (&self.killed_because, self.status) {
+            (Some(why), _) => why.clone(),
+            (None, None) => String::new(),
+            (None, Some(status)) => match (signal(status), status.code()) {
+                (Some(number), _) => {
+                    name(number).map_or_else(|| format!("signal {number}"), |(name, _)| name.to_owned())
+                }
+                (None, code) => format!("exit code {}", code.unwrap_or_default()),
+            },
+        };
+        let line = self.stderr_tail.lines().map(str::trim).rfind(|line| !line.is_empty());
+        [Some(how.as_str()).filter(|how| !how.is_empty()), line].into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 
     fn advice(&self) -> &'static str {

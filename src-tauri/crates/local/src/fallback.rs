@@ -4,6 +4,8 @@
 use provider::{ProviderError, ProviderErrorKind};
 use serde::Serialize;
 
+use crate::load_reason::LoadReason;
+
 /// Smallest context, in tokens, that is tried without being asked for.
 const SMALLEST_CONTEXT: u32 = 1_024;
 /// The graphics device gets at least this part of the layers, or none.
@@ -22,22 +24,22 @@ pub(crate) struct Attempt {
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadNote {
     /// The graphics devices could not be used, so the processor computes alone.
-    WithoutGraphics { why: String },
+    WithoutGraphics { reason: LoadReason },
     /// Fewer layers are on the graphics device.
-    FewerLayers { from: u32, to: u32, why: String },
+    FewerLayers { from: u32, to: u32, reason: LoadReason },
     /// The context is smaller, in tokens.
-    SmallerContext { from: u32, to: u32, why: String },
+    SmallerContext { from: u32, to: u32, reason: LoadReason },
 }
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::WithoutGraphics { why } => write!(f, "the processor computes alone: {why}"),
-            Self::FewerLayers { from, to, why } => {
-                write!(f, "{to} instead of {from} layers are on the graphics device: {why}")
+            Self::WithoutGraphics { reason } => write!(f, "the processor computes alone: {reason}"),
+            Self::FewerLayers { from, to, reason } => {
+                write!(f, "{to} instead of {from} layers are on the graphics device: {reason}")
             }
-            Self::SmallerContext { from, to, why } => {
-                write!(f, "the context has {to} instead of {from} tokens: {why}")
+            Self::SmallerContext { from, to, reason } => {
+                write!(f, "the context has {to} instead of {from} tokens: {reason}")
             }
         }
     }
@@ -91,16 +93,20 @@ impl Ladder {
 
     /// Replaces what was said about layers and context by the difference to the first attempt.
     fn describe(&mut self, error: &ProviderError) {
-        let (first, now, why) = (self.first, self.current, error.message.clone());
+        let (first, now, reason) = (self.first, self.current, LoadReason::from(error));
         self.notes.retain(|note| matches!(note, LoadNote::WithoutGraphics { .. }));
         if now.gpu_layers == 0 && first.gpu_layers > 0 && self.notes.is_empty() {
-            self.notes.push(LoadNote::WithoutGraphics { why: why.clone() });
+            self.notes.push(LoadNote::WithoutGraphics { reason: reason.clone() });
         }
         if now.gpu_layers > 0 && now.gpu_layers < first.gpu_layers {
-            self.notes.push(LoadNote::FewerLayers { from: first.gpu_layers, to: now.gpu_layers, why: why.clone() });
+            self.notes.push(LoadNote::FewerLayers {
+                from: first.gpu_layers,
+                to: now.gpu_layers,
+                reason: reason.clone(),
+            });
         }
         if now.context < first.context {
-            self.notes.push(LoadNote::SmallerContext { from: first.context, to: now.context, why });
+            self.notes.push(LoadNote::SmallerContext { from: first.context, to: now.context, reason });
         }
     }
 }
@@ -129,9 +135,9 @@ mod tests {
         let expected =
             [(29, 8_192), (14, 8_192), (7, 8_192), (7, 4_096), (0, 8_192), (0, 4_096), (0, 2_048), (0, 1_024)];
         assert_eq!(all, expected);
-        let why = || "it did not work".to_owned();
-        let smaller = LoadNote::SmallerContext { from: 8_192, to: 1_024, why: why() };
-        assert_eq!(notes, [LoadNote::WithoutGraphics { why: why() }, smaller]);
+        let reason = LoadReason::OutOfMemory;
+        let smaller = LoadNote::SmallerContext { from: 8_192, to: 1_024, reason: reason.clone() };
+        assert_eq!(notes, [LoadNote::WithoutGraphics { reason }, smaller]);
     }
 
     #[test]
@@ -155,6 +161,6 @@ mod tests {
         assert!(ladder.step(&failed(ProviderErrorKind::OutOfMemory)));
         let notes = ladder.into_notes();
         let told: Vec<_> = notes.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["10 instead of 20 layers are on the graphics device: it did not work"]);
+        assert_eq!(told, ["10 instead of 20 layers are on the graphics device: the memory is not enough"]);
     }
 }

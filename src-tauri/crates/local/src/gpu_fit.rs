@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(graphics_memory(&Devices::Known(vec![integrated.clone()])), 0);
         let both = Devices::Known(vec![card(6 * GIB), integrated]);
         assert_eq!(graphics_memory(&both), 6 * GIB - 8 * GIB / 12);
-        assert_eq!(graphics_memory(&Devices::Failed("lost".into())), 0);
+        assert_eq!(graphics_memory(&Devices::Failed(crate::LoadReason::Refused)), 0);
         assert_eq!(graphics_memory(&Devices::Known(vec![card(1)])), 0, "spare memory is not used");
     }
 

@@ -19,6 +19,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod actor;
+mod adapters;
 mod counting;
 mod crash_history;
 mod devices;
@@ -31,6 +32,7 @@ mod host;
 pub mod library;
 mod load_options;
 mod pictures;
+mod load_reason;
 mod pool;
 mod process;
 mod projectors;
@@ -40,6 +42,7 @@ mod status;
 mod token_rules;
 pub mod tokenizer;
 
+pub use adapters::{AdapterFault, check_adapter};
 pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
 pub use fallback::LoadNote;
@@ -49,6 +52,7 @@ pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
 pub use load_options::LoadOptions;
 pub use pictures::picture_size;
+pub use load_reason::LoadReason;
 pub use pool::ModelLimits;
 pub use projectors::{paired_projector, suits};
 pub use settings::{Policy, WorkerSettings};

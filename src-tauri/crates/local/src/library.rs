@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use domain::ModelId;
@@ -88,23 +89,39 @@ pub fn inspect_verified(path: &Path, bytes: u64, sha256: String) -> Result<Inspe
 /// # Errors
 /// Fails if a file cannot be read.
 pub fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64, String)> {
+    let going_on = |done, total| {
+        progress(done, total);
+        ControlFlow::Continue(())
+    };
+    hash_unless_stopped(path, going_on).map(Option::unwrap_or_default)
+}
+
+/// Works like [`hash`]. `None` if `progress` stopped it.
+///
+/// # Errors
+/// Fails if a file cannot be read.
+pub fn hash_unless_stopped(
+    path: &Path,
+    mut progress: impl FnMut(u64, u64) -> ControlFlow<()>,
+) -> std::io::Result<Option<(u64, String)>> {
     let parts = gguf::parts_of(path);
     let total = parts.iter().try_fold(0, |sum, part| Ok::<_, std::io::Error>(sum + std::fs::metadata(part)?.len()))?;
     let (mut hasher, mut buffer, mut done) = (Sha256::new(), vec![0; 1 << 20], 0);
     for part in parts {
         let mut file = File::open(part)?;
         loop {
-            match file.read(&mut buffer)? {
-                0 => break,
-                read => {
-                    hasher.update(&buffer[..read]);
-                    done += read as u64;
-                    progress(done, total);
-                }
+            let read = file.read(&mut buffer)?;
+            if read == 0 {
+                break;
+            }
+            hasher.update(&buffer[..read]);
+            done += read as u64;
+            if progress(done, total).is_break() {
+                return Ok(None);
             }
         }
     }
-    Ok((done, hex::encode(hasher.finalize())))
+    Ok(Some((done, hex::encode(hasher.finalize()))))
 }
 
 /// Returns the SHA-256 of one file, in lower-case hexadecimal.

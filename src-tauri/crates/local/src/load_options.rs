@@ -17,19 +17,21 @@ pub struct LoadOptions {
     pub batch: Option<u32>,
     pub cache_type: CacheType,
     pub flash_attention: FlashAttention,
-    pub adapter: Option<Adapter>,
     /// Absolute path of the file that reads pictures for the model (mmproj). Only prompts with pictures load it.
     pub projector: Option<String>,
+    /// Adapters whose effects add up.
+    pub adapters: Vec<Adapter>,
 }
 
 impl LoadOptions {
-    pub(crate) fn tuning(&self) -> Tuning {
+    /// `adapter` has the effect of all adapters.
+    pub(crate) fn tuning(&self, adapter: Option<Adapter>) -> Tuning {
         Tuning {
             device: self.device.clone(),
             batch: self.batch,
             cache_type: self.cache_type,
             flash_attention: self.flash_attention,
-            adapter: self.adapter.clone(),
+            adapter,
         }
     }
 
@@ -56,10 +58,43 @@ impl LoadOptions {
     /// for the default.
     pub(crate) fn cache_variant(&self) -> String {
         let changed = (self.cache_type, self.flash_attention) != <(CacheType, FlashAttention)>::default();
-        if !changed && self.adapter.is_none() {
+        let adapters: Vec<_> = self.adapters.iter().filter(|adapter| adapter.weight != 0.0).map(identity).collect();
+        if !changed && adapters.is_empty() {
             return String::new();
         }
-        let adapter = self.adapter.as_ref().map_or_else(String::new, |adapter| format!("{adapter:?}"));
-        format!("{:?} {:?} {adapter}", self.cache_type, self.flash_attention)
+        format!("{:?} {:?} {}", self.cache_type, self.flash_attention, adapters.join(" "))
+    }
+}
+
+/// Identifies the effect of an adapter: its weight, its path, and its size and time, because another file can take its
+/// place.
+fn identity(adapter: &Adapter) -> String {
+    let about = std::fs::metadata(&adapter.path).ok();
+    let written = about.as_ref().and_then(|about| about.modified().ok());
+    format!("{adapter:?} {:?} {written:?}", about.map(|about| about.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_adapters_is_another_cache() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::write(path("a"), "a").unwrap();
+        let variant = |adapters: &[(&str, f32)]| {
+            let adapters =
+                adapters.iter().map(|(name, weight)| Adapter { path: path(name), weight: *weight }).collect();
+            LoadOptions { adapters, ..LoadOptions::default() }.cache_variant()
+        };
+        let one = variant(&[("a", 1.0)]);
+        assert_eq!(one, variant(&[("a", 1.0), ("b", 0.0)]), "one without a weight has no effect");
+        assert_eq!((variant(&[]), variant(&[("a", 0.0)])), (String::new(), String::new()));
+        for other in [&[("a", 0.5)][..], &[("b", 1.0)], &[("a", 1.0), ("b", 1.0)]] {
+            assert_ne!(one, variant(other));
+        }
+        std::fs::write(path("a"), "another").unwrap();
+        assert_ne!(one, variant(&[("a", 1.0)]), "another file in its place");
     }
 }

@@ -484,15 +484,16 @@ pub(crate) enum ModelVerb {
         #[arg(long, conflicts_with = "value")]
         reset: bool,
     },
-    /// Load a model with an adapter (LoRA), or without one
+    /// List the adapters (LoRA) of a model, or add, weigh or remove one
     Adapter {
         name: String,
-        #[arg(required_unless_present_any = ["remove", "weight"])]
+        #[arg(required_if_eq("remove", "true"))]
         file: Option<PathBuf>,
         /// Factor of its effect, from 0 to 2
-        #[arg(long)]
+        #[arg(long, requires = "file")]
         weight: Option<f32>,
-        #[arg(long, conflicts_with_all = ["file", "weight"])]
+        /// Load the model without this adapter; its file is kept
+        #[arg(long, conflicts_with = "weight")]
         remove: bool,
     },
     /// Show, choose or switch off the file with which a model reads pictures (mmproj)
@@ -505,6 +506,32 @@ pub(crate) enum ModelVerb {
         /// Use the file in the model's folder
         #[arg(long, conflicts_with_all = ["file", "none"])]
         auto: bool,
+    },
+    /// Move the files of a model to another model folder, and compare their checksums
+    #[command(group = clap::ArgGroup::new("what").required(true))]
+    Move {
+        #[arg(group = "what")]
+        name: Option<String>,
+        /// Move all models of this folder
+        #[arg(long, value_name = "DIR", group = "what")]
+        all_from: Option<String>,
+        /// A model folder; an empty one is the folder inside the data folder
+        #[arg(long, value_name = "DIR")]
+        to: String,
+    },
+    /// List the moves that are not complete, or cancel one
+    Moves {
+        /// The model
+        #[arg(long, value_name = "NAME")]
+        cancel: Option<String>,
+    },
+    /// Show the model for search by meaning, or choose another embedding model
+    Embedding {
+        /// GGUF file of an embedding model; it stays in its folder
+        file: Option<PathBuf>,
+        /// Use the one that comes with the app
+        #[arg(long, conflicts_with = "file")]
+        bundled: bool,
     },
     /// Measure the speed of a model for about ten seconds, and keep the fastest settings
     Speed { name: String },

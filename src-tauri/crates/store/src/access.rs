@@ -41,6 +41,7 @@ use crate::table::message_text::MessageTexts;
 use crate::table::model::{Models, ModelsMut};
 use crate::table::model_adapter::{ModelAdapters, ModelAdaptersMut};
 use crate::table::model_projector::{ModelProjectors, ModelProjectorsMut};
+use crate::table::model_move::{ModelMoves, ModelMovesMut};
 use crate::table::persona::{Personas, PersonasMut};
 use crate::table::picture::{Pictures, PicturesMut};
 use crate::table::preset::{Presets, PresetsMut};
@@ -149,6 +150,7 @@ tables! {
     downloads: Downloads, downloads_mut: DownloadsMut;
     model_adapters: ModelAdapters, model_adapters_mut: ModelAdaptersMut;
     model_projectors: ModelProjectors, model_projectors_mut: ModelProjectorsMut;
+    model_moves: ModelMoves, model_moves_mut: ModelMovesMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
     endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;

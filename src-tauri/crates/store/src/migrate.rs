@@ -66,7 +66,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0058_tools.sql"),
     include_str!("migrations/0059_tool_servers.sql"),
     include_str!("migrations/0060_api_chat.sql"),
-    include_str!("migrations/0061_model_projectors.sql"),
+    include_str!("migrations/0061_model_moves.sql"),
+    include_str!("migrations/0062_several_adapters.sql"),
+    include_str!("migrations/0063_model_projectors.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

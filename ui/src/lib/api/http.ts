@@ -93,6 +93,7 @@ export class HttpTransport implements Transport {
 
 	pickAdapter = async () => null;
 	pickProjector = async () => null;
+	pickEmbeddingModel = async () => null;
 
 	async pickTokenizer(endpoint: string): Promise<Endpoint | null> {
 		const [file] = await chooseFiles(".json,application/json", false);

@@ -54,6 +54,7 @@ test("shell functions call their own commands", async () => {
 	await shell.pickModel();
 	await shell.pickAdapter("m");
 	await shell.pickProjector("m");
+	await shell.pickEmbeddingModel();
 	await shell.pickTokenizer("e");
 	await shell.exportCharacter("c", "json-v3");
 	expect(invoke.mock.calls.map((call) => call.slice(0, 2))).toEqual([
@@ -61,6 +62,7 @@ test("shell functions call their own commands", async () => {
 		["pick_model", {}],
 		["pick_adapter", { model: "m" }],
 		["pick_projector", { model: "m" }],
+		["pick_embedding_model", {}],
 		["pick_tokenizer", { endpoint: "e" }],
 		["export_character", { id: "c", format: "json-v3" }],
 	]);

@@ -1,4 +1,4 @@
-import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -48,6 +48,8 @@ export interface Transport {
 	pickAdapter(model: string): Promise<ModelState | null>;
 	/** Opens a file dialog for the file that reads pictures for a model (mmproj); `null` if the user cancelled. */
 	pickProjector(model: string): Promise<ModelState | null>;
+	/** Opens a file dialog for an embedding model; `null` if the user cancelled. */
+	pickEmbeddingModel(): Promise<EmbeddingModel | null>;
 	/** Opens a file dialog for the `tokenizer.json` of an endpoint's model; `null` if the user cancelled. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's default program. */

@@ -1,4 +1,4 @@
-import type { LoadNote, ModelMemory, ModelState } from "../api/generated";
+import type { LoadNote, LoadReason, ModelMemory, ModelState } from "../api/generated";
 import { bytes, number } from "./format";
 import { t } from "./i18n.svelte";
 
@@ -29,6 +29,26 @@ export function noteText(note: LoadNote): string {
 	if (note.kind === "withoutGraphics") return t("modelLoad.withoutGraphics");
 	const numbers = { from: number(note.from), to: number(note.to) };
 	return note.kind === "fewerLayers" ? t("modelLoad.fewerLayers", numbers) : t("modelLoad.smallerContext", numbers);
+}
+
+/** Why graphics devices or memory could not be used as wished. Technical details stand in brackets. */
+export function reasonText(reason: LoadReason): string {
+	switch (reason.kind) {
+		case "crashed":
+		case "driverFailed": {
+			const text = t(`loadReason.${reason.kind}`);
+			return reason.detail ? `${text} (${reason.detail})` : text;
+		}
+		case "driverSilent":
+			return t("loadReason.driverSilent", { count: reason.seconds });
+		case "noDevice":
+			return reason.device ? t("loadReason.noNamedDevice", { name: reason.device }) : t("loadReason.noDevice");
+		case "outOfMemory":
+		case "refused":
+			return t(`loadReason.${reason.kind}`);
+		default:
+			return reason satisfies never;
+	}
 }
 
 const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);

@@ -23,6 +23,7 @@ import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
 import { ModelLibrary } from "./modelLibrary.svelte";
+import { ModelMoves } from "./modelMoves.svelte";
 import { ToolServers } from "./toolServers.svelte";
 import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
@@ -71,6 +72,7 @@ export class App {
 	readonly characterFolders = new Folders(this, "character");
 	readonly models: Models;
 	readonly modelLibrary: ModelLibrary;
+	readonly modelMoves: ModelMoves;
 	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
@@ -134,6 +136,7 @@ export class App {
 		this.models = new Models(this.api);
 		this.toolServers = new ToolServers(this.api);
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
+		this.modelMoves = new ModelMoves(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
 		this.memories = this.createMemories();
@@ -371,7 +374,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load()]);
 	}
 
 	/** Loads the folders of both lists. */

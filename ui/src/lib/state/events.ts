@@ -6,7 +6,7 @@ import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 import { notifyOfReply } from "./notifier";
 
-type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "loadedDifferently" | "missed" }>;
+type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "modelMoving" | "modelMoveEnded" | "loadedDifferently" | "missed" }>;
 
 /** Applies the events of the engine to the state of the app. */
 export class EngineEvents {
@@ -32,7 +32,11 @@ export class EngineEvents {
 			app.folder.ended(event.report);
 		} else if (event.event === "downloading") app.modelLibrary.update(event.download);
 		else if (event.event === "downloadEnded") this.#downloaded(event);
-		else if (event.event === "loadedDifferently") {
+		else if (event.event === "modelMoving") app.modelMoves.update(event.moving);
+		else if (event.event === "modelMoveEnded") {
+			app.modelMoves.ended(event.model);
+			if (event.moved) app.toasts.show({ kind: "news", text: t("toast.modelMoved", { name: event.name }), detail: event.folder });
+		} else if (event.event === "loadedDifferently") {
 			app.toasts.show({ kind: "news", text: t("toast.loadedDifferently", { name: event.model }), detail: event.notes.map(noteText).join(" ") });
 		} else if (event.event === "missed") void this.#reload();
 		else this.#receiveForChat(event);

@@ -46,12 +46,12 @@ export class ModelStates {
 		});
 	}
 
-	setWeight(id: string, weight: number): Promise<unknown> {
-		return this.attempt(async () => this.#put(await this.api.setAdapterWeight(id, weight)));
+	setWeight(id: string, path: string, weight: number): Promise<unknown> {
+		return this.attempt(async () => this.#put(await this.api.setAdapterWeight(id, path, weight)));
 	}
 
-	removeAdapter(id: string): Promise<unknown> {
-		return this.attempt(async () => this.#put(await this.api.removeModelAdapter(id)));
+	removeAdapter(id: string, path: string): Promise<unknown> {
+		return this.attempt(async () => this.#put(await this.api.removeModelAdapter(id, path)));
 	}
 
 	pickProjector(id: string): Promise<unknown> {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { FakeShell } from "../../../tests/unit/shell";
 import type { ModelState } from "../api/generated";
-import { noteText, placement } from "../i18n/modelTexts";
+import { noteText, placement, reasonText } from "../i18n/modelTexts";
 import { api } from "./api";
 import { ModelStates } from "./modelStates.svelte";
 
 const GB = 1_000_000_000;
-const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, projector: null, readsNoPictures: false, ...over });
+const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...over });
 const processor = { device: "", weights: 2 * GB, cache: 0.4 * GB, compute: 0.1 * GB, total: 0 };
 const card = { device: "RX 7600", weights: 2.5 * GB, cache: 0.5 * GB, compute: 0.1 * GB, total: 8 * GB };
 
@@ -18,9 +18,20 @@ test("placement names layers, device, context and memory", () => {
 });
 
 test("every kind of note has a text", () => {
-	expect(noteText({ kind: "withoutGraphics", why: "it died" })).toContain("processor");
-	expect(noteText({ kind: "fewerLayers", from: 29, to: 14, why: "" })).toContain("14 instead of 29");
-	expect(noteText({ kind: "smallerContext", from: 8192, to: 4096, why: "" })).toContain("4,096 instead of 8,192");
+	const reason = { kind: "outOfMemory" } as const;
+	expect(noteText({ kind: "withoutGraphics", reason })).toContain("processor");
+	expect(noteText({ kind: "fewerLayers", from: 29, to: 14, reason })).toContain("14 instead of 29");
+	expect(noteText({ kind: "smallerContext", from: 8192, to: 4096, reason })).toContain("4,096 instead of 8,192");
+});
+
+test("every reason has a text, with its technical detail", () => {
+	expect(reasonText({ kind: "crashed", detail: "SIGABRT" })).toBe("the graphics driver ended the model’s process (SIGABRT)");
+	expect(reasonText({ kind: "driverFailed", detail: "" })).toBe("the graphics driver failed");
+	expect(reasonText({ kind: "driverSilent", seconds: 5 })).toContain("5 seconds");
+	expect(reasonText({ kind: "noDevice", device: "CUDA7" })).toContain("CUDA7");
+	expect(reasonText({ kind: "noDevice", device: null })).not.toContain("null");
+	expect(reasonText({ kind: "outOfMemory" })).toContain("memory");
+	expect(reasonText({ kind: "refused" })).not.toBe("");
 });
 
 test("failed load shows the stored state again", async () => {

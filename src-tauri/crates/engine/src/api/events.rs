@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use super::{
-    CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn,
-    ToolRequest, ToolRound, VisionStatus,
+    CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ModelMove,
+    ReplyTurn, ToolRequest, ToolRound, VisionStatus,
 };
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
@@ -81,6 +81,10 @@ pub enum Event {
     Downloading { download: Download },
     /// A download has ended. `model` is the id of the model in the library; `null` if the user cancelled.
     DownloadEnded { id: String, name: String, model: Option<String>, makes_default: bool },
+    /// Progress or a new state of the move of a model.
+    ModelMoving { moving: ModelMove },
+    /// A move has ended. It was given up unless `moved`.
+    ModelMoveEnded { model: String, name: String, folder: String, moved: bool },
     /// The listener was too slow and missed events: it should reload what it shows.
     Missed,
 }

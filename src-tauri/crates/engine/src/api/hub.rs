@@ -224,3 +224,39 @@ pub struct AddedModels {
     /// Files that cannot be used, each with the reason.
     pub refused: Vec<String>,
 }
+
+/// State of the move of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum MoveState {
+    /// Another move goes first, or the app was closed.
+    Queued,
+    Copying,
+    /// The checksum of the copy is compared.
+    Checking,
+    /// The model uses its new file. The old one is deleted once its reply has ended.
+    Finishing,
+    /// It needs the user; `reason` says why.
+    Failed,
+}
+
+/// A model whose files are on the way to another folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelMove {
+    /// Id of the model.
+    pub model: String,
+    pub name: String,
+    /// The model folder that it goes to.
+    pub folder: String,
+    pub state: MoveState,
+    /// Bytes that are copied or compared.
+    #[specta(type = f64)]
+    pub done: u64,
+    #[specta(type = f64)]
+    pub total: u64,
+    /// Why it failed; empty otherwise.
+    pub reason: String,
+    /// A way to go on.
+    pub hint: String,
+}

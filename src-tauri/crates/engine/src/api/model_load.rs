@@ -41,7 +41,7 @@ pub enum ComputeDeviceKind {
 pub struct ComputeDevices {
     pub devices: Vec<ComputeDevice>,
     /// Why they could not be listed. The processor computes alone then.
-    pub failure: Option<String>,
+    pub failure: Option<LoadReason>,
 }
 
 /// The state of a model.
@@ -71,11 +71,12 @@ pub struct ModelState {
     pub devices: Vec<ModelMemory>,
     /// How it differs from what was wished.
     pub notes: Vec<LoadNote>,
-    pub adapter: Option<ModelAdapter>,
     /// `null`: the model reads no pictures.
     pub projector: Option<ModelProjector>,
     /// The user has chosen that the model reads no pictures.
     pub reads_no_pictures: bool,
+    /// Adapters whose effects add up.
+    pub adapters: Vec<ModelAdapter>,
 }
 
 /// Memory of a loaded model on one device, in bytes.
@@ -101,11 +102,63 @@ pub struct ModelMemory {
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadNote {
     /// The graphics devices could not be used, so the processor computes alone.
-    WithoutGraphics { why: String },
+    WithoutGraphics { reason: LoadReason },
     /// Fewer layers are on the graphics device.
-    FewerLayers { from: u32, to: u32, why: String },
+    FewerLayers { from: u32, to: u32, reason: LoadReason },
     /// The context is smaller, in tokens.
-    SmallerContext { from: u32, to: u32, why: String },
+    SmallerContext { from: u32, to: u32, reason: LoadReason },
+}
+
+/// Why graphics devices or memory could not be used as wished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum LoadReason {
+    /// The graphics driver ended the worker. `detail` is technical and may be empty.
+    Crashed {
+        detail: String,
+    },
+    /// The graphics driver failed when the devices were listed. `detail` is technical and may be empty.
+    DriverFailed {
+        detail: String,
+    },
+    DriverSilent {
+        seconds: u32,
+    },
+    /// There is no graphics device that the worker can use, or none with this name.
+    NoDevice {
+        device: Option<String>,
+    },
+    OutOfMemory,
+    /// llama.cpp did not load the model, and does not say why.
+    Refused,
+}
+
+impl From<local::LoadReason> for LoadReason {
+    fn from(reason: local::LoadReason) -> Self {
+        match reason {
+            local::LoadReason::Crashed { detail } => Self::Crashed { detail },
+            local::LoadReason::DriverFailed { detail } => Self::DriverFailed { detail },
+            local::LoadReason::DriverSilent { seconds } => Self::DriverSilent { seconds },
+            local::LoadReason::NoDevice { device } => Self::NoDevice { device },
+            local::LoadReason::OutOfMemory => Self::OutOfMemory,
+            local::LoadReason::Refused => Self::Refused,
+        }
+    }
+}
+
+/// The English words of the command line.
+impl std::fmt::Display for LoadReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let reason = match self.clone() {
+            Self::Crashed { detail } => local::LoadReason::Crashed { detail },
+            Self::DriverFailed { detail } => local::LoadReason::DriverFailed { detail },
+            Self::DriverSilent { seconds } => local::LoadReason::DriverSilent { seconds },
+            Self::NoDevice { device } => local::LoadReason::NoDevice { device },
+            Self::OutOfMemory => local::LoadReason::OutOfMemory,
+            Self::Refused => local::LoadReason::Refused,
+        };
+        reason.fmt(f)
+    }
 }
 
 /// An adapter (LoRA) that changes a model.

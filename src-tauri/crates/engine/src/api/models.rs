@@ -210,3 +210,19 @@ pub enum KeyNeed {
     Optional,
     Required,
 }
+
+/// The model that makes embeddings, for search by meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct EmbeddingModel {
+    /// `null` if there is none: searches use words only.
+    pub name: Option<String>,
+    /// The file that the user chose; `null` for the one that comes with the app.
+    pub path: Option<String>,
+    /// A model has come with the app.
+    pub has_bundled: bool,
+    /// The chosen file is no longer in its place.
+    pub missing: bool,
+    /// Texts that it has still to embed.
+    pub left: u32,
+}

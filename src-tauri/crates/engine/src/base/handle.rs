@@ -32,6 +32,7 @@ struct BaseState {
     provider: Option<Arc<dyn Provider>>,
     tools: ToolSources,
     home: Option<PathBuf>,
+    shipped_models: Vec<PathBuf>,
 }
 
 impl Base {
@@ -48,6 +49,7 @@ impl Base {
             provider: options.provider.clone(),
             tools: options.tools.clone(),
             home: options.home.clone(),
+            shipped_models: options.model_dirs.clone(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -88,6 +90,11 @@ impl Base {
     /// Folder in which other apps keep their data; `None` if the user has no home folder.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.inner.home.clone().or_else(std::env::home_dir)
+    }
+
+    /// Folders with the models that ship with the app.
+    pub(crate) fn shipped_models(&self) -> &[PathBuf] {
+        &self.inner.shipped_models
     }
 
     /// The folder in an environment variable of another app; `None` if the options name a home folder.

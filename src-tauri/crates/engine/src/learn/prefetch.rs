@@ -44,8 +44,8 @@ impl Learning {
             tokio::try_join!(self.library().chat_card(&chat), self.library().persona_in(&chat), self.likely_words(id))?;
         let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
         let words = hints::plain(&said, &persona.name, [card.card.name(), card.card.display_name()]);
-        if self.recall_service().reading().lately().of(&words).is_none() {
-            self.recall_service().understand(encoder, &words).await?;
+        if self.recall_service().reading().lately().of(&words, encoder.model()).is_none() {
+            self.recall_service().understand(&encoder, &words).await?;
             self.look_for_draft(chat, draft).await?;
         }
         Ok(())

@@ -86,6 +86,11 @@ impl Engine {
         self.config.resume_interrupted_downloads()
     }
 
+    /// Goes on with the moves of models that ran when the app ended. For front ends that stay open.
+    pub fn resume_interrupted_moves(&self) {
+        self.config.resume_interrupted_moves()
+    }
+
     /// Returns the SHA-256 of a model's file, or of all its parts, as the library stores it.
     ///
     /// # Errors
@@ -94,12 +99,20 @@ impl Engine {
         self.config.model_checksum(path).await
     }
 
-    /// Loads a model with an adapter (LoRA) from now on. The file stays in its folder.
+    /// Loads a model with one more adapter (LoRA) from now on. The file stays in its folder.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if the file is not an adapter for this kind of model.
-    pub async fn set_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
-        self.config.set_model_adapter(id, path).await
+    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too many.
+    pub async fn add_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+        self.config.add_model_adapter(id, path).await
+    }
+
+    /// Uses the embedding model in a file from now on. The file stays in its folder.
+    ///
+    /// # Errors
+    /// `BadInput` if it is not an embedding model that works here.
+    pub async fn choose_embedding_model(&self, path: PathBuf) -> ApiResult<api::EmbeddingModel> {
+        self.recall.choose_embedding_model(path).await
     }
 
     /// Lets a model read pictures with this file (mmproj) from now on. The file stays in its folder.

@@ -52,7 +52,8 @@ impl Engine {
         if let Some(program) = &options.worker {
             worker.worker.clone_from(program);
         }
-        let encoder = Encoder::run_by(&worker, &options.model_dirs).map_err(threadless)?;
+        let host = Encoder::host(&worker).map_err(threadless)?;
+        let encoder = Encoder::find_in(&host, &options.model_dirs);
         worker.state_dir = Some(options.data_dir.join(CACHE));
         let local = LocalHost::new(worker).map_err(threadless)?;
         let settings = app_settings::parse(&opened.settings);
@@ -61,13 +62,15 @@ impl Engine {
         let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
         let secrets = secrets(options.without_keychain).await;
         let config = Configuration::new(base, local, encoder_model, secrets, (settings, environment));
-        let engine = Self::join(config, EncoderState::new(encoder));
+        let engine = Self::join(config, EncoderState::new(host, encoder));
         let prepared = async {
             engine.library.welcome().await?;
             engine.library.drop_stale_caches_in_background();
             engine.library.purge_in_background();
             engine.library.back_up_in_background();
+            engine.recall.load_embedding_choice().await?;
             engine.config.load_downloads().await?;
+            engine.config.load_moves().await?;
             engine.config.announce_loading();
             engine.config.apply_model_limits().await?;
             engine.config.find_models(&options.model_dirs).await
@@ -131,9 +134,9 @@ impl Engine {
         if tokio::time::timeout(GOODBYE, self.config.tool_servers().end_all()).await.is_err() {
             tracing::warn!("a tool server did not end in time");
         }
-        let downloads = self.config.downloads().stop_all();
-        if tokio::time::timeout(GOODBYE, futures_util::future::join_all(downloads)).await.is_err() {
-            tracing::warn!("a download did not end in time");
+        let transfers = self.config.downloads().stop_all().into_iter().chain(self.config.model_moves().stop_all());
+        if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers)).await.is_err() {
+            tracing::warn!("a download or a move did not end in time");
         }
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");

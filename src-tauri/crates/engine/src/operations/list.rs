@@ -490,6 +490,15 @@ macro_rules! operations {
             config.resume_download(id: String) -> Download;
             /// Cancels a download and deletes what it has received.
             config.cancel_download(id: String) -> ();
+            /// Moves the files of a model into a model folder; an empty text is the one inside the data folder. The copy
+            /// is compared by its checksum before the old files are deleted. Events report the progress and the end.
+            config.move_model(id: String, folder: String) -> ModelMove;
+            /// Moves every model of a model folder into another one.
+            config.move_models_of_folder(from: String, folder: String) -> Vec<ModelMove>;
+            /// The moves of models that have not ended.
+            config.list_model_moves() -> Vec<ModelMove>;
+            /// Cancels a move and deletes what it has copied.
+            config.cancel_model_move(id: String) -> ();
             /// Other apps on this machine with model files that are not in the library.
             config.find_other_models() -> Vec<OtherAppModels>;
             /// Adds the models of one of these apps to the library, without copying them.
@@ -500,14 +509,18 @@ macro_rules! operations {
             config.load_model(id: String) -> ModelState;
             /// Unloads a model once its current reply has ended. The next reply loads it again.
             config.unload_model(id: String) -> ModelState;
-            /// Changes the weight of the model's adapter (LoRA), from 0 to 2.
-            config.set_adapter_weight(id: String, weight: f32) -> ModelState;
-            /// Loads the model without an adapter from now on.
-            config.remove_model_adapter(id: String) -> ModelState;
             /// The model reads no pictures from now on.
             config.remove_model_projector(id: String) -> ModelState;
             /// The model reads pictures with the file in its folder from now on, if there is one.
             config.pair_model_projector(id: String) -> ModelState;
+            /// Changes the weight of one of the model's adapters (LoRA), from 0 to 2.
+            config.set_adapter_weight(id: String, path: String, weight: f32) -> ModelState;
+            /// Loads the model without this adapter from now on.
+            config.remove_model_adapter(id: String, path: String) -> ModelState;
+            /// The embedding model, and how much it has still to embed.
+            recall.embedding_choice() -> EmbeddingModel;
+            /// Uses the embedding model that comes with the app.
+            recall.use_bundled_embedding_model() -> EmbeddingModel;
             /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the
             /// best as settings of the model.
             config.measure_model(id: String) -> SpeedTest;

@@ -8,7 +8,8 @@ use crate::recall_service::handle::RecallService;
 impl RecallService {
     /// Name of the encoder; `None` if there is none.
     pub(crate) fn embedding_model(&self) -> Option<String> {
-        let file = self.reading().encoder()?.model().split(',').next()?;
+        let encoder = self.reading().encoder()?;
+        let file = encoder.model().split(',').next()?;
         Some(file.trim_end_matches(".gguf").to_owned())
     }
 

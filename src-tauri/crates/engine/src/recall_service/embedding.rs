@@ -34,11 +34,9 @@ pub(crate) enum Round {
 }
 
 impl RecallService {
-    /// Embeds messages in idle time until the engine ends. Does nothing without an encoder.
+    /// Embeds messages in idle time until the engine ends, as long as there is an encoder.
     pub(crate) fn read_in_background(&self) {
-        if let Some(encoder) = self.reading().encoder().cloned() {
-            tokio::spawn(read_on(self.downgrade(), encoder));
-        }
+        tokio::spawn(read_on(self.downgrade()));
     }
 
     /// Embeds everything that is not embedded yet and returns the number of texts; 0 without an encoder (`nook memory
@@ -48,18 +46,18 @@ impl RecallService {
     /// The encoder cannot run, or the store cannot be written.
     pub(crate) async fn learn(&self) -> ApiResult<u32> {
         let Some(encoder) = self.reading().encoder() else { return Ok(0) };
-        self.begin_reading(encoder).await?;
+        self.begin_reading(&encoder).await?;
         self.look_through_books(|| false).await?;
         let count = |store: &store::ReadTransaction<'_>| {
             Ok(store.vectors().count_queued()? + store.item_embeddings().count_queued()?)
         };
         let unread = self.base().store().read(count).await?;
-        while self.read_some(encoder, || false).await? == Round::Read {}
+        while self.read_some(&encoder, || false).await? == Round::Read {}
         Ok(unread)
     }
 
     /// Queues the texts that another encoder embedded, and those that were skipped.
-    async fn begin_reading(&self, encoder: &Encoder) -> ApiResult<()> {
+    pub(crate) async fn begin_reading(&self, encoder: &Encoder) -> ApiResult<()> {
         let model = encoder.model().to_owned();
         let begin = move |store: &mut store::WriteTransaction<'_>| {
             store.vectors_mut().queue_all(&model)?;
@@ -145,26 +143,31 @@ pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMa
 }
 
 /// Any event may bring new texts to embed. After a failure it waits for the next event.
-async fn read_on(recall_service: WeakRecallService, encoder: Encoder) {
+async fn read_on(recall_service: WeakRecallService) {
     let Some((mut news, ended)) = recall_service.upgrade().map(|recall_service| {
         (recall_service.base().events().subscribe(), recall_service.base().idle().ended().clone())
     }) else {
         return;
     };
-    let mut begun = false;
+    // Name of the encoder for which all texts are queued.
+    let mut begun = None;
     loop {
         let Some(recall_service) = recall_service.upgrade().filter(|_| !ended.is_cancelled()) else { return };
         let at_work = recall_service.base().idle().at_work();
         let round = {
             let round = async {
-                if !begun {
+                let Some(encoder) = recall_service.reading().encoder() else { return Ok(Round::Done) };
+                if begun.as_deref() != Some(encoder.model()) {
                     recall_service.begin_reading(&encoder).await?;
-                    begun = true;
+                    begun = Some(encoder.model().to_owned());
                 }
+                let is_replaced =
+                    || recall_service.reading().encoder().is_none_or(|current| current.model() != encoder.model());
                 let stop = || {
                     ended.is_cancelled()
                         || !recall_service.base().running().none()
                         || recall_service.reading().is_asked()
+                        || is_replaced()
                 };
                 recall_service.read_some(&encoder, stop).await
             };

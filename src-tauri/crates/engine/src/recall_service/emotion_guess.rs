@@ -18,13 +18,14 @@ const NEAREST: usize = 5;
 /// The embeddings of a label's examples.
 type Vectors = Arc<Vec<Vec<f32>>>;
 
-/// Embedded examples by label, as far as they were needed.
+/// Embedded examples by encoder and label, as far as they were needed.
 #[derive(Debug, Default)]
-pub(crate) struct Prototypes(Mutex<HashMap<String, Vectors>>);
+pub(crate) struct Prototypes(Mutex<HashMap<(String, String), Vectors>>);
 
 impl Prototypes {
     async fn of(&self, label: &str, encoder: &Encoder) -> Result<Vectors, ProviderError> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(label).cloned();
+        let key = (encoder.model().to_owned(), label.to_owned());
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -33,7 +34,7 @@ impl Prototypes {
             vectors.push(encoder.mean(&sentence).await?);
         }
         let made = Arc::new(vectors);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(label.to_owned(), Arc::clone(&made));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&made));
         Ok(made)
     }
 }
@@ -46,7 +47,7 @@ impl RecallService {
     pub(crate) async fn guess_emotion(&self, text: &str, labels: &[String]) -> Result<Option<String>, ProviderError> {
         let Some(encoder) = self.reading().encoder() else { return Ok(None) };
         let _asking = self.reading().ask();
-        nearest(encoder, self.reading().prototypes(), text, labels).await
+        nearest(&encoder, self.reading().prototypes(), text, labels).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! The embedding model: a small sentence encoder in a worker process of its own, which exits when idle.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,12 +30,14 @@ const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 /// Maximum milliseconds between two messages of one conversation.
 const MAX_GAP: i64 = 8 * 3_600_000;
 
-/// The encoder that is bundled with the app.
+/// An encoder: the one that is bundled with the app, or one that the user chose.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     host: LocalHost,
     path: PathBuf,
     model: String,
+    /// The bundled encoder reads only English. Others may read every language.
+    refuses_unknown_languages: bool,
     /// Recent embeddings. A passage is needed again as the neighbour of others.
     lately: Arc<Recent<Arc<Embedding>>>,
 }
@@ -54,15 +56,32 @@ impl Encoder {
     /// # Errors
     /// The operating system cannot start a thread.
     pub fn run_by(settings: &local::WorkerSettings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
-        let is_encoder = |path: &PathBuf| gguf::read(path).is_ok_and(|header| header.architecture.contains("bert"));
-        let Some(path) = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder) else { return Ok(None) };
-        let bytes = std::fs::metadata(&path)?.len();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self::find_in(&Self::host(settings)?, folders))
+    }
+
+    /// The host of encoders, whose worker exits when idle.
+    pub(crate) fn host(settings: &local::WorkerSettings) -> std::io::Result<LocalHost> {
         let settings =
             local::WorkerSettings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
+        LocalHost::new(settings)
+    }
+
+    /// The first encoder in `folders`, run by `host`.
+    pub(crate) fn find_in(host: &LocalHost, folders: &[PathBuf]) -> Option<Self> {
+        let is_encoder = |path: &PathBuf| gguf::read(path).is_ok_and(|header| header.architecture.contains("bert"));
+        let path = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder)?;
+        let bytes = std::fs::metadata(&path).ok()?.len();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let bundled = Self::of_file(host, &path, &format!("{name}, {bytes} bytes"));
+        Some(Self { refuses_unknown_languages: true, ..bundled })
+    }
+
+    /// The encoder at `path`. `identity` names its weights, and begins with the name of the file and a comma.
+    pub(crate) fn of_file(host: &LocalHost, path: &Path, identity: &str) -> Self {
         // The name includes the format of the input, so that texts embedded in an older format are embedded again.
-        let model = format!("{name}, {bytes} bytes, with speakers, neighbours by half");
-        Ok(Some(Self { host: LocalHost::new(settings)?, model, path, lately: Arc::default() }))
+        let model = format!("{identity}, with speakers, neighbours by half");
+        let (host, path) = (host.clone(), path.to_owned());
+        Self { host, model, path, refuses_unknown_languages: false, lately: Arc::default() }
     }
 
     /// Identifies the model and the format of its input. Vectors of different models cannot be compared.
@@ -76,7 +95,8 @@ impl Encoder {
     /// The file is no model, or the worker fails.
     pub async fn understand(&self, text: &str) -> Result<Option<Embedding>, ProviderError> {
         let asked = self.host.embed(&self.path, text).await?;
-        Ok(knows_the_language(text, asked.tokens.len()).then_some(asked))
+        let is_known = !self.refuses_unknown_languages || knows_the_language(text, asked.tokens.len());
+        Ok(is_known.then_some(asked))
     }
 
     /// Embeds the passages of a message, each by itself and pooled with its neighbours. Each passage is prefixed with

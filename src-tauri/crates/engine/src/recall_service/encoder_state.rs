@@ -7,12 +7,16 @@ use crate::recall_service::prefetched::InAdvance;
 use crate::recall_service::prefetched::Prefetched;
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::vector_cache::VectorCache;
-use std::sync::Arc;
+use local::LocalHost;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The encoder, and the caches of recall.
 pub(crate) struct EncoderState {
-    pub(crate) encoder: Option<Encoder>,
+    /// Runs whichever model is chosen.
+    host: LocalHost,
+    bundled: Option<Encoder>,
+    encoder: RwLock<Option<Encoder>>,
     pub(crate) cache: Arc<VectorCache>,
     pub(crate) texts: Arc<TextCache>,
     pub(crate) near: Arc<NearCache>,
@@ -33,9 +37,12 @@ impl Drop for ForegroundGuard {
 }
 
 impl EncoderState {
-    pub(crate) fn new(encoder: Option<Encoder>) -> Self {
+    /// `bundled` is the encoder that comes with the app.
+    pub(crate) fn new(host: LocalHost, bundled: Option<Encoder>) -> Self {
         Self {
-            encoder,
+            host,
+            encoder: RwLock::new(bundled.clone()),
+            bundled,
             cache: Arc::default(),
             texts: Arc::default(),
             near: Arc::default(),
@@ -68,8 +75,21 @@ impl EncoderState {
         self.asking.load(Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn encoder(&self) -> Option<&Encoder> {
-        self.encoder.as_ref()
+    pub(crate) fn encoder(&self) -> Option<Encoder> {
+        self.encoder.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Uses another encoder from now on. The caches know which encoder made each of their vectors.
+    pub(crate) fn switch(&self, encoder: Option<Encoder>) {
+        *self.encoder.write().unwrap_or_else(PoisonError::into_inner) = encoder;
+    }
+
+    pub(crate) fn host(&self) -> &LocalHost {
+        &self.host
+    }
+
+    pub(crate) fn bundled(&self) -> Option<&Encoder> {
+        self.bundled.as_ref()
     }
 
     pub(crate) fn cache(&self) -> Arc<VectorCache> {
@@ -85,8 +105,6 @@ impl EncoderState {
     }
 
     pub(crate) async fn shutdown(&self) {
-        if let Some(encoder) = &self.encoder {
-            encoder.shutdown().await;
-        }
+        self.host.shutdown().await;
     }
 }

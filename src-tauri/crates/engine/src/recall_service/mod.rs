@@ -4,6 +4,7 @@ pub(crate) mod branches;
 pub(crate) mod client_embeddings;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
+pub(crate) mod embedding_choice;
 pub(crate) mod embedding_things;
 pub(crate) mod emotion_examples;
 pub(crate) mod emotion_guess;

@@ -12,6 +12,8 @@ pub(crate) const GROUPS: usize = 32;
 /// The vectors of one group at one revision.
 pub(crate) struct VectorGroup {
     pub(crate) revision: VectorRevision,
+    /// The encoder that made them.
+    model: String,
     /// The parts of one owner are adjacent.
     pub(crate) owners: Vec<i64>,
     pub(crate) rows: VectorRows,
@@ -65,7 +67,7 @@ impl NearCache {
     ) -> Result<Arc<VectorGroup>, StoreError> {
         let revision = store.item_embeddings().revision(among)?;
         let group = match self.take(among) {
-            Some(known) if known.revision == revision => known,
+            Some(known) if known.revision == revision && known.model == model => known,
             _ => Arc::new(read(store, among, model, revision)?),
         };
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +91,7 @@ pub(crate) fn read(
     model: &str,
     revision: VectorRevision,
 ) -> Result<VectorGroup, StoreError> {
-    let mut group = VectorGroup { revision, owners: Vec::new(), rows: VectorRows::default() };
+    let mut group = VectorGroup { revision, model: model.to_owned(), owners: Vec::new(), rows: VectorRows::default() };
     for meant in store.item_embeddings().of(among, model)? {
         group.owners.push(meant.owner);
         group.rows.push(&meant.vector, meant.scale);

@@ -16,11 +16,12 @@ impl InAdvance {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((chat.id, chat.scene_after, understood));
     }
 
-    /// `None` for another chat, and for another scene: a scene recalls nothing of the one before.
-    pub(crate) fn of(&self, chat: &Chat) -> Option<Understood> {
+    /// `None` for another chat, for another scene, because a scene recalls nothing of the one before, and for another
+    /// encoder.
+    pub(crate) fn of(&self, chat: &Chat, model: &str) -> Option<Understood> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, scene, understood) = known.as_ref()?;
-        (*id == chat.id && *scene == chat.scene_after).then(|| Arc::clone(understood))
+        (*id == chat.id && *scene == chat.scene_after && understood.model == model).then(|| Arc::clone(understood))
     }
 }
 
@@ -39,7 +40,8 @@ impl Prefetched {
         before.inspect(AbortHandle::abort);
     }
 
-    pub(crate) fn of(&self, text: &str) -> Option<Understood> {
-        self.known.of(text)
+    /// The embedding of a text by `model`.
+    pub(crate) fn of(&self, text: &str, model: &str) -> Option<Understood> {
+        self.known.of(text).filter(|known| known.model == model)
     }
 }

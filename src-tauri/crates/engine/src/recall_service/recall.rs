@@ -280,10 +280,10 @@ impl RecallService {
     /// The embedding of the question, and whether the encoder failed to make one in time.
     pub(crate) async fn meaning(&self, question: &str) -> (Option<Understood>, bool) {
         let Some(encoder) = self.reading().encoder() else { return (None, false) };
-        if let Some(known) = self.reading().lately().of(question) {
+        if let Some(known) = self.reading().lately().of(question, encoder.model()) {
             return (Some(known), false);
         }
-        let understood = timeout(EMBED_TIMEOUT, self.understand(encoder, question)).await;
+        let understood = timeout(EMBED_TIMEOUT, self.understand(&encoder, question)).await;
         match understood {
             Ok(Ok(understood)) => (understood, false),
             Ok(Err(error)) => {

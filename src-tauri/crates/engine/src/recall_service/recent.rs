@@ -24,6 +24,7 @@ impl<T: Clone> Recent<T> {
 
     pub(crate) fn put(&self, text: &str, made: T) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(of, _)| of != text);
         if known.len() >= KEPT {
             known.pop_front();
         }

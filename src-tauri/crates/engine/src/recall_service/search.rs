@@ -76,9 +76,9 @@ impl RecallService {
             return None;
         }
         let _guard = self.reading().ask();
-        let asked = match self.reading().lately().of(&words) {
+        let asked = match self.reading().lately().of(&words, encoder.model()) {
             Some(known) => Some(known),
-            None => match timeout(EMBED_TIMEOUT, self.understand(encoder, &words)).await {
+            None => match timeout(EMBED_TIMEOUT, self.understand(&encoder, &words)).await {
                 Ok(Ok(asked)) => asked,
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "a search could not be embedded");

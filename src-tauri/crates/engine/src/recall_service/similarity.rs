@@ -40,7 +40,7 @@ impl RecallService {
     /// The same without waiting. The outer `None` means that the embedding has yet to be made.
     pub(crate) fn understood_at_once(&self, turn: &TurnQuery<'_>) -> Option<Option<Understood>> {
         match self.reading().encoder() {
-            Some(_) => self.reading().lately().of(&query_terms::plain_words(turn)).map(Some),
+            Some(encoder) => self.reading().lately().of(&query_terms::plain_words(turn), encoder.model()).map(Some),
             None => Some(None),
         }
     }
@@ -67,7 +67,8 @@ impl RecallService {
     async fn understanding<'c>(&self, turn: &TurnQuery<'c>) -> &'c Understanding {
         let understand = || async {
             let (words, failed) = self.meaning(&query_terms::plain_words(turn)).await;
-            let before = if failed { self.reading().in_advance().of(turn.chat) } else { None };
+            let encoder = self.reading().encoder().filter(|_| failed);
+            let before = encoder.and_then(|encoder| self.reading().in_advance().of(turn.chat, encoder.model()));
             let notice = failed.then_some(if before.is_some() { CACHED } else { LEXICAL });
             Understanding { words, before, notice }
         };

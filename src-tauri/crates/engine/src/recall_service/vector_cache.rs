@@ -24,6 +24,8 @@ const CHATS: usize = 64;
 #[derive(Debug, Default)]
 struct ChatVectors {
     revision: VectorRevision,
+    /// The encoder that made them.
+    model: String,
     numbers: Vec<i64>,
     positions: Vec<i64>,
     /// The neighbour-pooled vectors.
@@ -79,7 +81,7 @@ pub(crate) struct VectorCache {
 impl VectorCache {
     /// The vectors of `chat` as they are in the store.
     fn of(&self, store: &ReadTransaction<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
-        let known = self.take(chat);
+        let known = self.take(chat).filter(|known| known.model == model);
         let revision = store.vectors().revision(chat)?;
         let vectors = match known {
             Some(known) if known.revision == revision => known,
@@ -105,7 +107,10 @@ impl VectorCache {
         let revision = store.vectors().revision(chat)?;
         let known = {
             let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
-            chats.iter().find(|(known, vectors)| *known == chat && vectors.revision == revision).cloned()
+            chats
+                .iter()
+                .find(|(known, vectors)| *known == chat && vectors.revision == revision && vectors.model == asked.model)
+                .cloned()
         };
         let vectors = match known {
             Some((_, vectors)) => vectors,
@@ -136,8 +141,9 @@ fn renewed(
     let mut vectors = known.and_then(Arc::into_inner).unwrap_or_default();
     let added = store.vectors().of_chat(chat, model, vectors.revision.last)?;
     vectors.renew(added, revision);
+    model.clone_into(&mut vectors.model);
     if vectors.numbers.len() != revision.passages as usize {
-        vectors = ChatVectors::default();
+        vectors = ChatVectors { model: model.to_owned(), ..ChatVectors::default() };
         vectors.renew(store.vectors().of_chat(chat, model, 0)?, revision);
     }
     Ok(vectors)

@@ -16,6 +16,7 @@ use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::projectors::PairedProjectors;
+use crate::settings::model_moves::moves::ModelMoves;
 use crate::settings::tokenizer_files::TokenizerFiles;
 use crate::settings::tool_servers::RunningServers;
 
@@ -31,7 +32,7 @@ pub(crate) struct Configuration {
 struct ConfigurationState {
     base: Base,
     local: LocalHost,
-    encoder_model: Option<String>,
+    encoder_model: RwLock<Option<String>>,
     secrets: Secrets,
     settings: RwLock<Settings>,
     environment: Environment,
@@ -40,6 +41,7 @@ struct ConfigurationState {
     tokenizers: TokenizerFiles,
     counts: KnownCounts,
     downloads: Downloads,
+    model_moves: ModelMoves,
     known_repos: KnownRepos,
     api_server: ApiServer,
     tool_servers: RunningServers,
@@ -48,6 +50,7 @@ struct ConfigurationState {
 impl Drop for ConfigurationState {
     fn drop(&mut self) {
         self.downloads.stop_all();
+        self.model_moves.stop_all();
     }
 }
 
@@ -75,12 +78,13 @@ impl Configuration {
     ) -> Self {
         let inner = ConfigurationState {
             downloads: Downloads::new(base.events().clone()),
+            model_moves: ModelMoves::new(base.events().clone()),
             known_repos: KnownRepos::default(),
             api_server: ApiServer::default(),
             tool_servers: RunningServers::default(),
             base,
             local,
-            encoder_model,
+            encoder_model: RwLock::new(encoder_model),
             secrets,
             settings: RwLock::new(settings),
             environment,
@@ -108,8 +112,13 @@ impl Configuration {
         &self.inner.local
     }
 
-    pub(crate) fn encoder_model(&self) -> Option<&str> {
-        self.inner.encoder_model.as_deref()
+    /// Identifies the embedding model; `None` if there is none.
+    pub(crate) fn encoder_model(&self) -> Option<String> {
+        self.inner.encoder_model.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_encoder_model(&self, model: Option<String>) {
+        *self.inner.encoder_model.write().unwrap_or_else(PoisonError::into_inner) = model;
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
@@ -141,6 +150,10 @@ impl Configuration {
 
     pub(crate) fn downloads(&self) -> &Downloads {
         &self.inner.downloads
+    }
+
+    pub(crate) fn model_moves(&self) -> &ModelMoves {
+        &self.inner.model_moves
     }
 
     pub(crate) fn known_repos(&self) -> &KnownRepos {

@@ -155,7 +155,7 @@ impl Configuration {
 /// Names the graphics devices. Without any, the processor computes alone, which is no fault.
 fn graphics(devices: &local::Devices) -> Result<String, String> {
     match devices {
-        local::Devices::Failed(why) => Err(why.clone()),
+        local::Devices::Failed(reason) => Err(reason.to_string()),
         _ if devices.graphics().is_empty() => Ok("No graphics device; the processor computes alone".to_owned()),
         _ => {
             let gigabytes = |bytes: u64| bytes as f64 / 1e9;

@@ -104,7 +104,7 @@ impl Configuration {
             // Stop learning that started with the old settings.
             self.base().idle().stop();
         }
-        let encoder = self.encoder_model().map(str::to_owned);
+        let encoder = self.encoder_model();
         self.base()
             .store()
             .write(move |store| {

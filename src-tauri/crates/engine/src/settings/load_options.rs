@@ -1,17 +1,19 @@
-//! How a local model is loaded, as the settings and its adapter say.
+//! How a local model is loaded, as the settings and its adapters say.
 
 use std::path::{Path, PathBuf};
 
 use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
 use domain::settings::{self, Owner, Values};
-use local::{CacheType, FlashAttention, LoadOptions, gguf};
+use local::{CacheType, FlashAttention, LoadOptions};
 use store::ModelAdapter;
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
 
+/// Maximum number of adapters of a model.
+const MAX_ADAPTERS: usize = 8;
 /// Range of an adapter's weight.
 const WEIGHTS: std::ops::RangeInclusive<f32> = 0.0..=2.0;
 
@@ -19,7 +21,7 @@ impl Configuration {
     /// The options of `values` for a model.
     pub(crate) async fn load_options(&self, model: &LocalModel, values: &Values) -> ApiResult<LoadOptions> {
         let id = model.id;
-        let adapter = self.base().store().read(move |store| store.model_adapters().get(id)).await?;
+        let adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
         let projector = self.projector(model).await?;
         Ok(LoadOptions {
             gpu_layers: values.gpu_layers,
@@ -35,8 +37,11 @@ impl Configuration {
                 settings::FlashAttention::On => FlashAttention::On,
                 settings::FlashAttention::Off => FlashAttention::Off,
             },
-            adapter: adapter.map(|ModelAdapter { path, weight }| local::Adapter { path, weight }),
             projector: projector.and_then(|path| path.into_os_string().into_string().ok()),
+            adapters: adapters
+                .into_iter()
+                .map(|ModelAdapter { path, weight }| local::Adapter { path, weight })
+                .collect(),
         })
     }
 
@@ -48,24 +53,37 @@ impl Configuration {
         Ok((context, self.load_options(model, &values).await?))
     }
 
-    /// Loads the model with an adapter from now on. The file stays in its folder.
+    /// Loads the model with one more adapter from now on. The file stays in its folder.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if the file is not an adapter for this kind of model.
-    pub(crate) async fn set_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too many.
+    pub(crate) async fn add_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
         let model = self.local_model(id.parse()?).await?;
-        let architecture = model.architecture.clone();
-        let checked = tokio::task::spawn_blocking(move || check(&path, &architecture)).await;
+        let file = model.path.clone();
+        let checked = tokio::task::spawn_blocking(move || check(&path, Path::new(&file))).await;
         let path = checked.map_err(|_| internal("an adapter could not be read"))??;
-        self.put_adapter(model.id, Some(ModelAdapter { path, weight: 1.0 })).await
+        self.change_adapters(model.id, |adapters| {
+            if adapters.iter().any(|known| known.path == path) {
+                return Err(bad_input(
+                    "The model has this adapter already.",
+                    "Change its weight, or choose another file.",
+                ));
+            }
+            if adapters.len() >= MAX_ADAPTERS {
+                let message = format!("A model can have {MAX_ADAPTERS} adapters.");
+                return Err(bad_input(message, "Remove one of them first."));
+            }
+            adapters.push(ModelAdapter { path, weight: 1.0 });
+            Ok(())
+        })
+        .await
     }
 
-    /// Changes the weight of the model's adapter.
+    /// Changes the weight of one of the model's adapters.
     ///
     /// # Errors
-    /// `NotFound` without an adapter; `BadInput` for a weight outside of 0 to 2.
-    pub(crate) async fn set_adapter_weight(&self, id: String, weight: f32) -> ApiResult<api::ModelState> {
-        let id = id.parse::<ModelId>()?;
+    /// `NotFound` without the adapter; `BadInput` for a weight outside of 0 to 2.
+    pub(crate) async fn set_adapter_weight(&self, id: String, path: String, weight: f32) -> ApiResult<api::ModelState> {
         if !WEIGHTS.contains(&weight) {
             let (least, most) = (WEIGHTS.start(), WEIGHTS.end());
             return Err(bad_input(
@@ -73,42 +91,48 @@ impl Configuration {
                 format!("Set it to a number from {least} to {most}."),
             ));
         }
-        let adapter = self.base().store().read(move |store| store.model_adapters().get(id)).await?;
-        let adapter = adapter.ok_or_else(|| not_found("adapter"))?;
-        self.put_adapter(id, Some(ModelAdapter { weight, ..adapter })).await
+        self.change_adapters(id.parse()?, |adapters| {
+            let known = adapters.iter_mut().find(|known| known.path == path);
+            known.map(|adapter| adapter.weight = weight).ok_or_else(|| not_found("adapter"))
+        })
+        .await
     }
 
-    /// Loads the model without an adapter from now on.
-    pub(crate) async fn remove_model_adapter(&self, id: String) -> ApiResult<api::ModelState> {
-        let id = id.parse::<ModelId>()?;
-        self.put_adapter(id, None).await
+    /// Loads the model without this adapter from now on. Its file stays.
+    ///
+    /// # Errors
+    /// `NotFound` without the adapter.
+    pub(crate) async fn remove_model_adapter(&self, id: String, path: String) -> ApiResult<api::ModelState> {
+        self.change_adapters(id.parse()?, |adapters| {
+            let before = adapters.len();
+            adapters.retain(|known| known.path != path);
+            if adapters.len() < before { Ok(()) } else { Err(not_found("adapter")) }
+        })
+        .await
     }
 
-    async fn put_adapter(&self, id: ModelId, adapter: Option<ModelAdapter>) -> ApiResult<api::ModelState> {
+    async fn change_adapters(
+        &self,
+        id: ModelId,
+        change: impl FnOnce(&mut Vec<ModelAdapter>) -> ApiResult<()>,
+    ) -> ApiResult<api::ModelState> {
         let model = self.local_model(id).await?;
-        self.base()
-            .store()
-            .write(move |store| match adapter {
-                Some(adapter) => store.model_adapters_mut().set(id, &adapter),
-                None => store.model_adapters_mut().remove(id),
-            })
-            .await?;
+        let mut adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
+        change(&mut adapters)?;
+        self.base().store().write(move |store| store.model_adapters_mut().set(id, &adapters)).await?;
         self.reload_if_loaded(&model).await?;
         self.base().events().changed(Changed::Models, Some(id.to_string()));
         self.model_state(id.to_string()).await
     }
 }
 
-/// Returns the absolute path of an adapter for models of `architecture`.
-fn check(path: &Path, architecture: &str) -> ApiResult<String> {
+/// Returns the absolute path of an adapter for the model at `model`.
+fn check(path: &Path, model: &Path) -> ApiResult<String> {
     let refused = |why: String| {
         let hint = "Choose the GGUF file of an adapter (LoRA) that was made for this model.";
         bad_input(format!("The adapter cannot be used: {why}."), hint)
     };
-    let made_for = gguf::read_adapter(path).map_err(|error| refused(error.to_string()))?;
-    if !made_for.is_empty() && made_for != architecture {
-        return Err(refused(format!("it is for {made_for} models, and this is a {architecture} model")));
-    }
+    local::check_adapter(path, model).map_err(|fault| refused(fault.to_string()))?;
     let path = std::path::absolute(path).map_err(|error| refused(error.to_string()))?;
     path.to_str().map(str::to_owned).ok_or_else(|| refused("its name is not Unicode".to_owned()))
 }

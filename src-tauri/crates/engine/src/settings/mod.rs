@@ -26,6 +26,7 @@ pub(crate) mod message_content;
 pub(crate) mod model_choice;
 pub(crate) mod model_handle;
 pub(crate) mod model_load;
+pub(crate) mod model_moves;
 pub(crate) mod models;
 pub(crate) mod modes;
 pub(crate) mod projectors;

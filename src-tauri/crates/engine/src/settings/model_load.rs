@@ -37,12 +37,12 @@ impl Configuration {
 
     async fn state_of(&self, model: &LocalModel) -> ApiResult<api::ModelState> {
         let id = model.id;
-        let adapter = self.base().store().read(move |store| store.model_adapters().get(id)).await?;
         let (projector, reads_no_pictures) = self.shown_projector(model).await?;
+        let adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
         let statuses = self.local().statuses();
         let status = statuses.iter().find(|status| status.model.as_deref() == Some(model.path.as_str()));
-        let adapter = adapter.map(shown_adapter);
-        Ok(api::ModelState { adapter, projector, reads_no_pictures, ..state(id, status) })
+        let adapters = adapters.into_iter().map(shown_adapter).collect();
+        Ok(api::ModelState { adapters, projector, reads_no_pictures, ..state(id, status) })
     }
 
     /// Loads a model with its own settings, and waits until it is loaded.
@@ -154,9 +154,9 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
         gpu_layers: loaded.gpu_layers,
         devices: loaded.devices.into_iter().map(shown_memory).collect(),
         notes: loaded.notes.into_iter().map(shown_note).collect(),
-        adapter: None,
         projector: None,
         reads_no_pictures: false,
+        adapters: Vec::new(),
     }
 }
 
@@ -168,9 +168,13 @@ fn shown_memory(device: local::UsedDevice) -> api::ModelMemory {
 
 fn shown_note(note: local::LoadNote) -> api::LoadNote {
     match note {
-        local::LoadNote::WithoutGraphics { why } => api::LoadNote::WithoutGraphics { why },
-        local::LoadNote::FewerLayers { from, to, why } => api::LoadNote::FewerLayers { from, to, why },
-        local::LoadNote::SmallerContext { from, to, why } => api::LoadNote::SmallerContext { from, to, why },
+        local::LoadNote::WithoutGraphics { reason } => api::LoadNote::WithoutGraphics { reason: reason.into() },
+        local::LoadNote::FewerLayers { from, to, reason } => {
+            api::LoadNote::FewerLayers { from, to, reason: reason.into() }
+        }
+        local::LoadNote::SmallerContext { from, to, reason } => {
+            api::LoadNote::SmallerContext { from, to, reason: reason.into() }
+        }
     }
 }
 
@@ -184,7 +188,7 @@ fn shown_adapter(adapter: store::ModelAdapter) -> api::ModelAdapter {
 pub(crate) fn shown_devices(devices: Devices) -> ComputeDevices {
     match devices {
         Devices::Unknown => ComputeDevices::default(),
-        Devices::Failed(why) => ComputeDevices { devices: Vec::new(), failure: Some(why) },
+        Devices::Failed(reason) => ComputeDevices { devices: Vec::new(), failure: Some(reason.into()) },
         Devices::Known(all) => ComputeDevices { devices: all.into_iter().map(shown_device).collect(), failure: None },
     }
 }

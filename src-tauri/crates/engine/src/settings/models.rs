@@ -111,6 +111,7 @@ impl Configuration {
 
     pub(crate) async fn remove_model(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ModelId>()?;
+        self.end_move(id).await?;
         self.base().store().write(move |store| store.models_mut().delete(id)).await?;
         self.templates().retain(|(model, _), _| *model != id);
         self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;

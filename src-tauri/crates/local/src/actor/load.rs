@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::worker::protocol::{
-    CacheType, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest,
+    Adapter, CacheType, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest,
 };
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, WorkerReplyJob};
+use crate::adapters::{self, AdapterError, ReadyAdapter};
 use crate::devices::Devices;
 use crate::failure;
 use crate::fallback::{Attempt, Ladder, LoadNote};
@@ -18,8 +19,12 @@ use crate::gpu_fit::{ModelSize, layers_that_fit};
 use crate::library;
 use crate::load_options::LoadOptions;
 use crate::projectors;
+use crate::load_reason::LoadReason;
 use crate::saved::SavedCaches;
 use crate::status::WorkerState;
+
+/// Folder of combined adapters beside the saved caches.
+const ADAPTERS: &str = "adapters";
 
 /// The purpose for which a job needs the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,13 +100,14 @@ impl Actor {
         }
         let header = gguf::read(path).map_err(unusable)?;
         if let ModelNeed::Replies { options, .. } = &need {
-            check_adapter(options, &header)?;
             check_projector(options, &header)?;
         }
+        let ready = self.ready_adapter(path, &need).await?;
+        let adapter = ready.as_ref().map(|ready| ready.adapter.clone());
         let mut ladder = self.ladder(path, &need, &header).await;
         self.make_room(path, &need, &header, ladder.current).await;
         loop {
-            match self.attempt(path, &need, ladder.current, job).await {
+            match self.attempt(path, (&need, adapter.clone()), ladder.current, job).await {
                 Ok((load, info)) => {
                     self.keep(Loaded { need, load, info, notes: ladder.into_notes() });
                     return Ok(());
@@ -113,7 +119,7 @@ impl Actor {
                     }
                     if on_gpu && died {
                         // The next process runs no code of the driver, and its death was not the model's.
-                        self.shared.devices.fail(&error.message);
+                        self.shared.devices.fail(LoadReason::from(&error));
                         self.health.forgive();
                     }
                 }
@@ -144,16 +150,15 @@ impl Actor {
             return Ladder::new(on_processor, Vec::new());
         }
         let devices = self.shared.devices.current(&self.settings).await;
-        let without = |why: String| Ladder::new(on_processor, vec![LoadNote::WithoutGraphics { why }]);
+        let without = |reason| Ladder::new(on_processor, vec![LoadNote::WithoutGraphics { reason }]);
         let wished = options.gpu_layers.is_some() || options.device.is_some();
         let usable = match (&devices, options.device.as_deref()) {
-            (Devices::Failed(why), _) => return without(why.clone()),
+            (Devices::Failed(reason), _) => return without(reason.clone()),
             (_, Some(name)) => devices.named(name).into_iter().collect(),
             (_, None) => devices.graphics(),
         };
         if usable.is_empty() {
-            let named = options.device.as_deref().map_or_else(String::new, |name| format!(" {name}"));
-            let none = || without(format!("this machine has no graphics device{named} that the worker can use"));
+            let none = || without(LoadReason::NoDevice { device: options.device.clone() });
             return if wished { none() } else { Ladder::new(on_processor, Vec::new()) };
         }
         let all = header.layers.map_or(u32::MAX, |layers| layers.saturating_add(1));
@@ -171,15 +176,34 @@ impl Actor {
         pool.make_room(path, fit.needed() / layers * on_processor, self.settings.policy.shutdown_timeout).await;
     }
 
+    /// Checks the adapters before llama.cpp opens them, and makes one of several.
+    async fn ready_adapter(&self, path: &Path, need: &ModelNeed) -> Result<Option<ReadyAdapter>, ProviderError> {
+        let options = need.options();
+        if options.adapters.is_empty() {
+            return Ok(None);
+        }
+        let state = self.settings.state_dir.as_ref().map(|folder| folder.join(ADAPTERS));
+        let (model, folder) = (path.to_owned(), state.unwrap_or_else(std::env::temp_dir));
+        let prepared = tokio::task::spawn_blocking(move || adapters::prepare(&options.adapters, &model, &folder)).await;
+        let prepared = prepared.map_err(|_| failure::shut_down())?;
+        prepared.map_err(|error| {
+            let hint = match &error {
+                AdapterError::Unsuitable { .. } => "choose another adapter in the settings of this model, or remove it",
+                AdapterError::Combine(_) => "use only one adapter, or free some space on the disk",
+            };
+            ProviderError::new(ProviderErrorKind::Model, error.to_string(), hint)
+        })
+    }
+
     async fn attempt(
         &mut self,
         path: &Path,
-        need: &ModelNeed,
+        (need, adapter): (&ModelNeed, Option<Adapter>),
         attempt: Attempt,
         job: Option<&WorkerReplyJob>,
     ) -> Result<(Load, LoadedModelInfo), ProviderError> {
         self.start().await?;
-        let load = self.load_request(path, need, attempt);
+        let load = self.load_request(path, (need, adapter), attempt);
         self.publish(WorkerState::Starting);
         if let Some(worker) = &mut self.worker {
             worker.loaded = None;
@@ -199,7 +223,7 @@ impl Actor {
         Ok((load, info))
     }
 
-    fn load_request(&self, path: &Path, need: &ModelNeed, attempt: Attempt) -> Load {
+    fn load_request(&self, path: &Path, (need, adapter): (&ModelNeed, Option<Adapter>), attempt: Attempt) -> Load {
         let (options, replies) = (need.options(), need.context().is_some());
         let variant = options.cache_variant();
         let folder = |saved: &SavedCaches| saved.folder_for(path, attempt.context, &variant, &self.settings.worker);
@@ -211,8 +235,8 @@ impl Actor {
             purpose: need.purpose(),
             aside: self.settings.cache_budget,
             saved: self.saved.as_ref().filter(|_| replies).and_then(folder),
-            tuning: options.tuning(),
             projector: options.projector.filter(|_| replies),
+            tuning: options.tuning(adapter),
         }
     }
 }
@@ -249,22 +273,6 @@ fn check_projector(options: &LoadOptions, header: &GgufHeader) -> Result<(), Pro
         header.embedding_length.unwrap_or_default()
     );
     Err(failure::from_worker(ErrorCode::Projector, message))
-}
-
-/// Refuses an adapter for another kind of model before llama.cpp opens it.
-fn check_adapter(options: &LoadOptions, header: &GgufHeader) -> Result<(), ProviderError> {
-    let Some(adapter) = &options.adapter else { return Ok(()) };
-    let refused = |message: String| {
-        let hint = "choose another adapter in the settings of this model, or remove it";
-        ProviderError::new(ProviderErrorKind::Model, message, hint)
-    };
-    let made_for = gguf::read_adapter(Path::new(&adapter.path)).map_err(|error| refused(error.to_string()))?;
-    if made_for.is_empty() || made_for == header.architecture {
-        return Ok(());
-    }
-    let message =
-        format!("the adapter {} is for {made_for} models, and this is a {} model", adapter.path, header.architecture);
-    Err(refused(message))
 }
 
 /// Estimates how long the system reads `bytes` into memory, during which the worker is silent. Assumes 20 MB/s, a slow

@@ -16,11 +16,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-pub use adapter::{parse_adapter, read_adapter};
+pub use adapter::{AdapterHeader, parse_adapter, read_adapter};
 pub use projector::{ProjectorHeader, parse_projector, read_projector};
 pub use purpose::OtherPurpose;
 use reader::GgufReader;
 pub use split::parts_of;
+pub(crate) use tensor::Tensor;
 use value::Metadata;
 pub use vocabulary::{TokenKind, Vocabulary};
 
@@ -135,10 +136,26 @@ fn mebibytes(bytes: u64) -> u64 {
 pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
     let fault = |path: &Path, fault| GgufError { path: path.to_owned(), fault };
     let read = || open(path).and_then(|(file, length)| parse_first(file, length));
-    match read().map_err(|found| fault(path, found))? {
-        (header, 1) => Ok(header),
-        (header, parts) => split::with_parts(path, header, parts),
+    let (mut header, _, parts) = read().map_err(|found| fault(path, found))?;
+    if parts > 1 {
+        let others = split::other_parts(path, parts)?;
+        header.tensors = header.tensors.saturating_add(others.len() as u64);
+        header.parameters = header.parameters.saturating_add(tensor::values(&others));
     }
+    Ok(header)
+}
+
+/// Reads the tensors of the model at `path`, with those of all its parts.
+///
+/// # Errors
+/// Same as [`read`].
+pub(crate) fn tensors(path: &Path) -> Result<Vec<Tensor>, GgufError> {
+    let read = || open(path).and_then(|(file, length)| parse_first(file, length));
+    let (_, mut tensors, parts) = read().map_err(|fault| GgufError { path: path.to_owned(), fault })?;
+    if parts > 1 {
+        tensors.extend(split::other_parts(path, parts)?);
+    }
+    Ok(tensors)
 }
 
 /// Reads a header from the first bytes of a file of `length` bytes; `None` if it needs more of them. Accepts the first
@@ -148,7 +165,7 @@ pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
 /// The first [`GgufFault`].
 pub fn parse_start(start: &[u8], length: u64) -> Result<Option<GgufHeader>, GgufFault> {
     match parse_first(std::io::Cursor::new(start), length) {
-        Ok((header, _)) => Ok(Some(header)),
+        Ok((header, ..)) => Ok(Some(header)),
         Err(GgufFault::Io(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
         Err(fault) => Err(fault),
     }
@@ -179,13 +196,14 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), GgufFault> {
 /// The first [`GgufFault`].
 pub fn parse(source: impl Read + Seek, length: u64) -> Result<GgufHeader, GgufFault> {
     match parse_first(source, length)? {
-        (header, 1) => Ok(header),
-        (_, count) => Err(GgufFault::Other(OtherPurpose::Part { number: 1, count })),
+        (header, _, 1) => Ok(header),
+        (.., count) => Err(GgufFault::Other(OtherPurpose::Part { number: 1, count })),
     }
 }
 
-/// Like [`parse`], but also accepts the first part of a split model. Returns the number of parts as well.
-fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, u64), GgufFault> {
+/// Like [`parse`], but also accepts the first part of a split model. Returns its own tensors and the number of parts as
+/// well.
+fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, Vec<Tensor>, u64), GgufFault> {
     let mut reader = GgufReader::new(source, length);
     let version = begin(&mut reader)?;
     let tensors = reader.count("tensors", MAX_TENSORS)?;
@@ -196,11 +214,12 @@ fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, u64
         Some(OtherPurpose::Part { number: 1, count }) => count,
         Some(purpose) => return Err(GgufFault::Other(purpose)),
     };
-    let (parameters, names) = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
-    if let Some(purpose) = purpose::of_tensors(&metadata, &names) {
+    let list = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
+    if let Some(purpose) = purpose::of_tensors(&metadata, &list) {
         return Err(GgufFault::Other(purpose));
     }
-    Ok((describe(&mut reader, &metadata, version, (tensors, parameters))?, parts))
+    let header = describe(&mut reader, &metadata, version, (tensors, tensor::values(&list)))?;
+    Ok((header, list, parts))
 }
 
 /// Reads a vocabulary from `source`, a file of `length` bytes.

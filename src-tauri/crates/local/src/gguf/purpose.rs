@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::tensor::Tensor;
 use super::value::Metadata;
 
 /// Purpose of a file that cannot generate text. Its `Display` text follows the file's name and says what to do instead.
@@ -111,8 +112,8 @@ pub(super) fn of_settings(metadata: &Metadata) -> Option<OtherPurpose> {
 }
 
 /// Determines the purpose from the tensor names, for files whose metadata does not show it.
-pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<OtherPurpose> {
-    let any = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
+pub(super) fn of_tensors(metadata: &Metadata, tensors: &[Tensor]) -> Option<OtherPurpose> {
+    let any = |test: &dyn Fn(&str) -> bool| tensors.iter().any(|tensor| test(&tensor.name));
     let begins = |starts: &[&str]| any(&|name| starts.iter().any(|start| name.starts_with(start)));
     let architecture = metadata.text("general.architecture").unwrap_or_default();
     if any(&|name| name.ends_with(".lora_a") || name.contains(".lora_down.")) {

@@ -8,8 +8,9 @@ use provider::hub::names::split_part;
 
 use super::purpose::{self, OtherPurpose};
 use super::reader::GgufReader;
+use super::tensor::Tensor;
 use super::value::Metadata;
-use super::{GgufError, GgufFault, GgufHeader, MAX_PAIRS, MAX_TENSORS, begin, open, tensor};
+use super::{GgufError, GgufFault, MAX_PAIRS, MAX_TENSORS, begin, open, tensor};
 
 /// Maximum number of parts, as the number in a name has five digits.
 const MAX_PARTS: u64 = 99_999;
@@ -29,8 +30,8 @@ fn part_name(stem: &str, number: u32, count: u32) -> String {
     format!("{stem}-{number:05}-of-{count:05}.gguf")
 }
 
-/// Checks the other parts beside the first one, and adds their tensors to its header.
-pub(super) fn with_parts(path: &Path, mut header: GgufHeader, count: u64) -> Result<GgufHeader, GgufError> {
+/// Checks the other parts beside the first one, and returns their tensors.
+pub(super) fn other_parts(path: &Path, count: u64) -> Result<Vec<Tensor>, GgufError> {
     let fault = |path: &Path, fault| GgufError { path: path.to_owned(), fault };
     if count > MAX_PARTS {
         return Err(fault(path, GgufFault::TooMany { what: "parts", count, limit: MAX_PARTS }));
@@ -40,21 +41,20 @@ pub(super) fn with_parts(path: &Path, mut header: GgufHeader, count: u64) -> Res
         // llama.cpp finds the parts by their names, so a renamed file cannot be loaded.
         return Err(fault(path, GgufFault::MissingPart(format!("a file named NAME-00002-of-{count:05}.gguf"))));
     }
+    let mut tensors = Vec::new();
     for (number, part) in (2..).zip(&paths[1..]) {
         if !part.exists() {
             let name = part.file_name().unwrap_or_default().to_string_lossy().into_owned();
             return Err(fault(path, GgufFault::MissingPart(name)));
         }
         let read = || open(part).and_then(|(file, length)| parse_part(file, length, (number, count)));
-        let (tensors, parameters) = read().map_err(|found| fault(part, found))?;
-        header.tensors = header.tensors.saturating_add(tensors);
-        header.parameters = header.parameters.saturating_add(parameters);
+        tensors.extend(read().map_err(|found| fault(part, found))?);
     }
-    Ok(header)
+    Ok(tensors)
 }
 
-/// Returns the numbers of tensors and of values.
-fn parse_part(source: impl Read + Seek, length: u64, expected: (u64, u64)) -> Result<(u64, u64), GgufFault> {
+/// Returns the tensors of a part.
+fn parse_part(source: impl Read + Seek, length: u64, expected: (u64, u64)) -> Result<Vec<Tensor>, GgufFault> {
     let mut reader = GgufReader::new(source, length);
     begin(&mut reader)?;
     let tensors = reader.count("tensors", MAX_TENSORS)?;
@@ -65,6 +65,5 @@ fn parse_part(source: impl Read + Seek, length: u64, expected: (u64, u64)) -> Re
         Some(purpose) => return Err(GgufFault::Other(purpose)),
         None => return Err(GgufFault::NotGguf("it is not the part that its name says".to_owned())),
     }
-    let (parameters, _) = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
-    Ok((tensors, parameters))
+    tensor::check_all(&mut reader, tensors, metadata.alignment()?)
 }

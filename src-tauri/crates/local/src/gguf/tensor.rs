@@ -8,36 +8,56 @@ use super::reader::GgufReader;
 
 /// `GGML_MAX_NAME` is 64, including the terminating zero.
 const MAX_NAME: u64 = 63;
-const MAX_DIMENSIONS: u32 = 4;
+const MAX_DIMENSIONS: usize = 4;
 
-/// Reads `count` tensor descriptions and checks that the file contains their data. Returns the number of values and the
-/// names of the tensors.
+/// A tensor whose data lies inside its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    /// Lengths of the dimensions, the innermost first; 1 for those that it does not have.
+    pub(crate) shape: [u64; MAX_DIMENSIONS],
+    /// Its `ggml_type`.
+    pub(crate) kind: u32,
+    /// Position and length of its data in the file, in bytes.
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+    values: u64,
+}
+
+/// Number of values in all tensors.
+pub(super) fn values(tensors: &[Tensor]) -> u64 {
+    tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.values))
+}
+
+/// Reads `count` tensor descriptions and checks that the file contains their data.
 pub(super) fn check_all<R: Read + Seek>(
     reader: &mut GgufReader<R>,
     count: u64,
     alignment: u64,
-) -> Result<(u64, Vec<String>), GgufFault> {
+) -> Result<Vec<Tensor>, GgufFault> {
     if count == 0 {
         return Err(GgufFault::NoTensors);
     }
     reader.begin("list of tensors");
-    let (mut names, mut end, mut values) = (HashSet::new(), 0, 0_u64);
+    let (mut names, mut tensors) = (HashSet::new(), Vec::new());
     for _ in 0..count {
         let name = name(reader)?;
         let fault = |why| GgufFault::Tensor { name: name.clone(), why };
-        let tensor = check(reader, alignment)?.map_err(fault)?;
-        (end, values) = (end.max(tensor.end), values.saturating_add(tensor.values));
+        tensors.push(check(reader, name.clone(), alignment)?.map_err(fault)?);
         if !names.insert(name.clone()) {
             return Err(fault("occurs twice"));
         }
     }
     let too_large = || GgufFault::CutData { have: reader.length(), need: u64::MAX };
     let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
-    let need = start.checked_add(end).ok_or_else(too_large)?;
-    if reader.length() < need {
-        return Err(GgufFault::CutData { have: reader.length(), need });
+    for tensor in &mut tensors {
+        tensor.at = start.checked_add(tensor.at).ok_or_else(too_large)?;
+        let need = tensor.at.checked_add(tensor.bytes).ok_or_else(too_large)?;
+        if reader.length() < need {
+            return Err(GgufFault::CutData { have: reader.length(), need });
+        }
     }
-    Ok((values, names.into_iter().collect()))
+    Ok(tensors)
 }
 
 fn name<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<String, GgufFault> {
@@ -45,32 +65,28 @@ fn name<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<String, GgufFault>
     reader.string(MAX_NAME)?.ok_or(limit)
 }
 
-/// Extent of a tensor's data.
-struct Extent {
-    /// Offset from the start of all tensor data.
-    end: u64,
-    values: u64,
-}
-
-/// Checks one tensor. The inner error describes a fault of the tensor itself.
+/// Reads one tensor, whose position counts from the start of all tensor data. The inner error describes a fault of the
+/// tensor itself.
 fn check<R: Read + Seek>(
     reader: &mut GgufReader<R>,
+    name: String,
     alignment: u64,
-) -> Result<Result<Extent, &'static str>, GgufFault> {
-    let dimensions = reader.u32()?;
+) -> Result<Result<Tensor, &'static str>, GgufFault> {
+    let dimensions = reader.u32()? as usize;
     if dimensions > MAX_DIMENSIONS {
         return Ok(Err("has more than four dimensions"));
     }
-    let mut shape = [1; MAX_DIMENSIONS as usize];
-    for length in &mut shape[..dimensions as usize] {
+    let mut shape = [1; MAX_DIMENSIONS];
+    for length in &mut shape[..dimensions] {
         *length = reader.u64()?;
     }
     let kind = reader.u32()?;
-    let offset = reader.u64()?;
-    Ok(extent(shape, kind, offset, alignment))
+    let at = reader.u64()?;
+    Ok(extent(shape, kind, at, alignment).map(|(bytes, values)| Tensor { name, shape, kind, at, bytes, values }))
 }
 
-fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<Extent, &'static str> {
+/// Returns the bytes and the number of values.
+fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<(u64, u64), &'static str> {
     const TOO_LARGE: &str = "is larger than any file";
     let (block, bytes) = block(kind).ok_or("has a type that this version does not support")?;
     if !shape[0].is_multiple_of(block) {
@@ -81,8 +97,8 @@ fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<Ext
     }
     let values = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
     let values = values.filter(|values| i64::try_from(*values).is_ok()).ok_or(TOO_LARGE)?;
-    let end = (values / block).checked_mul(bytes).and_then(|size| size.checked_add(offset)).ok_or(TOO_LARGE)?;
-    Ok(Extent { end, values })
+    let bytes = (values / block).checked_mul(bytes).filter(|size| size.checked_add(offset).is_some());
+    Ok((bytes.ok_or(TOO_LARGE)?, values))
 }
 
 /// Returns the values and the bytes per block of a `ggml_type`.

@@ -22,6 +22,7 @@ const TOKENS: &str = "tokenizer.ggml.tokens";
 enum GgufValue {
     Number(u64),
     Flag(bool),
+    Real(f32),
     Text(String),
     Numbers(Vec<u64>),
     /// A list of texts to read later: its position and length.
@@ -35,7 +36,7 @@ enum GgufValue {
         count: u64,
         kind: u32,
     },
-    /// Negative and floating-point numbers, long texts and long arrays.
+    /// Negative numbers, those of 64 bits with a fraction, long texts and long arrays.
     Unused,
 }
 
@@ -74,6 +75,13 @@ impl Metadata {
     pub(super) fn numbers(&self, key: &str) -> Option<&[u64]> {
         match self.0.get(key)? {
             GgufValue::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    pub(super) fn real(&self, key: &str) -> Option<f32> {
+        match self.0.get(key)? {
+            GgufValue::Real(number) => Some(*number),
             _ => None,
         }
     }
@@ -210,8 +218,9 @@ fn scalar<R: Read + Seek>(reader: &mut GgufReader<R>, kind: u32) -> Result<Optio
         7 => GgufValue::Flag(reader.bytes::<1>()? != [0]),
         10 => GgufValue::Number(reader.u64()?),
         11 => signed(i64::from_le_bytes(reader.bytes()?)),
-        6 | 12 => {
-            reader.skip(if kind == 6 { 4 } else { 8 })?;
+        6 => GgufValue::Real(f32::from_le_bytes(reader.bytes()?)),
+        12 => {
+            reader.skip(8)?;
             GgufValue::Unused
         }
         _ => return Ok(None),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::model::LocalModel;
 use local::{
-    Adapter, CacheType, Device, DeviceKind, Devices, LoadNote, LoadOptions, LocalHost, ModelLimits, Policy,
+    Adapter, CacheType, Device, DeviceKind, Devices, LoadNote, LoadOptions, LoadReason, LocalHost, ModelLimits, Policy,
     WorkerSettings, WorkerState,
 };
 use provider::ProviderErrorKind;
@@ -98,8 +98,8 @@ async fn full_device_gets_fewer_layers() {
     let machine = Machine::new().with("max_layers", 10);
     let host = machine.host();
     let notes = answers(&host, &machine.model("a.gguf"), LoadOptions::default()).await;
-    let [LoadNote::FewerLayers { from: 31, to: 7, why }] = &notes[..] else { panic!("{notes:?}") };
-    assert!(why.contains("does not fit into memory"), "{why}");
+    let reason = LoadReason::OutOfMemory;
+    assert_eq!(notes, [LoadNote::FewerLayers { from: 31, to: 7, reason }]);
     assert_eq!(gpu_layers(&host), 7);
 }
 
@@ -108,8 +108,10 @@ async fn dead_device_falls_back_to_the_processor() {
     let machine = Machine::new().with("driver", "dies at load");
     let (host, model) = (machine.host(), machine.model("a.gguf"));
     let notes = answers(&host, &model, LoadOptions::default()).await;
-    let [LoadNote::WithoutGraphics { why }] = &notes[..] else { panic!("{notes:?}") };
-    assert!(why.contains("SIGABRT"), "{why}");
+    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = &notes[..] else {
+        panic!("{notes:?}")
+    };
+    assert!(detail.starts_with("SIGABRT"), "{detail}");
     assert_eq!(gpu_layers(&host), 0);
     host.unload(&model).await;
     answers(&host, &model, LoadOptions::default()).await;
@@ -122,8 +124,8 @@ async fn faulty_driver_costs_only_the_listing() {
         let machine = Machine::new().with("driver", driver);
         let host = machine.host();
         let notes = answers(&host, &machine.model("a.gguf"), LoadOptions::default()).await;
-        let [LoadNote::WithoutGraphics { why }] = &notes[..] else { panic!("{notes:?}") };
-        assert!(why.contains(told), "{why}");
+        let [LoadNote::WithoutGraphics { reason }] = &notes[..] else { panic!("{notes:?}") };
+        assert!(reason.to_string().contains(told), "{reason}");
         assert_eq!(host.status().deaths, 0);
         assert!(matches!(host.list_devices().await, Devices::Failed(_)));
     }
@@ -144,8 +146,8 @@ async fn unknown_device_is_told_and_not_used() {
     let host = machine.host();
     let options = LoadOptions { device: Some("CUDA7".into()), ..LoadOptions::default() };
     let notes = answers(&host, &machine.model("a.gguf"), options).await;
-    let [LoadNote::WithoutGraphics { why }] = &notes[..] else { panic!("{notes:?}") };
-    assert!(why.contains("CUDA7"), "{why}");
+    let reason = LoadReason::NoDevice { device: Some("CUDA7".into()) };
+    assert_eq!(notes, [LoadNote::WithoutGraphics { reason }]);
 }
 
 #[tokio::test]
@@ -153,7 +155,7 @@ async fn invalid_adapter_is_refused_before_loading() {
     let machine = Machine::new();
     let (host, model) = (machine.host(), machine.model("a.gguf"));
     let path = model_path().to_str().unwrap().to_owned();
-    let options = LoadOptions { adapter: Some(Adapter { path, weight: 1.0 }), ..LoadOptions::default() };
+    let options = LoadOptions { adapters: vec![Adapter { path, weight: 1.0 }], ..LoadOptions::default() };
     let error = host.load(&model, 512, options).await.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Model);
     assert!(error.message.contains("is not an adapter (LoRA)"), "{error}");

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod adapters;
 mod cancel;
 mod conformance;
 mod corpus;

@@ -15,6 +15,7 @@ mod lore;
 mod mcp;
 mod memory;
 mod model_load;
+mod model_moves;
 mod models;
 mod presets;
 mod prompt;

@@ -1,4 +1,4 @@
-//! `models devices`, `load`, `adapter`, `pictures` and `speed`: how models are loaded.
+//! `models devices`, `load`, `adapter`, `pictures`, `embedding` and `speed`: how models are loaded.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ use crate::output::Output;
 /// Lists the devices. A failed driver is an error, although models still run on the processor.
 pub(super) async fn devices(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let listed = engine.list_devices().await?;
-    if let Some(why) = listed.failure {
-        return Err(CommandError::reported("unhealthy", format!("{why}; the processor computes alone")));
+    if let Some(reason) = listed.failure {
+        return Err(CommandError::reported("unhealthy", format!("{reason}; the processor computes alone")));
     }
     lines(ItemList { items: listed.devices }, out, device)
 }
@@ -36,7 +36,7 @@ pub(super) async fn load(engine: &Engine, name: &str, out: &Output) -> Result<()
     out.answer(&engine.load_model(model.id).await?, |state| format!("{}: {}", model.name, placement(state)))
 }
 
-/// Sets or removes the adapter of a model, and its weight.
+/// Adds an adapter to a model, changes its weight, or removes it.
 pub(super) async fn adapter(
     engine: &Engine,
     name: &str,
@@ -44,20 +44,50 @@ pub(super) async fn adapter(
     out: &Output,
 ) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
-    let mut state = None;
-    if let Some(file) = file {
-        state = Some(engine.set_model_adapter(model.id.clone(), file).await?);
-    }
+    let states = engine.model_states().await?;
+    let state = states.into_iter().find(|state| state.id == model.id);
+    let state = state.ok_or_else(|| CommandError::not_found("the model was removed meanwhile"))?;
+    let Some(file) = file else { return out.answer(&state, |state| adapters(&model.name, state)) };
+    let path = std::path::absolute(&file).unwrap_or(file).display().to_string();
+    let is_known = state.adapters.iter().any(|adapter| adapter.path == path);
+    let mut state = match (remove, is_known) {
+        (true, _) => engine.remove_model_adapter(model.id.clone(), path.clone()).await?,
+        (false, true) => state,
+        (false, false) => engine.add_model_adapter(model.id.clone(), path.clone().into()).await?,
+    };
     if let Some(weight) = weight {
-        state = Some(engine.set_adapter_weight(model.id.clone(), weight).await?);
+        state = engine.set_adapter_weight(model.id.clone(), path, weight).await?;
     }
-    if remove {
-        state = Some(engine.remove_model_adapter(model.id.clone()).await?);
+    out.answer(&state, |state| adapters(&model.name, state))
+}
+
+fn adapters(model: &str, state: &ModelState) -> String {
+    if state.adapters.is_empty() {
+        return format!("{model} is loaded without an adapter");
     }
-    let Some(state) = state else { return Ok(()) };
-    out.answer(&state, |state| match &state.adapter {
-        Some(adapter) => format!("{} is loaded with {}, weight {}", model.name, adapter.path, adapter.weight),
-        None => format!("{} is loaded without an adapter", model.name),
+    let lines = state.adapters.iter().map(|adapter| {
+        let missing = if adapter.missing { ", file missing" } else { "" };
+        format!("\n  {}, weight {}{missing}", adapter.path, adapter.weight)
+    });
+    format!("{model} is loaded with{}", lines.collect::<String>())
+}
+
+/// Shows or chooses the embedding model.
+pub(super) async fn embedding(
+    engine: &Engine,
+    (file, bundled): (Option<PathBuf>, bool),
+    out: &Output,
+) -> Result<(), CommandError> {
+    let model = match file {
+        Some(file) => engine.choose_embedding_model(file).await?,
+        None if bundled => engine.use_bundled_embedding_model().await?,
+        None => engine.embedding_choice().await?,
+    };
+    out.answer(&model, |model| {
+        let Some(name) = &model.name else { return "no embedding model; searches use words only".to_owned() };
+        let from = model.path.as_ref().map_or_else(|| "comes with the app".to_owned(), Clone::clone);
+        let missing = if model.missing { ", file missing" } else { "" };
+        format!("{name} ({from}{missing}), {} texts to embed", model.left)
     })
 }
 
@@ -127,12 +157,12 @@ fn memory(memory: &ModelMemory) -> String {
 
 fn note_text(note: &LoadNote) -> String {
     match note {
-        LoadNote::WithoutGraphics { why } => format!("the processor computes alone: {why}"),
-        LoadNote::FewerLayers { from, to, why } => {
-            format!("{to} instead of {from} layers are on the graphics device: {why}")
+        LoadNote::WithoutGraphics { reason } => format!("the processor computes alone: {reason}"),
+        LoadNote::FewerLayers { from, to, reason } => {
+            format!("{to} instead of {from} layers are on the graphics device: {reason}")
         }
-        LoadNote::SmallerContext { from, to, why } => {
-            format!("the context has {to} instead of {from} tokens: {why}")
+        LoadNote::SmallerContext { from, to, reason } => {
+            format!("the context has {to} instead of {from} tokens: {reason}")
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::hub;
 use super::library::{ItemList, lines};
-use super::{model_load, settings};
+use super::{model_load, model_moves, settings};
 use crate::cli::{ModelVerb, SettingsOwnerArgs};
 use crate::failure::CommandError;
 use crate::find;
@@ -54,6 +54,9 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::Pictures { name, file, none, auto } => {
             model_load::pictures(engine, &name, (file, none, auto), out).await
         }
+        ModelVerb::Move { name, all_from, to } => model_moves::move_models(engine, (name, all_from), to, out).await,
+        ModelVerb::Moves { cancel } => model_moves::moves(engine, cancel, out).await,
+        ModelVerb::Embedding { file, bundled } => model_load::embedding(engine, (file, bundled), out).await,
         ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
         ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }

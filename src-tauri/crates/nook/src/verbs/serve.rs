@@ -46,6 +46,7 @@ pub(crate) async fn serve(engine: &Engine, args: ServeArgs, out: &Output) -> Res
     if seen {
         engine.warm_up_in_background();
         engine.resume_interrupted_downloads();
+        engine.resume_interrupted_moves();
     }
     interrupts.next().await;
     serving.stop().await;

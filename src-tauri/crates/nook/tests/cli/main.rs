@@ -13,6 +13,7 @@ mod library;
 mod lore;
 mod mcp;
 mod memory;
+mod model_moves;
 mod prompts;
 mod real_model;
 mod searching;

@@ -45,6 +45,7 @@ pub(crate) mod message_text;
 pub(crate) mod model;
 pub(crate) mod model_adapter;
 pub(crate) mod model_projector;
+pub(crate) mod model_move;
 pub(crate) mod persona;
 pub(crate) mod picture;
 pub(crate) mod preset;

@@ -1,12 +1,12 @@
 //! Adapters (LoRA) of model files.
 
 use domain::ModelId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::StoreError;
 use crate::sql::Col;
 
-/// The adapter of a model.
+/// An adapter of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAdapter {
     /// Absolute path.
@@ -20,13 +20,15 @@ pub struct ModelAdapters<'a> {
 }
 
 impl ModelAdapters<'_> {
-    pub fn get(&self, model: ModelId) -> Result<Option<ModelAdapter>, StoreError> {
-        let row = self
+    /// The adapters of a model, in the order in which they were added.
+    pub fn of(&self, model: ModelId) -> Result<Vec<ModelAdapter>, StoreError> {
+        let adapter = |row: &Row<'_>| Ok(ModelAdapter { path: row.get(0)?, weight: row.get::<_, f64>(1)? as f32 });
+        let rows = self
             .conn
-            .prepare_cached("SELECT path, weight FROM model_adapter WHERE model = ?1")?
-            .query_row([Col(model)], |row| Ok(ModelAdapter { path: row.get(0)?, weight: row.get::<_, f64>(1)? as f32 }))
-            .optional()?;
-        Ok(row)
+            .prepare_cached("SELECT path, weight FROM model_adapter WHERE model = ?1 ORDER BY position")?
+            .query_map([Col(model)], adapter)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
     }
 }
 
@@ -35,20 +37,15 @@ pub struct ModelAdaptersMut<'a> {
 }
 
 impl ModelAdaptersMut<'_> {
-    /// Replaces the adapter of the model.
-    pub fn set(&mut self, model: ModelId, adapter: &ModelAdapter) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached(
-                "INSERT INTO model_adapter (model, path, weight) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (model) DO UPDATE SET path = excluded.path, weight = excluded.weight",
-            )?
-            .execute(params![Col(model), adapter.path, f64::from(adapter.weight)])?;
-        Ok(())
-    }
-
-    /// Removes the adapter of the model, but not its file.
-    pub fn remove(&mut self, model: ModelId) -> Result<(), StoreError> {
+    /// Replaces the adapters of a model, but not their files. The same file can be in the list once.
+    pub fn set(&mut self, model: ModelId, adapters: &[ModelAdapter]) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM model_adapter WHERE model = ?1")?.execute([Col(model)])?;
+        let mut insert = self
+            .conn
+            .prepare_cached("INSERT INTO model_adapter (model, position, path, weight) VALUES (?1, ?2, ?3, ?4)")?;
+        for (position, ModelAdapter { path, weight }) in (0_i64..).zip(adapters) {
+            insert.execute(params![Col(model), position, path, f64::from(*weight)])?;
+        }
         Ok(())
     }
 }

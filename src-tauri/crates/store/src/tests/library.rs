@@ -164,19 +164,21 @@ async fn an_adapter_is_removed_with_its_model() {
         architecture: "llama".into(),
         context: 8192,
     };
-    let (id, adapter) = (model.id, ModelAdapter { path: "/models/pirate.gguf".into(), weight: 0.5 });
-    let (first, stored) = (adapter.clone(), adapter.clone());
+    let adapter = |name: &str, weight| ModelAdapter { path: format!("/models/{name}.gguf"), weight };
+    let (id, adapters) = (model.id, vec![adapter("pirate", 0.5), adapter("calm", 1.0)]);
+    let stored = adapters.clone();
+    let first = adapter("pirate", 1.0);
     store
         .write(move |w| {
             w.models_mut().insert(&model)?;
-            w.model_adapters_mut().set(id, &ModelAdapter { weight: 1.0, ..first })?;
+            w.model_adapters_mut().set(id, &[first])?;
             w.model_adapters_mut().set(id, &stored)
         })
         .await
         .unwrap();
-    assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), Some(adapter));
+    assert_eq!(store.read(move |r| r.model_adapters().of(id)).await.unwrap(), adapters);
     store.write(move |w| w.models_mut().delete(id)).await.unwrap();
-    assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), None);
+    assert_eq!(store.read(move |r| r.model_adapters().of(id)).await.unwrap(), []);
 }
 
 #[tokio::test]

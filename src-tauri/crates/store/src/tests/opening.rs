@@ -293,3 +293,18 @@ async fn an_upgraded_persona_has_no_picture() {
     });
     assert!(pictured.await.unwrap());
 }
+
+#[tokio::test]
+async fn an_upgraded_model_keeps_its_adapter() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("model_adapter_list")).unwrap();
+    let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
+    let rows = "INSERT INTO model (id, name, path, bytes, sha256, architecture, context)
+            VALUES (zeroblob(16), 'Smol', '/models/smol.gguf', 1, 'ab', 'llama', 8192);
+        INSERT INTO model_adapter VALUES (zeroblob(16), '/models/pirate.gguf', 0.5);";
+    old.store.on_writer(move |conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    drop(old);
+    let (store, model) = (open(dir.path()).store, domain::ModelId(uuid::Uuid::nil()));
+    let adapters = store.read(move |r| r.model_adapters().of(model)).await.unwrap();
+    assert_eq!(adapters, [crate::ModelAdapter { path: "/models/pirate.gguf".into(), weight: 0.5 }]);
+}

@@ -16,6 +16,7 @@ impl Configuration {
     /// # Errors
     /// `BadInput` for a file elsewhere; `Storage` if it cannot be deleted.
     pub(crate) async fn delete_model_file(&self, id: String) -> ApiResult<()> {
+        self.end_move(id.parse()?).await?;
         let model = self.local_model(id.parse::<ModelId>()?).await?;
         let folder = self.download_folder(&self.stored_hub().await?);
         let deleted = tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;

@@ -152,8 +152,12 @@ impl Configuration {
     }
 
     pub(crate) fn download_folder(&self, stored: &StoredHub) -> PathBuf {
-        let own = || self.base().store().dir().join(FOLDER);
-        stored.download_folder.as_ref().map_or_else(own, PathBuf::from)
+        stored.download_folder.as_ref().map_or_else(|| self.own_model_folder(), PathBuf::from)
+    }
+
+    /// The model folder inside the data folder.
+    pub(crate) fn own_model_folder(&self) -> PathBuf {
+        self.base().store().dir().join(FOLDER)
     }
 }
 

@@ -64,6 +64,12 @@ impl Configuration {
         self.add_all(models.map_err(|_| internal("a folder could not be read"))?).await
     }
 
+    /// Name of the other app in whose folder a file is.
+    pub(crate) async fn app_of_file(&self, path: &Path) -> ApiResult<Option<&'static str>> {
+        let apps = self.other_apps().await?;
+        Ok(apps.into_iter().find(|app| path.starts_with(&app.folder)).map(|app| app.name))
+    }
+
     async fn add_all(&self, models: Vec<OtherModel>) -> ApiResult<api::AddedModels> {
         let known = self.known_paths().await?;
         let mut result = api::AddedModels::default();

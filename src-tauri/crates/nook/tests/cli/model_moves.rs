@@ -1,0 +1,106 @@
+//! Moves of a model by the real program, which is killed at points that are spread over the whole move.
+
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::world::World;
+
+/// Two model folders, if possible on different disks, so that the files are copied.
+struct Folders {
+    world: World,
+    first: PathBuf,
+    second: PathBuf,
+    /// Removes the second folder in the end.
+    _shared: Option<tempfile::TempDir>,
+}
+
+impl Folders {
+    fn new() -> Self {
+        let source = World::with_model().json(&["models", "list"])["items"][0]["path"].as_str().unwrap().to_owned();
+        let world = World::without_model();
+        let shared = tempfile::tempdir_in("/dev/shm").ok();
+        let first = world.path("first");
+        let second = shared.as_ref().map_or_else(|| world.path("second"), |folder| folder.path().join("second"));
+        std::fs::create_dir_all(&first).unwrap();
+        std::fs::create_dir_all(&second).unwrap();
+        std::fs::copy(source, first.join("small.gguf")).unwrap();
+        for folder in [&first, &second] {
+            assert_eq!(world.run(&["models", "folders", "--add", folder.to_str().unwrap()]).code, 0);
+        }
+        Self { world, first, second, _shared: shared }
+    }
+
+    fn start(&self, to: &Path) -> Child {
+        let mut command = self.world.command(&["models", "move", "small", "--to", to.to_str().unwrap()]);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+    }
+
+    /// The library has the model once, and its file is whole.
+    fn is_intact(&self) -> PathBuf {
+        let listed = self.world.json(&["models", "list"]);
+        assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed}");
+        let checked = self.world.run(&["models", "check", "--json"]);
+        assert_eq!(checked.code, 0, "{checked:?}");
+        PathBuf::from(listed["items"][0]["path"].as_str().unwrap())
+    }
+
+    /// Moves the model to `to` to the end, and checks that it is nowhere else.
+    fn finish(&self, to: &Path) {
+        let done = self.world.run(&["models", "move", "small", "--to", to.to_str().unwrap()]);
+        // The killed one may have come to its end.
+        assert!(done.code == 0 || done.err.contains("already in that folder"), "{done:?}");
+        assert_eq!(self.is_intact(), to.join("small.gguf"));
+        let files = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
+        let other = if to == self.first { &self.second } else { &self.first };
+        assert_eq!((files(to), files(other)), (1, 0));
+        assert!(self.world.json(&["models", "moves"])["items"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn killed_move_keeps_one_whole_model() {
+    let rounds: u32 = std::env::var("INGLENOOK_KILLS").map_or(6, |rounds| rounds.parse().unwrap());
+    let folders = Folders::new();
+    let start = Instant::now();
+    folders.finish(&folders.second);
+    let whole = start.elapsed();
+    let mut killed = 0;
+    for round in 0..rounds {
+        let to = if round % 2 == 0 { &folders.first } else { &folders.second };
+        let (mut moving, begun) = (folders.start(to), Instant::now());
+        let at: Duration = whole * (round + 1) / (rounds + 1);
+        let ended = loop {
+            match moving.try_wait().unwrap() {
+                Some(_) => break true,
+                None if begun.elapsed() >= at => break false,
+                None => std::thread::yield_now(),
+            }
+        };
+        killed += u32::from(!ended);
+        moving.kill().ok();
+        moving.wait().unwrap();
+        folders.is_intact();
+        folders.finish(to);
+    }
+    assert!(killed * 2 >= rounds, "{killed} of {rounds} were killed before their end");
+}
+
+#[test]
+fn cancelled_move_deletes_the_copy() {
+    let folders = Folders::new();
+    let unknown = folders.world.run(&["models", "move", "small", "--to", "/no/such/folder"]);
+    assert!(unknown.code == 1 && unknown.err.contains("not one of the model folders"), "{unknown:?}");
+    let mut moving = folders.start(&folders.second);
+    let partial = folders.second.join("small.gguf.moving");
+    while moving.try_wait().unwrap().is_none() && !partial.exists() {
+        std::thread::yield_now();
+    }
+    moving.kill().ok();
+    moving.wait().unwrap();
+    if !folders.world.json(&["models", "moves"])["items"].as_array().unwrap().is_empty() {
+        assert_eq!(folders.world.run(&["models", "moves", "--cancel", "small"]).code, 0);
+    }
+    assert!(!partial.exists(), "the partial copy is deleted");
+    folders.is_intact();
+}
