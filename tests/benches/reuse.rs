@@ -5,6 +5,7 @@
 //! replies are prepared. With `--group` it measures a group of eight on the scripted provider, which takes seconds. With
 //! `--write 250` the model writes them, up to that many tokens, which takes an hour. `--idle` leaves a pause after each
 //! reply in which the app reads ahead, and needs `--write`: prepared replies are put into the database behind its back.
+//! `--one-layer` lets only the first layer of the model run. Tokens are counted as with the whole model, in minutes.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -36,6 +37,7 @@ async fn main() {
         turns: argument("--turns", 200) as usize,
         brief: false,
         idle: flag("--idle"),
+        one_layer: flag("--one-layer"),
         replies: match argument("--write", 0) {
             0 => ReplySource::Prepared(script::LONG),
             tokens => ReplySource::Written(tokens),
@@ -44,10 +46,15 @@ async fn main() {
     assert!(!measure.idle || measure.replies != ReplySource::Prepared(script::LONG), "--idle needs --write");
     let dir = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let told = |turn: usize, figures: &engine::api::Figures| {
+    let told = |turn: usize, figures: &engine::api::Figures, new_epoch: Option<&str>| {
         let [prompt, reused, wrote] =
             [figures.prompt, figures.reused, figures.generated].map(Option::unwrap_or_default);
-        eprintln!("turn {turn}: {prompt} tokens, {reused} reused, {wrote} written, {:.0?}", started.elapsed());
+        let epoch = new_epoch.map(|why| format!(", new epoch: {why}")).unwrap_or_default();
+        eprintln!(
+            "turn {turn}: {prompt} tokens, {} read, {wrote} written{epoch}, {:.0?}",
+            prompt - reused,
+            started.elapsed()
+        );
     };
     let held = measure.run(dir.path(), told).await;
 

@@ -15,6 +15,7 @@ use engine::{Engine, Options, TurnOptions};
 pub use group::{GroupRun, group};
 use local::Tokenizer;
 
+use crate::generated_model::write_one_layer;
 use crate::headless::{ended, models_dir, selected_text, worker};
 use crate::model_file::ModelFile;
 
@@ -36,6 +37,9 @@ pub struct Measure {
     pub brief: bool,
     /// The user pauses after each reply until all idle-time work has ended, so that the app reads ahead.
     pub idle: bool,
+    /// Only the first layer of the model runs. It writes common words at random, so that its replies have the usual
+    /// length. The tokens of the prompts are counted as with the whole model.
+    pub one_layer: bool,
     pub replies: ReplySource,
 }
 
@@ -108,6 +112,14 @@ impl Measure {
     pub fn model(&self, dir: &Path) -> PathBuf {
         let name = "SmolLM2-135M-Instruct.Q4_1.gguf";
         let original = models_dir().join(name);
+        if self.one_layer {
+            assert!(self.context <= TRAINED, "one layer has the usual context length");
+            let copy = dir.join("one-layer.gguf");
+            if !copy.exists() {
+                write_one_layer(&original, &copy);
+            }
+            return copy;
+        }
         if self.context <= TRAINED {
             return original;
         }
@@ -118,8 +130,8 @@ impl Measure {
         copy
     }
 
-    /// Runs the chat. `told` receives the figures of each turn.
-    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> ChatRun {
+    /// Runs the chat. `told` receives the figures of each turn, and why an epoch begins with it.
+    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures, Option<&str>)) -> ChatRun {
         let engine = self.open(dir).await;
         let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
@@ -130,8 +142,8 @@ impl Measure {
             if let Some((key, value)) = script::changed(turn, self.turns) {
                 set(&engine, &chat, key, value).await;
             }
-            let reply = self.turn(&engine, &chat, turn, &mut held).await;
-            told(turn, &reply.swipes[0].figures.clone().expect("figures"));
+            let (reply, new_epoch) = self.turn(&engine, &chat, turn, &mut held).await;
+            told(turn, &reply.swipes[0].figures.clone().expect("figures"), new_epoch.as_deref());
             if self.idle {
                 engine.settle().await;
             }
@@ -173,6 +185,9 @@ impl Measure {
             // Prefetching between the turns would be measured as reuse.
             environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         }
+        if self.one_layer {
+            environment.insert("INGLENOOK_LOGIT_BIAS".to_owned(), word_bias());
+        }
         let options = Options {
             data_dir: dir.join("data"),
             worker: Some(worker()),
@@ -185,7 +200,7 @@ impl Measure {
         engine
     }
 
-    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> Message {
+    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> (Message, Option<String>) {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
             // A higher temperature keeps so small a model from copying its last reply.
@@ -203,7 +218,8 @@ impl Measure {
         let swipe = &reply.swipes[0];
         let figures = swipe.figures.as_ref().expect("figures");
         let reused = figures.reused.expect("the reused tokens");
-        let moved = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch.is_some();
+        let new_epoch = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch_code;
+        let moved = new_epoch.is_some();
         // The last token of a reply is never evaluated.
         let known = if moved { 0 } else { held.unread.saturating_sub(1) };
         let prompt = figures.prompt.expect("a prompt's size");
@@ -212,8 +228,19 @@ impl Measure {
             held.generated += u64::from(figures.generated.unwrap_or(0));
         }
         held.epochs += u32::from(moved);
-        reply
+        (reply, new_epoch)
     }
+}
+
+/// Words that are one token each, so that a reply is split into the same tokens when it is read.
+const COMMON: [&str; 24] = [
+    "and", "river", "lamp", "night", "water", "light", "old", "man", "house", "road", "dark", "long", "hand", "door",
+    "wind", "rain", "time", "back", "eyes", "boat", "coat", "stone", "bridge", "letter",
+];
+
+/// Lets the model write only [`COMMON`] words.
+fn word_bias() -> String {
+    COMMON.iter().map(|word| format!("\" {word}\" = 100\n")).collect()
 }
 
 /// Replaces the text of a reply in the database, because an edit through the engine would begin a new epoch.
