@@ -245,7 +245,7 @@ fn chunk(model: &LlamaModel, load: &Load) -> [u32; 2] {
     }
     match model.size() {
         _ if load.gpu_layers > 0 => [256, 512],
-        bytes if bytes < 2 * GIB => [64, 128],
+        bytes if bytes < 2 * GIB => [64, 256],
         bytes if bytes < 6 * GIB => [32, 128],
         _ => [16, 128],
     }
