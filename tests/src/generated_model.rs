@@ -11,12 +11,11 @@ const TYPE_ARRAY: u32 = 9;
 const F32: u32 = 0;
 const Q8_0: u32 = 8;
 
-/// A GGUF file in memory, split into its parts.
-struct Parts<'f> {
+/// The header of a GGUF file.
+struct Header<'f> {
     pairs: u64,
     keys: &'f [u8],
     tensors: Vec<Tensor>,
-    data: &'f [u8],
 }
 
 struct Tensor {
@@ -25,29 +24,6 @@ struct Tensor {
     kind: u32,
     /// From the start of all data, in bytes.
     offset: usize,
-}
-
-/// Writes a copy of the Llama model at `from` with its first layer alone. It reads and writes some ten times as fast,
-/// with the same tokens; its replies are noise.
-///
-/// # Panics
-/// The file is no Llama model.
-pub fn write_one_layer(from: &Path, to: &Path) {
-    let file = std::fs::read(from).expect("the model is read");
-    let parts = Parts::of(&file);
-    let is_kept = |tensor: &&Tensor| !tensor.name.starts_with("blk.") || tensor.name.starts_with("blk.0.");
-    let kept: Vec<&Tensor> = parts.tensors.iter().filter(is_kept).collect();
-    let mut keys = parts.keys.to_vec();
-    set(&mut keys, "llama.block_count", 1);
-    let mut out = BufWriter::new(File::create(to).expect("a file"));
-    let (mut infos, mut data) = (Vec::new(), Vec::new());
-    for tensor in kept {
-        infos.push(Tensor { offset: data.len(), name: tensor.name.clone(), dimensions: tensor.dimensions.clone(), ..*tensor });
-        data.extend_from_slice(parts.data_of(tensor));
-        data.resize(data.len().next_multiple_of(ALIGNMENT), 0);
-    }
-    write_header(&mut out, parts.pairs, &keys, &infos);
-    out.write_all(&data).expect("the data is written");
 }
 
 /// Writes a Llama model of 1.0 GB with random weights in Q8_0, with the tokenizer of the model at `from`.
@@ -63,9 +39,9 @@ pub fn write_large(from: &Path, to: &Path) {
     const KV_WIDTH: u64 = WIDTH / HEADS as u64 * KV_HEADS as u64;
 
     let file = std::fs::read(from).expect("the model is read");
-    let parts = Parts::of(&file);
-    let vocabulary = parts.tensors.iter().find(|tensor| tensor.name == "token_embd.weight").expect("tokens").dimensions[1];
-    let mut keys = parts.keys.to_vec();
+    let header = Header::of(&file);
+    let vocabulary = header.tensors.iter().find(|tensor| tensor.name == "token_embd.weight").expect("tokens").dimensions[1];
+    let mut keys = header.keys.to_vec();
     for (key, value) in [
         ("llama.embedding_length", WIDTH as u32),
         ("llama.feed_forward_length", HIDDEN as u32),
@@ -104,7 +80,7 @@ pub fn write_large(from: &Path, to: &Path) {
         })
         .collect();
     let mut out = BufWriter::with_capacity(1 << 20, File::create(to).expect("a file"));
-    write_header(&mut out, parts.pairs, &keys, &tensors);
+    write_header(&mut out, header.pairs, &keys, &tensors);
     let mut random = 0x1234_5678_9abc_def1;
     for tensor in &tensors {
         let mut data = tensor.random(&mut random);
@@ -144,7 +120,7 @@ impl Tensor {
     }
 }
 
-impl<'f> Parts<'f> {
+impl<'f> Header<'f> {
     fn of(file: &'f [u8]) -> Self {
         assert_eq!(&file[..4], b"GGUF", "a GGUF file");
         let mut at = 8;
@@ -157,13 +133,7 @@ impl<'f> Parts<'f> {
         }
         let keys = &file[start..at];
         let tensors = (0..count).map(|_| tensor(file, &mut at)).collect();
-        Self { pairs, keys, tensors, data: &file[at.next_multiple_of(ALIGNMENT)..] }
-    }
-
-    /// The bytes up to the next tensor, or to the end.
-    fn data_of(&self, tensor: &Tensor) -> &'f [u8] {
-        let later = self.tensors.iter().map(|other| other.offset).filter(|offset| *offset > tensor.offset);
-        &self.data[tensor.offset..later.min().unwrap_or(self.data.len())]
+        Self { pairs, keys, tensors }
     }
 }
 

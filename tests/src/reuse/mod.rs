@@ -15,8 +15,7 @@ use engine::{Engine, Options, TurnOptions};
 pub use group::{GroupRun, group};
 use local::Tokenizer;
 
-use crate::generated_model::write_one_layer;
-use crate::headless::{ended, models_dir, selected_text, worker};
+use crate::headless::{ended, models_dir, program, selected_text, worker};
 use crate::model_file::ModelFile;
 
 /// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
@@ -37,9 +36,8 @@ pub struct Measure {
     pub brief: bool,
     /// The user pauses after each reply until all idle-time work has ended, so that the app reads ahead.
     pub idle: bool,
-    /// Only the first layer of the model runs. It writes common words at random, so that its replies have the usual
-    /// length. The tokens of the prompts are counted as with the whole model.
-    pub one_layer: bool,
+    /// Older messages, facts and keyframes are recalled.
+    pub memory: bool,
     pub replies: ReplySource,
 }
 
@@ -53,6 +51,9 @@ pub enum ReplySource {
     /// prompt only grew, as if the model had written it. This is ten times as fast and gives every
     /// reply the same length.
     Prepared(usize),
+    /// A stand-in for the worker, `prepared-worker`, writes prepared texts of [`script::LONG`] sentences. The app knows
+    /// them like those of a model, so it can read ahead.
+    StandIn,
 }
 
 /// Prompt tokens and reused tokens per turn.
@@ -112,14 +113,6 @@ impl Measure {
     pub fn model(&self, dir: &Path) -> PathBuf {
         let name = "SmolLM2-135M-Instruct.Q4_1.gguf";
         let original = models_dir().join(name);
-        if self.one_layer {
-            assert!(self.context <= TRAINED, "one layer has the usual context length");
-            let copy = dir.join("one-layer.gguf");
-            if !copy.exists() {
-                write_one_layer(&original, &copy);
-            }
-            return copy;
-        }
         if self.context <= TRAINED {
             return original;
         }
@@ -173,6 +166,7 @@ impl Measure {
         let longest = match self.replies {
             ReplySource::Written(tokens) => tokens,
             ReplySource::Prepared(_) => FEW,
+            ReplySource::StandIn => RESERVE,
         };
         let variables = [
             ("INGLENOOK_CONTEXT_LIMIT", self.context),
@@ -181,16 +175,16 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
+        if !self.memory {
+            environment.insert("INGLENOOK_MEMORY".to_owned(), "off".to_owned());
+        }
         if !self.idle {
             // Prefetching between the turns would be measured as reuse.
             environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         }
-        if self.one_layer {
-            environment.insert("INGLENOOK_LOGIT_BIAS".to_owned(), word_bias());
-        }
         let options = Options {
             data_dir: dir.join("data"),
-            worker: Some(worker()),
+            worker: Some(if self.replies == ReplySource::StandIn { program("prepared-worker") } else { worker() }),
             without_keychain: true,
             environment,
             ..Options::default()
@@ -230,17 +224,6 @@ impl Measure {
         held.epochs += u32::from(moved);
         (reply, new_epoch)
     }
-}
-
-/// Words that are one token each, so that a reply is split into the same tokens when it is read.
-const COMMON: [&str; 24] = [
-    "and", "river", "lamp", "night", "water", "light", "old", "man", "house", "road", "dark", "long", "hand", "door",
-    "wind", "rain", "time", "back", "eyes", "boat", "coat", "stone", "bridge", "letter",
-];
-
-/// Lets the model write only [`COMMON`] words.
-fn word_bias() -> String {
-    COMMON.iter().map(|word| format!("\" {word}\" = 100\n")).collect()
 }
 
 /// Replaces the text of a reply in the database, because an edit through the engine would begin a new epoch.
