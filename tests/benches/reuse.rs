@@ -4,7 +4,8 @@
 //! Run `cargo xtask bench reuse [--context 8192] [--turns 200]` after `cargo xtask setup`; it takes 15 minutes. The
 //! replies are prepared. With `--group` it measures a group of eight on the scripted provider, which takes seconds. With
 //! `--write 250` the model writes them, up to that many tokens, which takes an hour. `--idle` leaves a pause after each
-//! reply in which the app reads ahead, and needs `--write`: prepared replies are put into the database behind its back.
+//! reply in which the app reads ahead. Without `--write`, a stand-in for the worker then gives the prepared replies and
+//! counts the tokens: prepared replies that are put into the database behind the app's back cannot be read ahead. `--without-memory` recalls nothing.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use domain::ModelId;
 use local::{LocalHost, Tokenizer, WorkerSettings};
-use tests::reuse::{Control, Measure, ReplySource, ReuseFigures, script};
+use tests::reuse::{ChatRun, Control, Measure, ReplySource, ReuseFigures, script};
 use tracing::Subscriber;
 use tracing::field::Field;
 use tracing_subscriber::Layer;
@@ -36,24 +37,35 @@ async fn main() {
         turns: argument("--turns", 200) as usize,
         brief: false,
         idle: flag("--idle"),
+        memory: !flag("--without-memory"),
         replies: match argument("--write", 0) {
+            0 if flag("--idle") => ReplySource::StandIn,
             0 => ReplySource::Prepared(script::LONG),
             tokens => ReplySource::Written(tokens),
         },
     };
-    assert!(!measure.idle || measure.replies != ReplySource::Prepared(script::LONG), "--idle needs --write");
     let dir = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let told = |turn: usize, figures: &engine::api::Figures| {
+    let told = |turn: usize, figures: &engine::api::Figures, new_epoch: Option<&str>| {
         let [prompt, reused, wrote] =
             [figures.prompt, figures.reused, figures.generated].map(Option::unwrap_or_default);
-        eprintln!("turn {turn}: {prompt} tokens, {reused} reused, {wrote} written, {:.0?}", started.elapsed());
+        let epoch = new_epoch.map(|why| format!(", new epoch: {why}")).unwrap_or_default();
+        eprintln!(
+            "turn {turn}: {prompt} tokens, {} read, {wrote} written{epoch}, {:.0?}",
+            prompt - reused,
+            started.elapsed()
+        );
     };
     let held = measure.run(dir.path(), told).await;
 
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
+    print_ours(&measure, &held, &read_ahead);
+    line("sliding window", &control.by_tokens());
+    if measure.replies == ReplySource::StandIn {
+        return;
+    }
     let host =
         LocalHost::new(WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() }).unwrap();
     let row = local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default()));
@@ -61,6 +73,12 @@ async fn main() {
     host.shutdown().await;
     assert_eq!(measured, counted, "the worker's reused tokens differ from the common prefix");
 
+    println!(
+        "The sliding window's figures are counted over all turns; the worker read its last {CHECKED}, and agreed."
+    );
+}
+
+fn print_ours(measure: &Measure, held: &ChatRun, read_ahead: &ReadAhead) {
     let turns = measure.turns as u64;
     println!("{} turns at {} tokens of context, {} epochs", turns, measure.context, held.epochs);
     println!("tokens of a reply, mean: {}", held.generated / turns);
@@ -69,10 +87,6 @@ async fn main() {
     if measure.idle {
         println!("read ahead in the pauses: {} tokens a turn", read_ahead.tokens() / turns);
     }
-    line("sliding window", &control.by_tokens());
-    println!(
-        "The sliding window's figures are counted over all {turns} turns; the worker read its last {CHECKED}, and agreed."
-    );
 }
 
 /// A group of eight with four lorebooks, on the scripted provider.

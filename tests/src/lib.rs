@@ -1,5 +1,6 @@
 //! Helpers shared by the whole-turn tests and benches.
 
+pub mod generated_model;
 pub mod headless;
 pub mod learning;
 pub mod model_file;
@@ -8,6 +9,7 @@ pub mod planted;
 pub mod recorder;
 pub mod reuse;
 pub mod scripted_hub;
+pub mod speed;
 pub mod tavern;
 
 use std::path::Path;

@@ -15,7 +15,7 @@ use engine::{Engine, Options, TurnOptions};
 pub use group::{GroupRun, group};
 use local::Tokenizer;
 
-use crate::headless::{ended, models_dir, selected_text, worker};
+use crate::headless::{ended, models_dir, program, selected_text, worker};
 use crate::model_file::ModelFile;
 
 /// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
@@ -36,6 +36,8 @@ pub struct Measure {
     pub brief: bool,
     /// The user pauses after each reply until all idle-time work has ended, so that the app reads ahead.
     pub idle: bool,
+    /// Older messages, facts and keyframes are recalled.
+    pub memory: bool,
     pub replies: ReplySource,
 }
 
@@ -49,6 +51,9 @@ pub enum ReplySource {
     /// prompt only grew, as if the model had written it. This is ten times as fast and gives every
     /// reply the same length.
     Prepared(usize),
+    /// A stand-in for the worker, `prepared-worker`, writes prepared texts of [`script::LONG`] sentences. The app knows
+    /// them like those of a model, so it can read ahead.
+    StandIn,
 }
 
 /// Prompt tokens and reused tokens per turn.
@@ -118,8 +123,8 @@ impl Measure {
         copy
     }
 
-    /// Runs the chat. `told` receives the figures of each turn.
-    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> ChatRun {
+    /// Runs the chat. `told` receives the figures of each turn, and why an epoch begins with it.
+    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures, Option<&str>)) -> ChatRun {
         let engine = self.open(dir).await;
         let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
@@ -130,8 +135,8 @@ impl Measure {
             if let Some((key, value)) = script::changed(turn, self.turns) {
                 set(&engine, &chat, key, value).await;
             }
-            let reply = self.turn(&engine, &chat, turn, &mut held).await;
-            told(turn, &reply.swipes[0].figures.clone().expect("figures"));
+            let (reply, new_epoch) = self.turn(&engine, &chat, turn, &mut held).await;
+            told(turn, &reply.swipes[0].figures.clone().expect("figures"), new_epoch.as_deref());
             if self.idle {
                 engine.settle().await;
             }
@@ -161,6 +166,7 @@ impl Measure {
         let longest = match self.replies {
             ReplySource::Written(tokens) => tokens,
             ReplySource::Prepared(_) => FEW,
+            ReplySource::StandIn => RESERVE,
         };
         let variables = [
             ("INGLENOOK_CONTEXT_LIMIT", self.context),
@@ -169,13 +175,16 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
+        if !self.memory {
+            environment.insert("INGLENOOK_MEMORY".to_owned(), "off".to_owned());
+        }
         if !self.idle {
             // Prefetching between the turns would be measured as reuse.
             environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         }
         let options = Options {
             data_dir: dir.join("data"),
-            worker: Some(worker()),
+            worker: Some(if self.replies == ReplySource::StandIn { program("prepared-worker") } else { worker() }),
             without_keychain: true,
             environment,
             ..Options::default()
@@ -185,7 +194,7 @@ impl Measure {
         engine
     }
 
-    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> Message {
+    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> (Message, Option<String>) {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
             // A higher temperature keeps so small a model from copying its last reply.
@@ -203,7 +212,8 @@ impl Measure {
         let swipe = &reply.swipes[0];
         let figures = swipe.figures.as_ref().expect("figures");
         let reused = figures.reused.expect("the reused tokens");
-        let moved = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch.is_some();
+        let new_epoch = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch_code;
+        let moved = new_epoch.is_some();
         // The last token of a reply is never evaluated.
         let known = if moved { 0 } else { held.unread.saturating_sub(1) };
         let prompt = figures.prompt.expect("a prompt's size");
@@ -212,7 +222,7 @@ impl Measure {
             held.generated += u64::from(figures.generated.unwrap_or(0));
         }
         held.epochs += u32::from(moved);
-        reply
+        (reply, new_epoch)
     }
 }
 

@@ -211,7 +211,11 @@ fn with_model(
     let placement = Placement { layers: model.n_layer() + 1, ..placement::take() };
     let (mut serving, dimensions) = match load.purpose {
         LoadPurpose::Embeddings => {
-            let embedder = Embedder::new(&vocab, context);
+            let Ok(short) = model.new_context(backend, Embedder::short_params(model, threads(load))) else {
+                let message = "a second context for short texts does not fit into memory".to_owned();
+                return Ok(refuse(WorkerError { code: ErrorCode::Memory, message }, inbox, replies)?);
+            };
+            let embedder = Embedder::new(&vocab, context, short);
             let dimensions = embedder.dimensions();
             (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
@@ -262,7 +266,7 @@ fn chunk(model: &LlamaModel, load: &Load) -> [u32; 2] {
     }
     match model.size() {
         _ if load.gpu_layers > 0 => [256, 512],
-        bytes if bytes < 2 * GIB => [64, 128],
+        bytes if bytes < 2 * GIB => [64, 256],
         bytes if bytes < 6 * GIB => [32, 128],
         _ => [16, 128],
     }

@@ -12,8 +12,8 @@ use crate::devices;
 use crate::engine::WorkerError;
 
 /// `llama_flash_attn_type` in `llama.h`.
-const FLASH_AUTO: i32 = -1;
-const FLASH_OFF: i32 = 0;
+pub(crate) const FLASH_AUTO: i32 = -1;
+pub(crate) const FLASH_OFF: i32 = 0;
 const FLASH_ON: i32 = 1;
 
 /// Limits the model to the device that the tuning names. A model that stays on the processor gets no device at all,

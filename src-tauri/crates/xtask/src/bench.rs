@@ -24,8 +24,12 @@ enum BenchName {
     Api,
     /// Building the prompt of one turn, without model and network.
     Assembly,
-    /// Decode speed of the worker compared with llama.cpp's own server.
+    /// Prompt and decode speed of the worker compared with llama.cpp's own server, idle and next to a busy process.
     Decode,
+    /// Speed of the encoder compared with ONNX Runtime.
+    Embed,
+    /// Time to the first token for several lengths of the new part of a prompt.
+    FirstToken,
     /// Lorebook activation over a chat.
     Lore,
     /// Speed of the encoder, and its effect on a running reply.
@@ -36,6 +40,8 @@ enum BenchName {
     Reuse,
     /// Full-text search over 100,000 messages.
     Search,
+    /// Start of the worker with a model of 1 GB compared with llama.cpp's own server.
+    Start,
     /// Token counting.
     Tokenize,
 }
@@ -48,11 +54,14 @@ impl BenchName {
             Self::Assembly => ["tests", "assembly", "bench"],
             // A dev build is enough: only the worker is timed, and it is optimised in every profile.
             Self::Decode => ["tests", "decode", "dev"],
+            Self::Embed => ["tests", "embed", "dev"],
+            Self::FirstToken => ["tests", "first-token", "dev"],
             Self::Lore => ["context", "lore", "bench"],
             Self::Memory => ["tests", "memory", "bench"],
             Self::Planted => ["tests", "planted", "bench"],
             Self::Reuse => ["tests", "reuse", "dev"],
             Self::Search => ["tests", "search", "bench"],
+            Self::Start => ["tests", "start", "dev"],
             Self::Tokenize => ["local", "tokenize", "bench"],
         }
     }
@@ -65,8 +74,10 @@ impl BenchName {
 pub(crate) fn bench(options: &Options) -> Result<()> {
     system::ensure(&[Need::Build])?;
     models::ensure_defaults()?;
-    if matches!(options.name, BenchName::Decode) {
-        python::ensure_server()?;
+    match options.name {
+        BenchName::Decode | BenchName::Start => python::ensure_server()?,
+        BenchName::Embed => python::ensure_onnx()?,
+        _ => {}
     }
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
     let [package, name, profile] = options.name.place();

