@@ -50,7 +50,15 @@ pub fn write(architecture: &str, folder: &Path) -> PathBuf {
 /// # Panics
 /// The architecture is not in [`ARCHITECTURES`].
 pub fn bytes(architecture: &str) -> Vec<u8> {
-    let mut model = TinyModel::new(architecture);
+    bytes_with_template(architecture, CHAT_TEMPLATE)
+}
+
+/// Works like [`bytes`], with another chat template.
+///
+/// # Panics
+/// The architecture is not in [`ARCHITECTURES`].
+pub fn bytes_with_template(architecture: &str, template: &str) -> Vec<u8> {
+    let mut model = TinyModel::new(architecture, template);
     match architecture {
         "llama" => model.llama(),
         "gemma3" => model.gemma3(),
@@ -107,12 +115,12 @@ struct TinyModel {
 }
 
 impl TinyModel {
-    fn new(architecture: &str) -> Self {
+    fn new(architecture: &str, template: &str) -> Self {
         let (architecture, keys) = (architecture.to_owned(), Vec::new());
         let mut model = Self { architecture, keys, key_count: 0, tensors: Vec::new(), random: 0x1234_5678_9abc_def1 };
         model.text("general.architecture", &model.architecture.clone());
         model.text("general.name", &format!("tiny {}", model.architecture));
-        model.vocabulary();
+        model.vocabulary(template);
         model.number("context_length", 4096);
         model.number("embedding_length", WIDTH as u32);
         model.real("attention.layer_norm_rms_epsilon", 1e-5);
@@ -444,7 +452,7 @@ impl TinyModel {
         (self.random >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
-    fn vocabulary(&mut self) {
+    fn vocabulary(&mut self, template: &str) {
         let tokens = vocabulary();
         self.text("tokenizer.ggml.model", "llama");
         self.key("tokenizer.ggml.tokens", 9);
@@ -469,7 +477,7 @@ impl TinyModel {
             self.key(&format!("tokenizer.ggml.{key}"), 7);
             self.keys.push(0);
         }
-        self.text("tokenizer.chat_template", CHAT_TEMPLATE);
+        self.text("tokenizer.chat_template", template);
     }
 
     fn key(&mut self, key: &str, kind: u32) {
