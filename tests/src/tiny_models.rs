@@ -86,7 +86,15 @@ pub fn projector_bytes(kind: &str, width: u64) -> Vec<u8> {
 /// # Panics
 /// The architecture is not in [`ARCHITECTURES`].
 pub fn bytes(architecture: &str) -> Vec<u8> {
-    let mut model = TinyModel::new(architecture);
+    bytes_with_template(architecture, CHAT_TEMPLATE)
+}
+
+/// Works like [`bytes`], with another chat template.
+///
+/// # Panics
+/// The architecture is not in [`ARCHITECTURES`].
+pub fn bytes_with_template(architecture: &str, template: &str) -> Vec<u8> {
+    let mut model = TinyModel::new(architecture, template);
     match architecture {
         "llama" => model.llama(),
         "gemma3" => model.gemma3(),
@@ -144,9 +152,9 @@ struct TinyModel {
 }
 
 impl TinyModel {
-    fn new(architecture: &str) -> Self {
+    fn new(architecture: &str, template: &str) -> Self {
         let mut model = Self::empty(architecture);
-        model.vocabulary();
+        model.vocabulary(template);
         model.number("context_length", 4096);
         model.number("embedding_length", WIDTH as u32);
         model.real("attention.layer_norm_rms_epsilon", 1e-5);
@@ -565,7 +573,7 @@ impl TinyModel {
         (self.random >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
-    fn vocabulary(&mut self) {
+    fn vocabulary(&mut self, template: &str) {
         let tokens = vocabulary();
         self.text("tokenizer.ggml.model", "llama");
         self.key("tokenizer.ggml.tokens", 9);
@@ -590,7 +598,7 @@ impl TinyModel {
             self.key(&format!("tokenizer.ggml.{key}"), 7);
             self.keys.push(0);
         }
-        self.text("tokenizer.chat_template", CHAT_TEMPLATE);
+        self.text("tokenizer.chat_template", template);
     }
 
     fn key(&mut self, key: &str, kind: u32) {

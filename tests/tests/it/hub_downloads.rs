@@ -260,6 +260,36 @@ async fn download_that_does_not_fit_leaves_nothing() {
     assert!(files(&model_folder(&app)).is_empty());
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn disk_that_becomes_full_leaves_nothing() {
+    let hub = hub();
+    for number in [1, 2] {
+        let path = format!("Big-Q8_0-{number:05}-of-00002.gguf");
+        hub.put("a/Big-GGUF", &path, ScriptedFile::new(model_part("Big", 60_000, Some((number, 2)))));
+    }
+    let app = Headless::with_hub(&hub).await;
+    let mut events = app.engine.subscribe();
+    let parts = |repo: &str, name: &str| model_folder(&app).join(repo).join(format!("{name}.part"));
+    // The second part of a split model meets a full disk after the first one is complete.
+    for (repo, file, full) in
+        [(REPO, FILE, FILE), ("a/Big-GGUF", "Big-Q8_0-00001-of-00002.gguf", "Big-Q8_0-00002-of-00002.gguf")]
+    {
+        let part = parts(repo, full);
+        fs::create_dir_all(part.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &part).unwrap();
+        let started = start(&app, repo, file).await;
+        let end = failed(&mut events, &started.id).await;
+        assert!(end.reason.contains("The disk is full") && end.reason.contains("is deleted"), "{end:?}");
+        assert!(end.hint.contains("Free some space"), "{end:?}");
+        assert!(files(&model_folder(&app)).is_empty(), "{:?}", files(&model_folder(&app)));
+        assert!(app.engine.list_models().await.unwrap().is_empty());
+        app.engine.resume_download(started.id.clone()).await.unwrap();
+        let id = completed(&mut events, &started.id).await;
+        app.engine.delete_model_file(id).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn names_of_the_hub_stay_in_the_model_folder() {
     let hub = ScriptedHub::start();

@@ -20,6 +20,7 @@ mod counting;
 mod document_files;
 mod document_owners;
 mod documents;
+mod download_kills;
 mod emotions;
 mod endpoint_apis;
 mod endpoints;

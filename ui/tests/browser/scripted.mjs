@@ -19,7 +19,7 @@ export const SCENES = [
 	...["templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts", "cardscripts"],
 	...["books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry"],
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
-	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
+	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
 	...["toolservers", "toolserversnone", "toolserveredit", "toolserverspaste"],
 	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
 	...["help", "helperror", "helpsearch", "helplist"],

@@ -14,7 +14,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -166,7 +166,9 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene.startsWith("book") || scene.startsWith("entry")) await books(scene, app);
 	if (scene === "new") app.edit(null);
-	if (scene === "modelsettings") await modelSettings(app);
+	if (scene === "modelsettings" || scene === "modeladapters") await modelSettings(scene, app);
+	if (scene === "modelmoves" || scene === "modelmove") await modelMoves(scene, engine, app);
+	if (scene === "modeltasks") await modelTasks(app);
 	if (scene === "endpoint") await endpoint(app);
 	if (scene === "endpointedit") await editEndpoint(app);
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
@@ -290,12 +292,38 @@ async function hub(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	await until(() => document.querySelector("[data-testid=fit-figures]") !== null);
 }
 
+/** A model on its way to another folder and one that could not be moved, or the dialog before that. */
+async function modelMoves(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	app.go("models");
+	await until(() => document.querySelector("[data-testid=model]") !== null);
+	if (scene === "modelmove") {
+		const button = document.querySelector<HTMLElement>("[data-testid=model] [aria-haspopup=menu]");
+		button?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+		await until(() => document.querySelector("[data-testid=move-model]") !== null);
+		await press("[data-testid=move-model]");
+		return until(() => document.querySelector("[data-testid=move-confirm]") !== null);
+	}
+	for (const id of ["m1", "m2"]) await app.modelMoves.start(id, "/media/models");
+	engine.hub.moveTo("m1", 0.62);
+	engine.hub.moveTo("m2", 0, "failed", "The disk is full. The model stays where it is.", "Free some space, or choose another folder, then try again.");
+}
+
+/** The models for tasks, while another embedding model reads everything again. */
+async function modelTasks(app: App): Promise<void> {
+	await app.api.shell.pickEmbeddingModel();
+	app.go("models");
+	await until(() => document.querySelector("[data-testid=embedding-left]") !== null);
+	document.querySelector("[data-testid=embedding-model]")?.scrollIntoView({ block: "center" });
+}
+
 /** The settings of a model that does not fit the graphics card. */
-async function modelSettings(app: App): Promise<void> {
+async function modelSettings(scene: Scene, app: App): Promise<void> {
 	await app.api.loadModel("m2");
+	if (scene === "modeladapters") for (let count = 0; count < 2; count++) await app.api.shell.pickAdapter("m2");
 	app.go("models");
 	await press("[data-testid=model]:nth-child(2) [data-testid=model-settings-button]");
 	await until(() => document.querySelector("[data-testid=setting-row-gpu_layers]") !== null && document.querySelector("[data-testid=load-note]") !== null);
+	if (scene === "modeladapters") document.querySelector("[data-testid=adapter]")?.scrollIntoView({ block: "center" });
 }
 
 async function endpoint(app: App): Promise<void> {

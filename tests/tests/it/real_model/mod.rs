@@ -1,5 +1,6 @@
 //! Tests with the real worker and the real small models.
 
+mod embedding_choice;
 mod emotion_guess;
 mod local_api;
 mod local_prompts;
@@ -10,5 +11,7 @@ mod package;
 mod pictures;
 mod recall_floor;
 mod reuse;
+mod thinking;
+mod token_choices;
 mod tools;
 mod turns;

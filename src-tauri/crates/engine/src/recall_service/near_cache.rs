@@ -117,6 +117,7 @@ mod tests {
         );
         let among = EmbeddingGroup::Entries(book);
         let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
+        let other = Arc::new(QueryEmbedding::new(embedding.clone(), "another encoder"));
         let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
         let near = async || {
@@ -138,6 +139,10 @@ mod tests {
             };
             store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[vector])).await.unwrap();
         }
+        assert_eq!(near().await, [(1, 10), (2, 7)]);
+        let (known, of_other) = (Arc::clone(&cache), Arc::clone(&other));
+        let near_other = store.read(move |store| known.near(store, among, &of_other, 9)).await.unwrap();
+        assert!(near_other.is_empty(), "vectors of another encoder are never compared");
         assert_eq!(near().await, [(1, 10), (2, 7)]);
         store.write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("2")])).await.unwrap();
         assert_eq!(near().await, [(2, 7)]);

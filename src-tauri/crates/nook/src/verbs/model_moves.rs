@@ -61,6 +61,9 @@ async fn wait(
                     out.progress(&progress(&moving));
                 }
             }
+            Some(Event::ModelMoveEnded { model, moved: false, .. }) if open.iter().any(|one| one.model == model) => {
+                return Err(CommandError::because("interrupted", "the move was cancelled"));
+            }
             Some(Event::ModelMoveEnded { model, .. }) => open.retain(|one| one.model != model),
             Some(_) => {}
             None => return Err(CommandError::because("internal", "the engine has ended")),

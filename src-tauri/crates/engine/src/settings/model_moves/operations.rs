@@ -83,17 +83,23 @@ impl Configuration {
         }
         // It may have been completed meanwhile.
         let Some(job) = self.model_moves().job(id) else { return Ok(()) };
-        let moved = self.uses_new_file(&job).await.unwrap_or(false);
-        if let Err(error) = self.tidy_move(&job).await {
+        let moved = self.clear_move(&job).await?;
+        self.model_moves().end(id, moved);
+        Ok(())
+    }
+
+    /// Removes the files and the row of a move that does not run. Returns whether the library uses the new file.
+    async fn clear_move(&self, job: &MoveJob) -> ApiResult<bool> {
+        let moved = self.uses_new_file(job).await.unwrap_or(false);
+        if let Err(error) = self.tidy_move(job).await {
             // An old file that cannot be deleted must not keep the note of it for ever.
             if !moved {
                 return Err(error);
             }
             tracing::warn!(%error, "an old model file could not be deleted");
         }
-        self.forget_move(id).await?;
-        self.model_moves().end(id, moved);
-        Ok(())
+        self.forget_move(job.model()).await?;
+        Ok(moved)
     }
 
     /// Loads the moves of earlier sessions. They wait for [`Self::resume_interrupted_moves`].
@@ -152,16 +158,15 @@ impl Configuration {
 
     async fn start_move(&self, model: LocalModel, roots: &[PathBuf], target: &Path) -> ApiResult<api::ModelMove> {
         let id = model.id;
-        if self.model_moves().is_running(id) {
+        let state = self.model_moves().shown(id).ok().map(|shown| shown.state);
+        if state != Some(MoveState::Failed) && self.model_moves().is_running(id) {
             return self.model_moves().shown(id);
         }
-        // A failed move starts anew, also to another folder. One that only left its old file goes on.
-        let known = self.model_moves().job(id);
-        let job = match known {
-            Some(job) if self.uses_new_file(&job).await.unwrap_or(false) && job.folder == target => job,
+        let job = match self.model_moves().job(id).zip(state) {
+            Some((job, state)) if job.folder == target && self.goes_on(&job, state).await => job,
             known => {
-                if known.is_some() {
-                    self.end_move(id).await?;
+                if let Some((job, _)) = known {
+                    self.clear_move(&job).await?;
                 }
                 self.refuse_foreign(&model).await?;
                 let (roots, target) = (roots.to_vec(), target.to_owned());
@@ -174,6 +179,12 @@ impl Configuration {
         let shown = self.model_moves().put(job, MoveState::Queued, ("", ""));
         self.run_move(id);
         Ok(shown)
+    }
+
+    /// Whether a known move to the same folder goes on, instead of beginning anew: after the end of the app, or if it has
+    /// only left its old files.
+    async fn goes_on(&self, job: &MoveJob, state: MoveState) -> bool {
+        state == MoveState::Queued || self.uses_new_file(job).await.unwrap_or(false)
     }
 
     fn run_move(&self, model: ModelId) {

@@ -164,11 +164,15 @@ async fn release(config: &WeakConfiguration, job: &MoveJob) -> Result<(), Fault>
     Ok(())
 }
 
-/// Deletes the copies of a failed move.
+/// Deletes the copies of a failed move, and forgets it. A move that only left its old files goes on with the next start.
 async fn give_up(config: &WeakConfiguration, job: &MoveJob) {
     let Some(config) = config.upgrade() else { return };
-    if let Err(error) = config.tidy_move(job).await {
-        tracing::warn!(%error, "the copies of a model could not be deleted");
+    let given_up = async {
+        config.tidy_move(job).await?;
+        if config.uses_new_file(job).await? { Ok(()) } else { config.forget_move(job.model()).await }
+    };
+    if let Err(error) = given_up.await {
+        tracing::warn!(%error, "a failed move left files");
     }
 }
 

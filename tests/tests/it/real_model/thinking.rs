@@ -1,0 +1,93 @@
+//! Models that think first, with chat templates that leave earlier thoughts out of later prompts. What the model has read
+//! before a reply is never read again; only the reply itself is, once, because it was read after its thoughts.
+
+use engine::api::{Figures, SettingOwner, SettingValue};
+use engine::{Engine, Options};
+use tests::headless::{ended, selected_text};
+
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[path = "../../../src/tiny_models.rs"]
+mod tiny_models;
+
+const QWEN3: &str =
+    include_str!("../../../../src-tauri/crates/context/tests/chat_templates/templates/qwen3-thinking.jinja");
+const DEEPSEEK_R1: &str =
+    include_str!("../../../../src-tauri/crates/context/tests/chat_templates/templates/deepseek-r1.jinja");
+
+/// Opens thoughts: the model itself, or the prompt for it.
+const OPENING: &str = "<think>\n";
+
+/// Lets random weights write thoughts and a reply. The reply ends with the grammar.
+fn grammar(is_opened: bool) -> String {
+    let opening = if is_opened { "" } else { r#""<think>\n" "# };
+    let letters = |count| "[a-z] ".repeat(count);
+    format!("root ::= {opening}{}\"\\n</think>\\n\\n\" {}", letters(10), letters(12))
+}
+
+async fn three_turns(architecture: &str, template: &str, is_opened: bool) -> Vec<Figures> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tiny.gguf");
+    std::fs::write(&path, tiny_models::bytes_with_template(architecture, template)).unwrap();
+    let options = Options {
+        data_dir: dir.path().join("data"),
+        worker: Some(tests::headless::worker()),
+        without_keychain: true,
+        ..Options::default()
+    };
+    let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+    engine.add_model(path).await.unwrap();
+    let set = async |key: &str, value| {
+        engine
+            .set_setting(SettingOwner::Global, key.to_owned(), Some(value))
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
+    };
+    for key in ["memory", "read_ahead"] {
+        set(key, SettingValue::Switch(false)).await;
+    }
+    set("grammar", SettingValue::Text(grammar(is_opened))).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    let mut figures = Vec::new();
+    for words in ["Hello! Who are you?", "What do you like about the fire?", "And what is in that pot?"] {
+        engine.send_message(chat.clone(), words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, &chat).await;
+        let reply = reply.unwrap_or_else(|| panic!("{reason:?}"));
+        let swipe = &reply.swipes[reply.selected as usize];
+        assert!(swipe.has_thoughts && !selected_text(&reply).is_empty(), "{reason:?} {reply:?}");
+        // The X-ray shows what the worker has counted.
+        let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+        let shown = swipe.figures.clone().unwrap();
+        assert_eq!(shown.prompt, Some(manifest.tokens.total));
+        figures.push(shown);
+    }
+    engine.shutdown().await;
+    figures
+}
+
+#[tokio::test]
+async fn stripped_thoughts_cost_only_their_reply() {
+    for (name, template, is_opened) in [("Qwen3", QWEN3, false), ("DeepSeek R1", DEEPSEEK_R1, true)] {
+        let figures = three_turns("llama", template, is_opened).await;
+        // Each character is a token. Later prompts do not contain the opening either.
+        let opening = if is_opened { OPENING.len() as u32 } else { 0 };
+        for pair in figures.windows(2) {
+            let (before, after) = (&pair[0], &pair[1]);
+            let kept = before.prompt.unwrap() - opening;
+            assert_eq!(after.reused, Some(kept), "{name}: everything before the thoughts is kept: {figures:?}");
+            assert_eq!(after.evaluated, Some(after.prompt.unwrap() - kept), "{name}: {figures:?}");
+        }
+    }
+}
+
+/// A recurrent state cannot be cut, so it is taken from the checkpoint at the end of the prompt.
+#[tokio::test]
+async fn hybrid_model_keeps_what_it_read_before_thoughts() {
+    let figures = three_turns("qwen35", QWEN3, false).await;
+    for pair in figures.windows(2) {
+        let (before, after) = (pair[0].prompt.unwrap(), &pair[1]);
+        let (prompt, evaluated) = (after.prompt.unwrap(), after.evaluated.unwrap());
+        // At most one interval between checkpoints is read again.
+        assert!(evaluated <= prompt - before + 64, "{figures:?}");
+    }
+}
