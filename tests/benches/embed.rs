@@ -140,7 +140,10 @@ impl Onnx {
 /// Returns texts of about `size` bytes from a generated world.
 fn texts(size: usize) -> Vec<String> {
     let plan = StoryPlan::new(StorySize { messages: 2_000, ..StorySize::of(1_000) }, 1);
-    let said = plan.steps.into_iter().filter_map(|timed| if let Step::Say(said) = timed.step { Some(said.text) } else { None });
+    let said = plan
+        .steps
+        .into_iter()
+        .filter_map(|timed| if let Step::Say(said) = timed.step { Some(said.text) } else { None });
     let (mut texts, mut text) = (Vec::new(), String::new());
     for said in said {
         for word in said.split_whitespace() {

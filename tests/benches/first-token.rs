@@ -15,7 +15,7 @@ const HISTORY: usize = 1_000;
 /// Least number of tokens with which the prompt speed is measured. Long prompts are compared with as many tokens, because
 /// a token costs more the more tokens are before it.
 const REFERENCE: usize = 512;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 const CONTEXT: u32 = 4_096;
 /// Goal: factor, and milliseconds on top.
 const FACTOR: f64 = 1.05;

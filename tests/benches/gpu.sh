@@ -9,7 +9,8 @@
 # built from, and puts it next to the worker. It needs the CUDA toolkit, cmake, a C++ compiler and python3. The reference
 # (gpu_reference.c) does what llama-bench does, with the same library. ROUNDS and PROMPT change the size of a run.
 #
-# `check` has run. `run` has never run: no machine with an NVIDIA card was at hand.
+# None of the three has run as a whole. The reference and the build of the backends without CUDA have been tried alone; no
+# machine with an NVIDIA card was at hand.
 set -eu
 
 usage() { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }

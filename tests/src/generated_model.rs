@@ -40,7 +40,8 @@ pub fn write_large(from: &Path, to: &Path) {
 
     let file = std::fs::read(from).expect("the model is read");
     let header = Header::of(&file);
-    let vocabulary = header.tensors.iter().find(|tensor| tensor.name == "token_embd.weight").expect("tokens").dimensions[1];
+    let vocabulary =
+        header.tensors.iter().find(|tensor| tensor.name == "token_embd.weight").expect("tokens").dimensions[1];
     let mut keys = header.keys.to_vec();
     for (key, value) in [
         ("llama.embedding_length", WIDTH as u32),

@@ -70,7 +70,11 @@ pub fn prompt(text: &str) -> Prompt {
         Segment { text: text.to_owned(), control: false },
         control("<|im_end|>\n<|im_start|>assistant\n"),
     ];
-    Prompt { messages: vec![PromptMessage { role: PromptRole::User, text: text.to_owned() }], segments, ..Prompt::default() }
+    Prompt {
+        messages: vec![PromptMessage { role: PromptRole::User, text: text.to_owned() }],
+        segments,
+        ..Prompt::default()
+    }
 }
 
 /// Generates up to `tokens` tokens without randomness.

@@ -66,7 +66,13 @@ impl PreparedModel {
     fn load(load: &Load) -> Self {
         let tokenizer = Tokenizer::open(Path::new(&load.path)).expect("a supported tokenizer");
         let placement = Placement::default();
-        send(&WorkerReply::Loaded(LoadedModelInfo { context: load.context, vocab: 0, dimensions: 0, bos: false, placement }));
+        send(&WorkerReply::Loaded(LoadedModelInfo {
+            context: load.context,
+            vocab: 0,
+            dimensions: 0,
+            bos: false,
+            placement,
+        }));
         Self { tokenizer, caches: HashMap::new(), replies: 0 }
     }
 
