@@ -210,8 +210,8 @@ async fn group_replies_come_in_one_message_with_names() {
     };
     assert_eq!((text.as_str(), end.text.as_deref()), ("Ada: Evening.\n\nBo: Aye.", Some("Ada: Evening.\n\nBo: Aye.")));
     let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
-    let last: Vec<(&str, &str)> =
-        stored[stored.len() - 2..].iter().map(|message| (message.name.as_str(), message.id.as_str())).collect();
+    let said = |text: &str| stored.iter().find(|message| message.swipes[0].text == text).unwrap();
+    let last = [said("Evening."), said("Aye.")].map(|message| (message.name.as_str(), message.id.as_str()));
     let told: Vec<(&str, &str)> =
         speakers.iter().map(|speaker| (speaker.name.as_str(), speaker.message.as_str())).collect();
     assert_eq!(told, last);

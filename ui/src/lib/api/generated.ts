@@ -2600,7 +2600,7 @@ export type ReadableOptions = {
 	hidden?: boolean,
 };
 
-/**  A value of a [`BlockReason`]: a name, a number, or several names. */
+/**  A value of a [`BlockReason`] or a [`SourceLabel`]: a name, a number, or several names. */
 export type ReasonValue = number | string | string[];
 
 /**  A message that something was made from: who said it, where and when. */

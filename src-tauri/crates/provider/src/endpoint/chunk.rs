@@ -61,9 +61,18 @@ pub(crate) enum ThoughtPiece {
     Signature(String),
     /// A block of encrypted thoughts.
     Redacted(String),
+    /// Thoughts without a text.
+    Hidden,
 }
 
 impl ThoughtPiece {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Delta(text) | Self::Whole(text) | Self::Signature(text) | Self::Redacted(text) => text.len(),
+            Self::Hidden => 0,
+        }
+    }
+
     /// `None` for an empty text.
     pub(crate) fn delta(text: String) -> Option<Self> {
         (!text.is_empty()).then_some(Self::Delta(text))

@@ -77,7 +77,7 @@ impl ReplyState {
 
     /// Whether the caller has received anything, so that the request must not be sent again.
     pub(crate) fn has_begun(&self) -> bool {
-        self.has_output() || self.thoughts.any()
+        self.has_output() || self.thoughts.shown()
     }
 
     /// Whether a stop text or a control token ended the reply. Later data from the endpoint is ignored.
@@ -87,7 +87,7 @@ impl ReplyState {
 
     /// Whether the reply contains thoughts but no answer.
     pub(crate) fn only_thought(&self) -> bool {
-        self.thoughts.any() && !self.has_output()
+        self.thoughts.seen() && !self.has_output()
     }
 
     pub(crate) fn has_ended(&self) -> ReplyEnd {

@@ -12,6 +12,10 @@ const MAX_BYTES: usize = 1 << 20;
 pub(crate) struct ThoughtAssembler {
     blocks: Vec<Block>,
     bytes: usize,
+    /// The model has thought, even if its thoughts are hidden or encrypted.
+    seen: bool,
+    /// The caller has received thoughts.
+    shown: bool,
     /// A piece was dropped, so no block is complete.
     cut: bool,
 }
@@ -23,29 +27,31 @@ enum Block {
 }
 
 impl ThoughtAssembler {
-    /// Whether the model has thought, even if its thoughts are encrypted.
-    pub(crate) fn any(&self) -> bool {
-        !self.blocks.is_empty()
+    pub(crate) fn seen(&self) -> bool {
+        self.seen
+    }
+
+    pub(crate) fn shown(&self) -> bool {
+        self.shown
     }
 
     /// Takes a piece and returns the text to show.
     pub(crate) fn take(&mut self, piece: ThoughtPiece) -> Option<String> {
-        let (ThoughtPiece::Delta(text)
-        | ThoughtPiece::Whole(text)
-        | ThoughtPiece::Signature(text)
-        | ThoughtPiece::Redacted(text)) = &piece;
-        self.bytes += text.len();
+        self.seen = true;
+        self.bytes += piece.len();
         if self.bytes > MAX_BYTES {
             self.cut = true;
             return None;
         }
         match piece {
-            ThoughtPiece::Whole(_) if self.any() => None,
+            ThoughtPiece::Hidden => None,
+            ThoughtPiece::Whole(_) if !self.blocks.is_empty() => None,
             ThoughtPiece::Delta(text) | ThoughtPiece::Whole(text) => {
                 match self.blocks.last_mut() {
                     Some(Block::Plain { text: before, signature }) if signature.is_empty() => before.push_str(&text),
                     _ => self.blocks.push(Block::Plain { text: text.clone(), signature: String::new() }),
                 }
+                self.shown = true;
                 Some(text)
             }
             ThoughtPiece::Signature(more) => {

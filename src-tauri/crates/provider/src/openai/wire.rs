@@ -47,6 +47,9 @@ fn take(chunk: &mut StreamChunk, mut choice: Value) {
     let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
     chunk.thoughts.extend(thoughts(&delta).map(ThoughtPiece::Delta));
     chunk.thoughts.extend(thoughts(&message).map(ThoughtPiece::Whole));
+    if chunk.thoughts.is_empty() && (thinks(&delta) || thinks(&message)) {
+        chunk.thoughts.push(ThoughtPiece::Hidden);
+    }
     chunk.end = end(&choice["finish_reason"]);
     let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
     chunk.tool_calls = tools.flatten().find(Value::is_array);
@@ -90,10 +93,25 @@ fn text_part(mut part: Value) -> Option<String> {
 /// Deepest nesting of thoughts.
 const THOUGHT_DEPTH: usize = 4;
 
+/// Fields of a delta or a message that hold thoughts.
+const THOUGHTS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
+
+/// Whether a delta or a message contains thoughts, even without a text.
+fn thinks(part: &Value) -> bool {
+    let holds = |value: &Value| match value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    };
+    let mut parts = part["content"].as_array().into_iter().flatten();
+    THOUGHTS.iter().any(|field| part.get(*field).is_some_and(holds))
+        || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
+}
+
 /// Returns the thoughts of a delta or a message; never empty. Servers repeat them in several fields, so the first counts.
 fn thoughts(part: &Value) -> Option<String> {
-    const FIELDS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
-    let of_field = FIELDS.iter().find_map(|field| thought_text(part.get(*field)?, THOUGHT_DEPTH));
+    let of_field = THOUGHTS.iter().find_map(|field| thought_text(part.get(*field)?, THOUGHT_DEPTH));
     of_field.or_else(|| {
         let parts = part["content"].as_array()?.iter();
         let thoughts = parts.filter(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")));

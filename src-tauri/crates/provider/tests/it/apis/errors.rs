@@ -121,9 +121,9 @@ async fn refused_prefill_is_learned() {
 async fn continued_reply_has_one_space() {
     let services = services();
     for (service, begun, expected) in [
-        (&services[2], "Once upon a ", "time, a keeper lived[Stop]"),
-        (&services[2], "Once upon a", " time, a keeper lived[Stop]"),
-        (&services[0], "Once upon a ", " time, a keeper lived[Stop]"),
+        (&services[2], "Once upon a ", "(Hm.)time, a keeper lived[Stop]"),
+        (&services[2], "Once upon a", "(Hm.) time, a keeper lived[Stop]"),
+        (&services[0], "Once upon a ", "(Hm.) time, a keeper lived[Stop]"),
     ] {
         let server = serve(service.clone()).await;
         let mut request = request();
