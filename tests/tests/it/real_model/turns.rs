@@ -163,6 +163,28 @@ async fn no_prefetch_if_disabled() {
     engine.shutdown().await;
 }
 
+/// The app removes the blank at the start of a reply, which changes its tokens.
+#[tokio::test]
+async fn reply_with_other_tokens_is_read_in_idle_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "\" river\" = 100\n\" lamp\" = 100";
+    let variables = [("INGLENOOK_MAX_TOKENS", "40"), ("INGLENOOK_MEMORY", "off"), ("INGLENOOK_LOGIT_BIAS", words)];
+    let engine = open_with(&dir, &variables).await;
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut evaluated = Vec::new();
+    for words in ["Good evening.", "And then?"] {
+        let mut events = engine.subscribe();
+        engine.send_message(chat.clone(), words.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, &chat).await;
+        engine.settle().await;
+        let swipe = reply.unwrap().swipes.remove(0);
+        assert!(swipe.text.split(' ').all(|word| ["river", "lamp"].contains(&word)), "{}", swipe.text);
+        evaluated.push(swipe.figures.unwrap().evaluated.unwrap());
+    }
+    assert!(evaluated[1] < 30, "{evaluated:?}: the reply of 40 tokens was read while the user waited");
+    engine.shutdown().await;
+}
+
 /// Background jobs use a separate cache, so the chat's cache is available for the next turn.
 /// Arbitrary output of a tiny model never gets into a prompt by itself.
 #[tokio::test]
@@ -187,7 +209,8 @@ async fn learning_keeps_the_chats_cache() {
     let learned: i64 = conn.query_row("SELECT position FROM chat_learned", [], |row| row.get(0)).unwrap();
     assert_eq!(learned, 10, "five exchanges after the greeting");
     let after = say("Where do I sail?").await;
-    let known = before.prompt.unwrap() + before.generated.unwrap();
+    // The markers between the reply and the next message are read ahead.
+    let known = before.prompt.unwrap() + before.generated.unwrap() + 8;
     assert!((before.prompt.unwrap()..=known).contains(&after.reused.unwrap()), "{before:?} then {after:?}");
     let standing = "SELECT count(*) FROM memory WHERE origin = 'model' AND confidence >= 5";
     assert_eq!(conn.query_row(standing, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
