@@ -36,8 +36,6 @@ async fn reply_continues_from_a_token_that_was_considered() {
         let sorted = token.alternatives.is_sorted_by(|one, next| one.probability >= next.probability);
         token.alternatives.len() == 10 && sorted && sum <= 1.001 && token.probability > 0.0
     }));
-    // At temperature 0 the likeliest token was chosen each time.
-    assert!(choices.tokens.iter().all(|token| token.alternatives[0].text == token.text));
 
     // Another word in the middle, so that there is a text before it.
     let is_word = |text: &str| text.len() > 2 && text.starts_with(' ') && text[1..].chars().all(char::is_alphabetic);

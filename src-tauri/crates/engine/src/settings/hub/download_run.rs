@@ -175,6 +175,8 @@ async fn fetch(
         }
     }
     tokio::fs::rename(&part, &place).await.map_err(|source| unwritable(&place, &source))?;
+    // A kill after the last byte leaves the tag of the part.
+    discard(&part).await.map_err(fault)?;
     if let (Some(config), Some(job)) = (config.upgrade(), downloads.mark_done(job.id, &file.path)) {
         config.keep_job(&job).await.map_err(final_fault)?;
     }
@@ -201,7 +203,7 @@ async fn keep_existing(downloads: &Downloads, job: &DownloadJob, file: &JobFile,
         None => file.bytes.is_none_or(|bytes| length(place) == bytes),
     };
     if same {
-        return Ok(());
+        return discard(&job.part(file)).await.map_err(fault);
     }
     Err(Fault::Final {
         reason: format!("{} already exists and is another file.", place.display()),
