@@ -68,6 +68,8 @@ export class MockToolServers {
 		return { name: "secure-filesystem-server", version: "0.2.0", tookMs: 840, server, resources: RESOURCES };
 	};
 
+	op_read_server_resource = ({ uri }: { id: string; uri: string }): string => `# ${uri}\n\nThe ferry leaves at nine.`;
+
 	op_set_tool_grant = ({ server: id, tool, grant }: { server: string; tool: string; grant: ServerToolGrant }): ToolServer => {
 		const server = this.#find(id);
 		for (const one of server.tools) if (one.name === tool) one.grant = grant;

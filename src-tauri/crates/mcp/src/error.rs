@@ -15,6 +15,9 @@ pub enum McpError {
     Unreachable { host: String, reason: String },
     #[error("the server at {host} wants a sign-in or another key")]
     Unauthorized { host: String },
+    /// The server sends people to a website to sign in (OAuth).
+    #[error("the server at {host} wants you to sign in on a website, which Inglenook cannot do")]
+    SignIn { host: String },
     #[error("the server at {host} answered with status {status}")]
     Status { host: String, status: u16 },
     #[error("the server ended{}", because(.stderr))]
@@ -49,6 +52,10 @@ impl McpError {
             Self::BadHeader { .. } => "Correct the header or remove it.",
             Self::Unreachable { .. } => "Check the address, and that the server is running.",
             Self::Unauthorized { .. } => "Add a header with your key, for example Authorization.",
+            Self::SignIn { .. } => {
+                "Make an access token on the website of the service. Add it as the header Authorization, with the value \
+                 Bearer and the token."
+            }
             Self::Status { .. } => {
                 "Check the address. Servers that only offer the older SSE transport are not supported."
             }

@@ -116,7 +116,13 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         return McpError::Unreachable { host, reason: "the connection broke".into() };
     };
     match error {
+        StreamableHttpError::AuthRequired(required) if asks_for_sign_in(&required.www_authenticate_header) => {
+            McpError::SignIn { host }
+        }
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
+            McpError::Unauthorized { host }
+        }
+        StreamableHttpError::HttpStatus(status) if matches!(status.status, 401 | 403) => {
             McpError::Unauthorized { host }
         }
         StreamableHttpError::HttpStatus(status) => McpError::Status { host, status: status.status },
@@ -137,6 +143,13 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         | StreamableHttpError::Deserialize(_) => McpError::Protocol { detail: format!("{host} is not a tool server") },
         _ => McpError::Unreachable { host, reason: "the connection broke".into() },
     }
+}
+
+/// Whether a challenge asks for a sign-in by OAuth (RFC 9728) and does not refuse a token that was sent (RFC 6750).
+fn asks_for_sign_in(challenge: &str) -> bool {
+    let challenge = challenge.to_ascii_lowercase();
+    let is_bearer = challenge.split([',', ' ']).any(|word| word == "bearer");
+    is_bearer && challenge.contains("resource_metadata") && !challenge.contains("invalid_token")
 }
 
 /// Finds the transport's error in an error of the service.
@@ -179,6 +192,21 @@ mod tests {
         }
         for bad in ["http://example.org/mcp", "ftp://localhost", "localhost:3001", "", "https://me:key@example.org"] {
             assert!(matches!(address(bad), Err(McpError::BadAddress { .. })), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_an_oauth_challenge_asks_for_a_sign_in() {
+        let metadata = "resource_metadata=\"https://example.org/.well-known/oauth-protected-resource\"";
+        for (challenge, expected) in [
+            (format!("Bearer {metadata}"), true),
+            (format!("Basic realm=\"x\", bearer realm=\"y\", {metadata}"), true),
+            (format!("Bearer error=\"invalid_token\", {metadata}"), false),
+            ("Bearer realm=\"keys\"".to_owned(), false),
+            ("Basic realm=\"x\"".to_owned(), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(asks_for_sign_in(&challenge), expected, "{challenge}");
         }
     }
 

@@ -132,7 +132,14 @@ export class App {
 			(character) => this.library.tagsOf(character),
 		);
 		this.models = new Models(this.api);
-		this.toolServers = new ToolServers(this.api);
+		this.toolServers = new ToolServers(this.api, {
+			failed: this.fail,
+			attached: (name) => {
+				this.toasts.show({ kind: "news", text: t("documents.attached", { name }) }, 2_500);
+				this.documentsVersion += 1;
+				if (this.chat) this.#turned(this.chat.id);
+			},
+		});
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);

@@ -1,8 +1,18 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { AddedToolServers, ApiError, ServerTool, ServerToolGrant, ToolServer, ToolServerTest } from "../api/generated";
+import type { AddedToolServers, ApiError, ServerResource, ServerTool, ServerToolGrant, ToolServer, ToolServerTest } from "../api/generated";
 import type { Api } from "./api";
 import { attempt } from "./attempt";
+import { base64 } from "./base64";
+
+export const resourceKey = (server: ToolServer, uri: string): string => `${server.id} ${uri}`;
+
+/** The name of a document with the text of a resource. Its extension decides how the engine reads the text. */
+export function fileName({ name, uri, mimeType }: ServerResource): string {
+	const extension = mimeType === "text/html" ? ".html" : mimeType === "text/markdown" ? ".md" : ".txt";
+	const plain = (name || uri).split(/[/\\]/).findLast((part) => part.trim() !== "") ?? "resource";
+	return /\.(txt|md|html?)$/i.test(plain) ? plain : plain + extension;
+}
 
 /** The servers that offer tools, and the results of their tests. */
 export class ToolServers {
@@ -14,7 +24,13 @@ export class ToolServers {
 	/** The last test of each server, by id. */
 	readonly tests = new SvelteMap<string, ToolServerTest | { failure: ApiError }>();
 
-	constructor(private readonly api: Api) {}
+	/** Texts of open resources, by server and address. */
+	readonly texts = new SvelteMap<string, string>();
+
+	constructor(
+		private readonly api: Api,
+		private readonly callbacks: { attached: (name: string) => void; failed: (error: ApiError) => void },
+	) {}
 
 	load = (): Promise<boolean> => attempt(this, async () => void (this.all = await this.api.listToolServers()));
 
@@ -44,6 +60,30 @@ export class ToolServers {
 			this.tests.delete(server.id);
 			this.all = await this.api.listToolServers();
 		});
+
+	/** Shows or hides the text of a resource. */
+	toggleResource = async (server: ToolServer, { uri }: ServerResource): Promise<void> => {
+		const key = resourceKey(server, uri);
+		if (!this.texts.delete(key)) await this.#read(server, uri, (text) => void this.texts.set(key, text));
+	};
+
+	/** Attaches the text of a resource to a chat, as a document. */
+	attachResource = (server: ToolServer, resource: ServerResource, chat: string): Promise<void> =>
+		this.#read(server, resource.uri, async (text) => {
+			const file = new File([text], fileName(resource), { type: "text/plain" });
+			const { name } = await this.api.attachDocument({ of: "chat", id: chat }, file.name, await base64(file));
+			this.callbacks.attached(name);
+		});
+
+	async #read(server: ToolServer, uri: string, use: (text: string) => unknown): Promise<void> {
+		this.busy.add(server.id);
+		try {
+			await use(await this.api.readServerResource(server.id, uri));
+		} catch (thrown) {
+			this.callbacks.failed(asApiError(thrown));
+		}
+		this.busy.delete(server.id);
+	}
 
 	/** Adds the servers of a text. Throws the `ApiError` of a text without servers. */
 	async paste(text: string): Promise<AddedToolServers> {

@@ -3,9 +3,43 @@ import { FakeShell } from "../../../tests/unit/shell";
 import type { ToolServer, ToolServerDraft } from "../api/generated";
 import { api } from "./api";
 import { ToolServerForm } from "./toolServerForm.svelte";
-import { ToolServers } from "./toolServers.svelte";
+import { fileName, resourceKey, ToolServers as Servers } from "./toolServers.svelte";
 
 const server = (over: Partial<ToolServer> = {}): ToolServer => ({ id: "s1", name: "Files", enabled: false, transport: { kind: "process", command: "npx", args: ["-y", "files"] }, values: [{ name: "KEY", stored: true }], valuesAreForSession: false, state: { kind: "off" }, tools: [], ...over });
+
+const attached: string[] = [];
+const failures: unknown[] = [];
+class ToolServers extends Servers {
+	constructor(api: ConstructorParameters<typeof Servers>[0]) {
+		super(api, { attached: (name) => attached.push(name), failed: (error) => failures.push(error) });
+	}
+}
+
+test("resource is read only on request, and attached as a document", async () => {
+	const asked: unknown[] = [];
+	const shell = new FakeShell({
+		read_server_resource: ({ uri }: { uri: string }) => (asked.push(uri), "The lamp is lit."),
+		attach_document: (document: { owner: unknown; name: string; data: string }) => (asked.push(document), { name: document.name }),
+	});
+	const servers = new ToolServers(api(shell));
+	const note = { uri: "file:///notes/ferry", name: "notes/ferry", description: "", mimeType: "text/markdown" };
+	await servers.toggleResource(server(), note);
+	expect(servers.texts.get(resourceKey(server(), note.uri))).toBe("The lamp is lit.");
+	await servers.toggleResource(server(), note);
+	expect(servers.texts.size).toBe(0);
+	await servers.attachResource(server(), note, "chat1");
+	expect(asked).toEqual([note.uri, note.uri, { owner: { of: "chat", id: "chat1" }, name: "ferry.md", data: btoa("The lamp is lit.") }]);
+	expect(attached).toEqual(["ferry.md"]);
+	const broken = new ToolServers(api(new FakeShell({ read_server_resource: () => { throw { kind: "toolServer", message: "It is off.", hint: "" }; } })));
+	await broken.toggleResource(server(), note);
+	expect(failures).toMatchObject([{ kind: "toolServer" }]);
+	expect(broken.busy.size).toBe(0);
+});
+
+test("document of a resource has a plain name and an extension", () => {
+	const name = (name: string, mimeType: string | null, uri = "note:1") => fileName({ name, uri, description: "", mimeType });
+	expect([name("ferry.md", "text/plain"), name("a\\b/page", "text/html"), name("", null), name("/", null, "x://")]).toEqual(["ferry.md", "page.html", "note:1.txt", "resource.txt"]);
+});
 
 test("failed test keeps the list and shows the reason", async () => {
 	const refuse = () => {

@@ -11,6 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::small;
 
+/// A status that comes with a challenge to sign in.
+const SIGN_IN: &str = "401 Sign in";
+const CHALLENGE: &str =
+    "WWW-Authenticate: Bearer resource_metadata=\"http://127.0.0.1:9/.well-known/oauth-protected-resource\"\r\n";
+
 /// Starts a server that records each request and answers it with `answer(method of the call)`: status and body.
 async fn serve(answer: fn(&str) -> (&'static str, String)) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -50,8 +55,9 @@ async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, Stri
             (_, other) => other.to_owned(),
         };
         let place = if status.starts_with("30") { "Location: http://127.0.0.1:9/elsewhere\r\n" } else { "" };
+        let challenge = if status == SIGN_IN { CHALLENGE } else { "" };
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{place}Content-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{place}{challenge}Content-Length: {}\r\n\r\n",
             body.len()
         );
         if stream.write_all((head + &body).as_bytes()).await.is_err() {
@@ -109,6 +115,15 @@ async fn refusals_of_the_server_are_typed() {
     let (url, _) = serve(|_| ("200 OK", String::new())).await;
     let error = server(&url, &[]).tools().await.unwrap_err();
     assert!(matches!(error, McpError::Protocol { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn sign_in_that_is_not_supported_is_explained() {
+    let (url, received) = serve(|_| (SIGN_IN, "{}".into())).await;
+    let error = server(&url, &[]).tools().await.unwrap_err();
+    assert!(matches!(error, McpError::SignIn { .. }), "{error:?}");
+    assert!(error.hint().contains("header Authorization"), "{}", error.hint());
+    assert_eq!(received.lock().unwrap().len(), 1, "no address of the challenge is called");
 }
 
 #[tokio::test]
