@@ -5,10 +5,12 @@ mod character;
 mod folders;
 mod group;
 mod kinds;
+mod lore;
 mod memory;
 mod readable;
 mod story;
 mod tool_servers;
+mod tools;
 
 use std::path::PathBuf;
 
@@ -19,12 +21,14 @@ use engine::api::Ask;
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use group::{GroupMemberArgs, GroupVerb};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
+pub(crate) use lore::{LoreProfile, LoreTestArgs, LoreVerb};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
 pub(crate) use readable::ReadableArgs;
 pub(crate) use story::StoryVerb;
 pub(crate) use tool_servers::{ToolServerArgs, ToolServerVerb};
+pub(crate) use tools::ToolVerb;
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -135,6 +139,11 @@ pub(crate) enum Verb {
     ToolServers {
         #[command(subcommand)]
         verb: ToolServerVerb,
+    },
+    /// List and forget decisions about the app's own tools
+    Tools {
+        #[command(subcommand)]
+        verb: ToolVerb,
     },
     /// Offer the characters to another program as tools: an MCP server on stdin and stdout
     Mcp,
@@ -560,54 +569,6 @@ pub(crate) enum StageArg {
     Budget,
     /// As sent to the model
     Sent,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum LoreVerb {
-    /// Report which entries activate and why, or run recorded cases
-    Test(LoreTestArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LoreTestArgs {
-    /// Lorebooks: SillyTavern JSON, a character_book or a lorebook_v3
-    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present_any = ["vectors", "card"])]
-    pub(crate) book: Vec<PathBuf>,
-    /// A SillyTavern chat as JSON lines
-    #[arg(long, value_name = "FILE", required_unless_present = "vectors")]
-    pub(crate) chat: Option<PathBuf>,
-    /// The character card; its own lorebook and texts are used too
-    #[arg(long, value_name = "FILE")]
-    pub(crate) card: Option<PathBuf>,
-    /// Lore settings as JSON, with our names or SillyTavern's
-    #[arg(long, value_name = "FILE")]
-    pub(crate) settings: Option<PathBuf>,
-    /// Activation rules [default: corrected; compatible for recorded cases]
-    #[arg(long)]
-    pub(crate) profile: Option<LoreProfile>,
-    /// Random seed for probabilities
-    #[arg(long, default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Context size in tokens, from which the lore budget is calculated
-    #[arg(long, value_name = "N", default_value_t = 8192)]
-    pub(crate) context_tokens: u32,
-    /// Scan after each message up to N, carrying timers along [default: scan once, after the last message]
-    #[arg(long, value_name = "N")]
-    pub(crate) at: Option<usize>,
-    /// File of recorded cases to run
-    #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = ["book", "chat", "card", "settings", "at"])]
-    pub(crate) vectors: Option<PathBuf>,
-    /// Output file for the results of the cases, one line each
-    #[arg(long, value_name = "FILE", requires = "vectors")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum LoreProfile {
-    /// Like SillyTavern 1.18, including its peculiarities
-    Compatible,
-    /// Without those peculiarities, and with the V3 rules
-    Corrected,
 }
 
 fn temperature(text: &str) -> Result<f32, String> {

@@ -30,6 +30,7 @@ mod story;
 mod templates;
 mod tool_question;
 mod tool_servers;
+mod tools;
 mod turn;
 
 use engine::{Engine, Options};
@@ -94,6 +95,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
         Verb::ToolServers { verb } => tool_servers::tool_servers(engine, verb, out).await,
+        Verb::Tools { verb } => tools::tools(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,

@@ -22,5 +22,6 @@ mod stories;
 mod talking;
 #[cfg(unix)]
 mod tool_servers;
+mod tools;
 mod words;
 mod world;
