@@ -1,7 +1,13 @@
 //! The app's own tools.
 
+use std::io::Cursor;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use engine::api::{DocumentOwner, ToolDecision};
+use image::{ImageFormat, RgbImage};
 use provider::fake::ReplyScript;
+use serde_json::json;
 use tests::headless::{Headless, fact};
 
 use super::{send_answering, set, switch_on, used};
@@ -86,6 +92,47 @@ async fn table_is_drawn_from() {
     switch_on(&app, &chat, &["tool_table"]).await;
     set(&app, &chat, "random_tables", "Weather: fog; fog").await;
     assert_eq!(result_of(&app, &chat, "draw_from_table", "{\"table\":\"Weather\"}").await, ("fog".into(), false, 0));
+}
+
+#[tokio::test]
+async fn lore_is_looked_up_in_the_books_of_the_chat() {
+    let app = Headless::new().await;
+    let keeper = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": "Nemo", "first_mes": "Aye.", "character_book": { "entries": [
+            { "keys": ["lantern"], "name": "Lantern", "content": "{{char}}'s lantern burns whale oil.", "enabled": true,
+              "insertion_order": 1, "extensions": {} },
+            { "keys": ["reef"], "name": "Reef", "content": "The lantern does not reach the reef.", "enabled": true,
+              "insertion_order": 1, "extensions": {} },
+            { "keys": ["lantern"], "name": "Old", "content": "A disabled lantern.", "enabled": false,
+              "insertion_order": 1, "extensions": {} },
+        ] },
+    } });
+    let card = keeper.to_string().into_bytes();
+    let nemo = app.engine.import_bytes("nemo.json".into(), card).await.unwrap().imported.remove(0).id;
+    let chat = app.engine.new_chat(nemo).await.unwrap().id;
+    switch_on(&app, &chat, &["tool_lore"]).await;
+    let (text, error, questions) = result_of(&app, &chat, "look_up_lore", "{\"about\":\"the Lantern\"}").await;
+    let expected = "Lantern: Nemo's lantern burns whale oil.\n\nReef: The lantern does not reach the reef.";
+    assert_eq!((text.as_str(), error, questions), (expected, false, 0));
+    let (text, error, _) = result_of(&app, &chat, "look_up_lore", "{\"about\":\"zebra\"}").await;
+    assert_eq!((text.as_str(), error), ("Nothing is known about that.", false));
+}
+
+#[tokio::test]
+async fn scene_changes_after_a_question() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    switch_on(&app, &chat, &["tool_scene"]).await;
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::new(8, 8).write_to(&mut png, ImageFormat::Png).unwrap();
+    app.engine.add_background("Harbour".into(), BASE64_STANDARD.encode(png.into_inner())).await.unwrap();
+    assert_eq!(app.engine.chat_background(chat.clone()).await.unwrap(), None);
+    let (text, error, questions) = result_of(&app, &chat, "change_scene", "{\"background\":\"Harbour\"}").await;
+    assert_eq!((text.as_str(), error, questions), ("The chat shows Harbour.", false, 1));
+    let shown = app.engine.chat_background(chat.clone()).await.unwrap().expect("the chat has a background");
+    assert_eq!(shown.background.name, "Harbour");
+    let (text, error, _) = result_of(&app, &chat, "change_scene", "{\"background\":\"Moon\"}").await;
+    assert_eq!((text.as_str(), error), ("Choose one of: Harbour.", true));
 }
 
 #[tokio::test]
