@@ -1,14 +1,17 @@
 //! Rights of a key of the local API, and the chats of its requests.
 
+use std::time::Duration;
+
 use domain::ToolDefinition;
 use engine::ToolOutput;
 use engine::api::client::{
     ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish,
 };
-use engine::api::{ApiError, ApiGrant, EndpointDraft};
+use engine::api::{ApiError, ApiGrant, CharacterFields, EndpointDraft, GroupOptions, TurnOrder};
 use provider::fake::{ReplyGate, ReplyScript};
 use serde_json::json;
 use tests::headless::Headless;
+use tokio::time::timeout;
 
 use crate::tools::{Lab, switch_on, used};
 
@@ -179,6 +182,62 @@ async fn request_without_a_message_is_refused() {
         let refused = reply(&app, &full(), request("mira", messages)).await;
         assert!(matches!(refused, Err(ClientError::Failed(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn group_replies_come_in_one_message_with_names() {
+    let app = Headless::new().await;
+    let mut ids = Vec::new();
+    for name in ["Ada", "Bo"] {
+        let fields = CharacterFields { name: name.into(), talkativeness: Some(1.0), ..CharacterFields::default() };
+        ids.push(app.engine.create_character(fields).await.unwrap().id);
+    }
+    let chat = app.engine.new_group("The table".into(), ids).await.unwrap().id;
+    let options =
+        GroupOptions { order: TurnOrder::Natural, self_responses: false, several_replies: true, auto_delay: 0 };
+    app.engine.set_group(chat.clone(), options).await.unwrap();
+    app.model.reply("Evening.").reply("Aye.");
+    let named = ClientRequest { chat: Some(chat.clone()), ..says("ada", "Good evening, Ada and all of you.") };
+    let mut reply = app.engine.api_reply(full(), named).await.unwrap();
+    let (mut text, mut speakers) = (String::new(), Vec::new());
+    let end = loop {
+        match reply.next().await.unwrap().unwrap() {
+            ReplyEvent::Text(piece) => text.push_str(&piece),
+            ReplyEvent::Speaker(speaker) => speakers.push(speaker),
+            ReplyEvent::Ended(end) => break end,
+            _ => {}
+        }
+    };
+    assert_eq!((text.as_str(), end.text.as_deref()), ("Ada: Evening.\n\nBo: Aye.", Some("Ada: Evening.\n\nBo: Aye.")));
+    let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
+    let said = |text: &str| stored.iter().find(|message| message.swipes[0].text == text).unwrap();
+    let last = [said("Evening."), said("Aye.")].map(|message| (message.name.as_str(), message.id.as_str()));
+    let told: Vec<(&str, &str)> =
+        speakers.iter().map(|speaker| (speaker.name.as_str(), speaker.message.as_str())).collect();
+    assert_eq!(told, last);
+    assert_eq!(reply.place.message.as_deref(), Some(last[0].1));
+}
+
+#[tokio::test]
+async fn reply_in_the_window_does_not_end_a_clients() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().text("For the window.").gate(&gate)).reply("For the client.");
+    app.engine.send_message(chat.clone(), "Hello.".into()).await.unwrap();
+    app.model.wait_for_requests(1).await;
+    let (engine, named) = (app.engine.clone(), ClientRequest { chat: Some(chat), ..says("mira", "And me?") });
+    let mut asking = tokio::spawn(async move { engine.api_reply(full(), named).await });
+    assert!(timeout(Duration::from_millis(200), &mut asking).await.is_err(), "the request waits for the window");
+    gate.open();
+    let mut reply = asking.await.unwrap().unwrap();
+    let mut text = String::new();
+    while let Some(event) = reply.next().await {
+        if let ReplyEvent::Text(piece) = event.unwrap() {
+            text.push_str(&piece);
+        }
+    }
+    assert_eq!(text, "For the client.");
 }
 
 #[tokio::test]

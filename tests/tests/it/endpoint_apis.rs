@@ -2,8 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use domain::prompt::ToolChoice;
+use domain::{ToolCall, ToolDefinition, ToolResult};
+use engine::api::client::{
+    ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyEvent, ReplyFinish,
+};
 use engine::api::{
-    EndReason, EndpointDialect, EndpointDraft, ModelRef, SettingOwner, SettingValue, SettingsChange, WhatIf,
+    ApiError, ApiGrant, EndReason, EndpointDialect, EndpointDraft, ModelRef, SettingOwner, SettingValue,
+    SettingsChange, WhatIf,
 };
 use serde_json::{Value, json};
 use tests::headless::{Headless, selected_text};
@@ -98,6 +104,82 @@ async fn text_endpoint_gets_the_rendered_prompt() {
     app.send(&chat, "And now?").await;
     let prompt = server.last().1["prompt"].as_str().unwrap().to_owned();
     assert!(prompt.contains("### Instruction:") && prompt.trim_end().ends_with("### Response:"), "{prompt}");
+}
+
+/// The whole reply of the endpoint's model to a program, and its calls.
+async fn raw_reply(app: &Headless, request: ClientRequest) -> (String, Vec<ToolCall>, ReplyFinish) {
+    let grant = ApiGrant { name: "test".into(), characters: None, raw_models: true, read_only: false };
+    let mut reply = app.engine.api_reply(grant, request).await.unwrap();
+    let (mut text, mut calls) = (String::new(), Vec::new());
+    loop {
+        match reply.next().await.unwrap().unwrap() {
+            ReplyEvent::Text(piece) => text.push_str(&piece),
+            ReplyEvent::ToolCall(call) => calls.push(call),
+            ReplyEvent::Ended(end) => return (text, calls, end.finish),
+            _ => {}
+        }
+    }
+}
+
+fn raw_request(messages: Vec<ClientMessage>) -> ClientRequest {
+    ClientRequest { model: "qwen2.5-tiny".into(), messages, ..ClientRequest::default() }
+}
+
+#[tokio::test]
+async fn text_endpoint_continues_a_raw_text() {
+    let server = Server::start("data: {\"choices\":[{\"text\":\" time\"}]}\n\ndata: [DONE]\n\n").await;
+    let app = Headless::without_provider().await;
+    add(&app, draft(&server.url, Some(EndpointDialect::Text))).await;
+    let text = "<|im_start|>user\nHi.<|im_end|>\n<|im_start|>assistant\nOnce upon a";
+    let request = raw_request(vec![ClientMessage::new(ClientRole::User, text)]);
+    let request = ClientRequest { plain_text: true, ..request };
+    assert_eq!(raw_reply(&app, request).await, (" time".to_owned(), Vec::new(), ReplyFinish::Stop));
+    let body = server.last().1;
+    assert_eq!(body["prompt"], text, "the program's text is sent as it is");
+    assert_eq!((&body["temperature"], body.get("min_p")), (&json!(1.0), None), "no setting of the app applies");
+}
+
+#[tokio::test]
+async fn programs_tools_reach_a_text_endpoint() {
+    let call = "I look.\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"sea\"}}\n</tool_call>";
+    let chunk = json!({ "choices": [{ "text": call }] });
+    let server = Server::start(&format!("data: {chunk}\n\ndata: [DONE]\n\n")).await;
+    let app = Headless::without_provider().await;
+    add(&app, draft(&server.url, Some(EndpointDialect::Text))).await;
+    let look = ToolDefinition {
+        name: "look".into(),
+        description: "Looks at something.".into(),
+        parameters: json!({ "type": "object" }),
+    };
+    let options = ClientOptions { tools: vec![look], ..ClientOptions::default() };
+    let said = |role, text: &str| ClientMessage::new(role, text);
+    let question = said(ClientRole::User, "What is there?");
+    let mira = app.first_chat().await.character;
+    for model in ["qwen2.5-tiny", mira.as_str()] {
+        let given = vec![question.clone(), said(ClientRole::Assistant, "Where?"), said(ClientRole::User, "Outside.")];
+        let request =
+            |messages| ClientRequest { model: model.into(), options: options.clone(), ..raw_request(messages) };
+        let (text, calls, finish) = raw_reply(&app, request(given.clone())).await;
+        assert_eq!((text.as_str(), calls.len(), finish), ("I look.", 1, ReplyFinish::ToolCalls), "{model}");
+        assert_eq!((calls[0].name.as_str(), calls[0].arguments.text()), ("look", "{\"at\":\"sea\"}"));
+        let id = calls[0].id.clone().expect("every call has an id");
+        let prompt = server.last().1["prompt"].as_str().unwrap().to_owned();
+        assert!(prompt.contains("Looks at something.") && !prompt.contains("<tool_response>\n{"), "{prompt}");
+
+        let called = ClientMessage { calls, ..said(ClientRole::Assistant, "") };
+        let result = ToolResult { call_id: id, text: "A sail.".into(), error: false };
+        let answer = ClientMessage { result: Some(result), ..said(ClientRole::Tool, "") };
+        raw_reply(&app, request([given, vec![called, answer]].concat())).await;
+        let prompt = server.last().1["prompt"].as_str().unwrap().to_owned();
+        let (call, result) = (prompt.rfind("tool_call>").unwrap(), prompt.rfind("A sail.").unwrap());
+        assert!(call < result && prompt.ends_with("assistant\n"), "{prompt}");
+
+        let demanded = ClientOptions { tool_choice: ToolChoice::Required, ..options.clone() };
+        let request = ClientRequest { options: demanded, ..request(vec![question.clone()]) };
+        let grant = ApiGrant { name: "test".into(), characters: None, raw_models: true, read_only: true };
+        let refused = app.engine.api_reply(grant, request).await.unwrap_err();
+        assert!(matches!(refused, ClientError::Failed(ApiError::BadInput { .. })), "{model}: {refused:?}");
+    }
 }
 
 #[tokio::test]

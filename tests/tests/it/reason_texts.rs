@@ -1,5 +1,6 @@
 //! Every code that a prompt report contains has a text in both languages of the window.
 
+use context::frame::Source;
 use context::importance::Feature;
 use context::{BlockReason, Dropped, EpochReason};
 use serde::de::DeserializeOwned;
@@ -20,6 +21,9 @@ fn codes<T: DeserializeOwned>(unknown: Value) -> Vec<String> {
 
 #[test]
 fn every_reason_code_has_a_text_in_both_languages() {
+    let mut sources = codes::<Source>(json!({ "type": "?" }));
+    sources.retain(|code| code != "toolRound");
+    sources.extend(["toolCalls", "toolResults"].map(str::to_owned));
     let groups = [
         ("reason", codes::<BlockReason>(json!({ "code": "?" }))),
         ("reason", vec!["removedKey".to_owned()]),
@@ -27,6 +31,7 @@ fn every_reason_code_has_a_text_in_both_languages() {
         ("dropped", codes::<Dropped>(json!("?"))),
         ("epochReason", codes::<EpochReason>(json!("?"))),
         ("epochReason", vec!["sincePreviousTurn".to_owned()]),
+        ("source", sources),
     ];
     for language in ["en", "de"] {
         let texts = texts(language);

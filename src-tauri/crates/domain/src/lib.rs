@@ -45,4 +45,4 @@ pub use id::{
     ModelId, PersonaId, SwipeId, ToolServerId,
 };
 pub use time::Timestamp;
-pub use tool_call::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
+pub use tool_call::{SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};

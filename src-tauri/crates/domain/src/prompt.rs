@@ -57,13 +57,38 @@ pub struct PromptToolRound {
     pub round: ToolRound,
 }
 
+/// The calls that a reply may contain.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// The model must answer with text. The definitions are sent because rounds refer to them.
+    Never,
+    /// The model must call a tool.
+    Required,
+    /// The model must call the tool with this name.
+    Named(String),
+}
+
+impl ToolChoice {
+    /// Whether the model must call a tool.
+    pub fn is_forced(&self) -> bool {
+        matches!(self, Self::Required | Self::Named(_))
+    }
+}
+
 /// Tools of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptTools {
     /// Empty if the model may not call tools.
     pub definitions: Vec<ToolDefinition>,
-    /// The definitions are sent because rounds refer to them, but the model must answer with text.
-    pub answer_only: bool,
+    #[serde(default)]
+    pub choice: ToolChoice,
+    /// The reply may contain at most one call.
+    #[serde(default)]
+    pub single_call: bool,
     /// In the order of the messages and of the rounds.
     pub rounds: Vec<PromptToolRound>,
 }

@@ -36,6 +36,22 @@ pub struct ToolRound {
     pub calls: Vec<ToolCall>,
     /// One for each call, in the same order.
     pub results: Vec<ToolResult>,
+    /// What the service needs to go on with its thoughts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thoughts: Vec<SignedThought>,
+}
+
+/// A thought before calls, in the form in which its service demands it back with the results. Other services get none of
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum SignedThought {
+    /// A block of thoughts with its signature (Anthropic).
+    Block { text: String, signature: String },
+    /// Encrypted thoughts (Anthropic).
+    Redacted { data: String },
+    /// The signature of the call with this number in its round (Gemini).
+    Call { number: usize, signature: String },
 }
 
 /// One tool call, as the model wrote it.

@@ -7,7 +7,7 @@ use domain::prompt::PromptRole;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-pub use abilities::{Abilities, CALLS, MEDIA_TYPE, RESULT, TOOL, calls, check_abilities, results};
+pub use abilities::{Abilities, CALLS, MEDIA_TYPE, RESULT, TOOL, calls, check_abilities, forced, results};
 
 use crate::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Usage};
 
@@ -127,7 +127,10 @@ async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>)
                 before = after;
             }
             GenerationEvent::Finished { reason, usage, .. } => ending = Some((reason, usage)),
-            GenerationEvent::ToolCall(_)
+            GenerationEvent::Thoughts(text) if text.is_empty() => return Err(Violation::EmptyText),
+            GenerationEvent::Thoughts(_)
+            | GenerationEvent::SignedThought(_)
+            | GenerationEvent::ToolCall(_)
             | GenerationEvent::Choices(_)
             | GenerationEvent::Queued
             | GenerationEvent::Loading { .. }

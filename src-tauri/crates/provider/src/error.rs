@@ -20,6 +20,8 @@ pub enum ProviderErrorKind {
     Server,
     /// The request was refused as malformed.
     BadRequest,
+    /// The service's content filter refused the request or ended the reply.
+    Filtered,
     /// The endpoint cannot continue an unfinished reply. The caller may ask for the rest in a new message.
     NoPrefill,
     /// The prompt is longer than the model's context.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
 use domain::token_choice::TokenChoice;
-use domain::{ToolArguments, ToolCall};
+use domain::{SignedThought, ToolArguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -165,6 +165,16 @@ impl ReplyScript {
     pub fn call(self, name: &str, arguments: &str) -> Self {
         let arguments = ToolArguments::read(arguments);
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
+    }
+
+    /// Adds a piece of thoughts apart from the text.
+    pub fn thought(self, text: &str) -> Self {
+        self.event(GenerationEvent::Thoughts(text.to_owned()))
+    }
+
+    /// Adds a thought that the service demands back.
+    pub fn signed(self, thought: SignedThought) -> Self {
+        self.event(GenerationEvent::SignedThought(thought))
     }
 
     /// Reports the tokens of the text so far.

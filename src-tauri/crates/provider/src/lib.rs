@@ -26,10 +26,10 @@ mod tokenizer_json;
 
 use std::borrow::Cow;
 
-use domain::ToolCall;
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
 use domain::token_choice::TokenChoice;
+use domain::{SignedThought, ToolCall};
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -126,6 +126,10 @@ pub enum GenerationEvent {
     Prefill { done: u32, total: u32, reused: u32 },
     /// A piece of the reply; it never splits a character.
     Text(String),
+    /// A piece of the model's thoughts, which are no part of the reply. Some services send them apart from the text.
+    Thoughts(String),
+    /// A thought that the service demands back with the results of the calls. Sent before the calls.
+    SignedThought(SignedThought),
     /// The probabilities of the tokens of the text so far, if the request wants them. Only local models report them.
     Choices(Vec<TokenChoice>),
     /// A complete tool call, sent after all text. The provider never runs it.

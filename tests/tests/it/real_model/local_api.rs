@@ -1,10 +1,14 @@
 //! The local API with the bundled models.
 
+use domain::ToolDefinition;
+use domain::prompt::ToolChoice;
 use domain::sampling::SamplerOptions;
 use engine::api::ApiGrant;
-use engine::api::client::{ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent};
+use engine::api::client::{
+    ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish,
+};
 use engine::{Engine, Options};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 fn grant() -> ApiGrant {
@@ -58,6 +62,51 @@ async fn schema_and_probabilities_of_a_raw_model() {
     assert!(spoken.starts_with(text.trim()), "{spoken}");
     assert!(tokens.iter().all(|token| token.logprob <= 0.0 && token.alternatives.len() >= 2), "{tokens:?}");
     assert!(usage.is_some_and(|usage| usage.prompt > 8 && usage.generated > 3), "{usage:?}");
+    engine.shutdown().await;
+}
+
+/// The model knows no tools and wants to talk, but the grammar leaves it no choice.
+#[tokio::test(flavor = "multi_thread")]
+async fn demanded_call_of_a_local_model() {
+    let (engine, _dir) = open().await;
+    let raw = name_of(&engine, ModelKind::Local).await;
+    let character = name_of(&engine, ModelKind::Character).await;
+    let tool = |name: &str| ToolDefinition {
+        name: name.into(),
+        description: "Looks up the weather.".into(),
+        parameters: json!({ "type": "object", "required": ["city"], "properties": { "city": { "enum": ["Oslo", "Rome"] } } }),
+    };
+    for model in [raw, character] {
+        let options = ClientOptions {
+            tools: vec![tool("weather"), tool("tides")],
+            tool_choice: ToolChoice::Named("tides".into()),
+            single_call: true,
+            sampler: SamplerOptions { max_tokens: Some(64), temperature: Some(0.0), ..SamplerOptions::default() },
+            ..ClientOptions::default()
+        };
+        let said = |role, text: &str| ClientMessage::new(role, text);
+        let messages = vec![
+            said(ClientRole::User, "Hello."),
+            said(ClientRole::Assistant, "Good evening."),
+            said(ClientRole::User, "How are you?"),
+        ];
+        let request = ClientRequest { model, messages, options, ..ClientRequest::default() };
+        let mut reply = engine.api_reply(grant(), request).await.unwrap();
+        let (mut text, mut calls, mut finish) = (String::new(), Vec::new(), None);
+        while let Some(event) = reply.next().await {
+            match event.unwrap() {
+                ReplyEvent::Text(piece) => text.push_str(&piece),
+                ReplyEvent::ToolCall(call) => calls.push(call),
+                ReplyEvent::Ended(end) => finish = Some(end.finish),
+                _ => {}
+            }
+        }
+        assert_eq!((text.as_str(), calls.len(), finish), ("", 1, Some(ReplyFinish::ToolCalls)), "{calls:?}");
+        assert_eq!(calls[0].name, "tides");
+        let arguments: Value = serde_json::from_str(calls[0].arguments.text()).unwrap();
+        assert!(["Oslo", "Rome"].contains(&arguments["city"].as_str().unwrap()), "{arguments}");
+        assert!(calls[0].id.as_ref().is_some_and(|id| id.len() == 9), "{calls:?}");
+    }
     engine.shutdown().await;
 }
 

@@ -1,7 +1,8 @@
 //! Tool calls of the real small model, which knows no tools: the prompt describes them, and a grammar shapes the reply.
 
-use context::tools::{CallSyntax, grammar};
+use context::tools::{CallSyntax, FrameTools, grammar};
 use domain::ToolDefinition;
+use domain::prompt::ToolChoice;
 use engine::api::{EndReason, SettingOwner};
 use engine::{Engine, Options};
 use serde_json::json;
@@ -41,8 +42,13 @@ async fn small_model_calls_a_tool_by_grammar() {
 
     let dice = json!({ "type": "object", "required": ["dice"], "properties": { "dice": { "enum": ["2d6", "d20"] } } });
     let roll = ToolDefinition { name: "roll_dice".into(), description: String::new(), parameters: dice };
-    let only_calls =
-        grammar(&CallSyntax::text(), &[roll]).replacen("root ::= call (\"\\n\" call)* | text", "root ::= call", 1);
+    let demanded = FrameTools {
+        definitions: vec![roll],
+        choice: ToolChoice::Required,
+        single_call: true,
+        ..FrameTools::default()
+    };
+    let only_calls = grammar(&CallSyntax::text(), &demanded);
     set("grammar", &only_calls).await;
     let reply = send(&engine, &chat, "Roll the dice for me.").await;
     let round = &reply.swipes[0].tool_rounds[0];

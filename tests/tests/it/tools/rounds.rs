@@ -1,10 +1,11 @@
 //! Rounds of one reply.
 
-use domain::ToolRound;
+use domain::prompt::ToolChoice;
+use domain::{SignedThought, ToolRound};
 use engine::ToolOutput;
 use engine::api::{EndReason, Event, ToolDecision};
 use provider::fake::{ReplyGate, ReplyScript};
-use provider::{ProviderError, ProviderErrorKind};
+use provider::{ProviderError, ProviderErrorKind, Request};
 use serde_json::json;
 use tests::headless::{Headless, ended, selected_text};
 
@@ -45,6 +46,22 @@ async fn call_is_run_and_its_result_sent_back() {
 }
 
 #[tokio::test]
+async fn thoughts_before_a_call_go_back_with_its_result() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    switch_on(&app, &chat, &["tool_dice"]).await;
+    let signed = SignedThought::Block { text: "Roll it.".into(), signature: "s".into() };
+    let script = ReplyScript::new().thought("Roll ").thought("it.").signed(signed.clone());
+    app.model.play(script.call("roll_dice", "{\"dice\":\"d6\"}"));
+    app.model.play(ReplyScript::new().thought("High.").text("A six!"));
+    let reply = app.send(&chat, "Roll.").await.0.unwrap();
+    assert_eq!(rounds_sent(&app)[0].thoughts, [signed]);
+    assert_eq!(selected_text(&reply), "<think>Roll it.</think>\n<think>High.</think>A six!");
+    let shown = reply.swipes[0].display.as_ref().expect("thoughts are shown apart");
+    assert_eq!(shown.text, "A six!");
+}
+
+#[tokio::test]
 async fn after_five_rounds_the_model_must_answer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
@@ -56,7 +73,8 @@ async fn after_five_rounds_the_model_must_answer() {
     let reply = app.send(&chat, "Roll on.").await.0.unwrap();
     let requests = app.model.requests();
     assert_eq!((requests.len(), selected_text(&reply), used(&reply).len()), (6, "Enough.", 5));
-    let answers: Vec<bool> = requests.iter().map(|request| request.prompt.tools.answer_only).collect();
+    let never = |request: &Request| request.prompt.tools.choice == ToolChoice::Never;
+    let answers: Vec<bool> = requests.iter().map(never).collect();
     assert_eq!(answers, [false, false, false, false, false, true]);
     assert!(used(&reply)[4].result.ends_with("[Tool limit reached. Answer now, without another call.]"));
     assert!(reply.swipes[0].figures.as_ref().unwrap().tool_limit, "the user sees it");

@@ -1701,8 +1701,10 @@ export type Keyframe = {
 export type LargeBlock = {
 	/**  As in [`PromptBlock`](super::PromptBlock). */
 	kind: string,
-	/**  Its source, as a text. */
+	/**  Its source, as a text in English. */
 	source: string,
+	/**  The same as a code with values. */
+	label?: SourceLabel | null,
 	/**  The place where the user can shorten it. */
 	origin: Origin,
 	tokens: number,
@@ -2341,8 +2343,10 @@ export type PromptBlock = {
 	priority?: Priority | null,
 	/**  `description`, `lore`, `message` and so on. */
 	kind: string,
-	/**  Its source, as a text. */
+	/**  Its source, as a text in English. */
 	source: string,
+	/**  The same as a code with values; `null` in prompts of older versions. */
+	label?: SourceLabel | null,
 	origin: Origin,
 	/**  Identifies the content across prompts: `WhatIf::without` takes it. */
 	key: string,
@@ -2483,7 +2487,7 @@ export type PromptTokens = {
 };
 
 /**  The classes of provider failures, as the UI shows them. */
-export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
+export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "filtered" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
 
 /**  A button. */
 export type QuickReply = {
@@ -2596,7 +2600,7 @@ export type ReadableOptions = {
 	hidden?: boolean,
 };
 
-/**  A value of a [`BlockReason`]: a name, a number, or several names. */
+/**  A value of a [`BlockReason`] or a [`SourceLabel`]: a name, a number, or several names. */
 export type ReasonValue = number | string | string[];
 
 /**  A message that something was made from: who said it, where and when. */
@@ -3009,6 +3013,11 @@ export type SkippedToolServer = {
 	name: string,
 	reason: string,
 };
+
+/**  The source of a block: a code with its values, to be translated. */
+export type SourceLabel = {
+	code: string,
+} & { [key in string]: ReasonValue };
 
 /**  One measurement. */
 export type SpeedRun = {

@@ -23,6 +23,7 @@ const CLASSES = {
 	rateLimited: "rate-limited",
 	server: "server",
 	badRequest: "bad-request",
+	filtered: "content-filter",
 	contextOverflow: "context-overflow",
 	malformed: "malformed",
 	cut: "cut",

@@ -40,7 +40,7 @@ export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" 
 }
 
 /** The text for a code from the engine; `otherwise` if there is no text for it. */
-export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epochReason", code: string, otherwise: string, values: Record<string, string | number> = {}): string {
+export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epochReason" | "source", code: string, otherwise: string, values: Record<string, string | number> = {}): string {
 	return i18n.t(`${group}.${code}`, { ...values, lng: current, defaultValue: otherwise });
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import type { BlockReason } from "../api/generated";
-import { setLanguage } from "./i18n.svelte";
-import { whyCandidate, whyLeftOut, whyNewEpoch } from "./reasons";
+import type { BlockReason, SourceLabel } from "../api/generated";
+import { setLanguage, t } from "./i18n.svelte";
+import { sourceOf, whyCandidate, whyLeftOut, whyNewEpoch } from "./reasons";
 
 afterEach(() => setLanguage("en"));
 
@@ -14,6 +14,17 @@ test("translates the codes of a block, with their values", () => {
 	setLanguage("de");
 	expect(why({ ...key, ago: 1 })).toBe("Schlüsselwort „lamp“ in der Nachricht von Tom, vor 1 Nachricht");
 	expect(why({ code: "aboutThisTurn", score: 0.7 }, { code: "images", count: 2, tokens: 1200 })).toBe("Zum Thema dieses Zugs, 0,7; 2 Bilder, 1.200 Token");
+});
+
+test("translates the source of a block, also of tool rounds", () => {
+	const source = (label: SourceLabel) => sourceOf({ source: "in English", label });
+	expect(source({ code: "toolCalls", names: "roll_dice, look" })).toBe("calls of roll_dice, look");
+	expect(source({ code: "setting", key: "tool_rounds" })).toBe(`setting ${t("setting.tool_rounds")}`);
+	setLanguage("de");
+	expect(source({ code: "toolResults", names: "roll_dice" })).toBe("Ergebnisse von roll_dice");
+	expect(source({ code: "older", count: 1 })).toBe("1 ältere Nachricht");
+	expect(source({ code: "unknown" })).toBe("in English");
+	expect(sourceOf({ source: "said by Tom", label: null })).toBe("said by Tom");
 });
 
 test("shows the sentence of an older prompt, and the code that has no text", () => {

@@ -1,6 +1,6 @@
-import type { BlockReason, PromptBlock, PromptReport, Recollected, ReasonValue } from "../api/generated";
+import type { BlockReason, PromptBlock, PromptReport, Recollected, ReasonValue, SourceLabel } from "../api/generated";
 import { number } from "./format";
-import { fromEngine } from "./i18n.svelte";
+import { fromEngine, type Key, t } from "./i18n.svelte";
 
 /** Values with two decimals. */
 const SCORES = new Set(["score", "similarity"]);
@@ -24,9 +24,23 @@ export function whyNewEpoch({ newEpoch, newEpochCode }: Pick<PromptReport, "newE
 	return newEpochCode ? fromEngine("epochReason", newEpochCode, newEpoch ?? newEpochCode) : (newEpoch ?? "");
 }
 
+/** The source of a block. Prompts of older versions have the engine's words only. */
+export function sourceOf({ source, label }: { source: string; label?: SourceLabel | null }): string {
+	if (!label) return source;
+	const { code, ...values } = label;
+	const texts = Object.entries(values as Record<string, ReasonValue>).map(([name, value]) => [name, code === "setting" ? settingName(String(value)) : shown(name, value)]);
+	return fromEngine("source", code, source, { ...Object.fromEntries(texts), ...counted(values) });
+}
+
 function translated({ code, ...values }: BlockReason): string {
 	const texts = Object.entries(values as Record<string, ReasonValue>).map(([name, value]) => [name, shown(name, value)]);
 	return fromEngine("reason", code, code, { ...Object.fromEntries(texts), ...counted(values) });
+}
+
+/** The screen text of a setting. The tools of a prompt have a key, but no setting of that name. */
+function settingName(key: string): string {
+	const name = t(`setting.${key}` as Key);
+	return name === `setting.${key}` ? key : name;
 }
 
 function shown(name: string, value: ReasonValue): string {

@@ -67,6 +67,12 @@ pub enum RenderedRun {
     Quoted(usize),
 }
 
+/// `text` as the inside of a JSON string.
+pub fn inside_quotes(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 /// A parsed chat template. Clones share the parsed program.
 #[derive(Clone)]
 pub struct ChatTemplate {

@@ -6,6 +6,7 @@
 use domain::prompt::PromptRole;
 
 use super::{ChatTemplate, RenderedRun, RenderedTurn, contents};
+use crate::hash;
 use crate::tools::CallSyntax;
 
 /// The tools of a chat. Numbers without another meaning are indices of parts, as in [`RenderedTurn::parts`].
@@ -73,17 +74,35 @@ impl RenderedTools {
         for (turn, calls) in &self.calls {
             let mut seen = Vec::with_capacity(calls.len());
             for call in calls {
-                let (id, name, arguments) = (call.id.clone(), call.name.clone(), next()?);
+                let (id, name, arguments) = (plain_id(&call.id), call.name.clone(), next()?);
                 seen.push(jinja::ToolCallInput { id, name, arguments });
             }
             input.calls.extend(message_of(*turn).map(|at| (at, seen)));
         }
         for (turn, id, name) in &self.results {
-            let answered = jinja::ToolCallInput { id: id.clone(), name: name.clone(), arguments: String::new() };
+            let answered = jinja::ToolCallInput { id: plain_id(id), name: name.clone(), arguments: String::new() };
             input.results.extend(message_of(*turn).map(|at| (at, answered)));
         }
         Ok(input)
     }
+}
+
+/// Letters and digits of an id in a template. Mistral's templates demand exactly nine.
+const ID_LENGTH: usize = 9;
+
+/// The id that the template sees, which becomes control text: nine letters and digits. An id of another form, which comes
+/// from an endpoint or a program, is replaced by one that is computed from it.
+fn plain_id(id: &str) -> String {
+    if id.len() == ID_LENGTH && id.chars().all(|letter| letter.is_ascii_alphanumeric()) {
+        return id.to_owned();
+    }
+    let mut bits = hash::of(&id);
+    let digits = (0..ID_LENGTH).map(|_| {
+        let digit = char::from_digit((bits % 36) as u32, 36).unwrap_or('0');
+        bits /= 36;
+        digit
+    });
+    digits.collect()
 }
 
 /// Name and id of the call in the probe. The id has the form that Mistral's templates demand.

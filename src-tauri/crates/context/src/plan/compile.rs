@@ -8,7 +8,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptTools, Segment};
 use super::draft::Draft;
 use super::item::Item;
 use super::{AssembleError, Assembled, PlannedBlock, PlannedPicture, Retention, epoch};
-use crate::chat_template::{RenderedRun, RenderedTurn};
+use crate::chat_template::{RenderedRun, RenderedTurn, inside_quotes};
 use crate::frame::{BlockKind, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
 use crate::tools::ToolForm;
@@ -213,12 +213,6 @@ impl<'a> Draft<'a> {
         }
         changed
     }
-}
-
-/// `text` as the inside of a JSON string.
-fn inside_quotes(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// Assigns token counts to blocks: each block pays for its text and for the control text before it. Control

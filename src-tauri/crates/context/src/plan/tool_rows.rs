@@ -114,8 +114,11 @@ impl<'a> Draft<'a> {
         for block in &mut sheet.blocks {
             block.turn = block.turn.and_then(|turn| numbers[turn]);
         }
-        let definitions = if apart { tools.definitions.clone() } else { Vec::new() };
-        (messages, PromptTools { definitions, answer_only: apart && tools.answer_only, rounds })
+        if !apart {
+            return (messages, PromptTools::default());
+        }
+        let (definitions, choice, single_call) = (tools.definitions.clone(), tools.choice.clone(), tools.single_call);
+        (messages, PromptTools { definitions, choice, single_call, rounds })
     }
 
     /// The tools for the chat template, with a part for each of their texts.

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use domain::ToolDefinition;
+use domain::prompt::ToolChoice;
 use serde_json::Value;
 
-use super::CallSyntax;
+use super::{CallSyntax, FrameTools};
 
 /// Deeper parts of a schema accept any JSON.
 const MAX_DEPTH: usize = 6;
@@ -22,9 +23,15 @@ number ::= integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
 boolean ::= "true" | "false"
 "#;
 
-/// The grammar. A reply that does not begin with a call is free text.
-pub fn grammar(syntax: &CallSyntax, definitions: &[ToolDefinition]) -> String {
-    let mut text = "root ::= call (\"\\n\" call)* | text\n".to_owned();
+/// The grammar. A reply that does not begin with a call is free text, unless a call is forced.
+pub fn grammar(syntax: &CallSyntax, tools: &FrameTools) -> String {
+    let calls = if tools.single_call { "call" } else { "call (\"\\n\" call)*" };
+    let mut text = match tools.choice.is_forced() {
+        true => format!("root ::= {calls}\n"),
+        false => format!("root ::= {calls} | text\n"),
+    };
+    let may_call = |tool: &&ToolDefinition| !matches!(&tools.choice, ToolChoice::Named(name) if *name != tool.name);
+    let definitions: Vec<&ToolDefinition> = tools.definitions.iter().filter(may_call).collect();
     let names: Vec<String> = (0..definitions.len()).map(|index| format!("tool-{index}")).collect();
     let _ = writeln!(text, "call ::= {}", names.join(" | "));
     for (name, tool) in names.iter().zip(definitions) {
@@ -135,13 +142,37 @@ mod tests {
             parameters: json!({ "type": "object", "required": ["dice"], "properties": {
                 "dice": { "type": "string" }, "times": { "type": "integer" } } }),
         };
-        let text = grammar(&CallSyntax::text(), &[roll]);
+        let text = grammar(&CallSyntax::text(), &offered(&[roll], ToolChoice::Auto));
         let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
         assert_eq!(
             line("tool-0"),
             r#"tool-0 ::= "<tool_call>\n{\"name\": \"roll_dice\", \"arguments\": " "{" ws "\"dice\"" ws ":" ws string (ws "," ws "\"times\"" ws ":" ws integer)? ws "}" "}\n</tool_call>""#
         );
         assert!(line("text").starts_with(r#"text ::= [^<\x00] any* | "<" [^t\x00] any*"#));
+    }
+
+    fn offered(definitions: &[ToolDefinition], choice: ToolChoice) -> FrameTools {
+        FrameTools { definitions: definitions.to_vec(), choice, ..FrameTools::default() }
+    }
+
+    #[test]
+    fn forced_call_leaves_no_way_to_answer() {
+        let tool = |name: &str| ToolDefinition {
+            name: name.into(),
+            description: String::new(),
+            parameters: json!({ "type": "object" }),
+        };
+        let tools = [tool("roll"), tool("look")];
+        let of = |choice, single_call| {
+            let tools = FrameTools { single_call, ..offered(&tools, choice) };
+            let text = grammar(&CallSyntax::text(), &tools);
+            (text.lines().next().unwrap().to_owned(), text.contains("look"), text.contains("roll"))
+        };
+        let line = |text: &str| text.to_owned();
+        assert_eq!(of(ToolChoice::Auto, false), (line(r#"root ::= call ("\n" call)* | text"#), true, true));
+        assert_eq!(of(ToolChoice::Auto, true), (line("root ::= call | text"), true, true));
+        assert_eq!(of(ToolChoice::Required, false), (line(r#"root ::= call ("\n" call)*"#), true, true));
+        assert_eq!(of(ToolChoice::Named("look".into()), true), (line("root ::= call"), true, false));
     }
 
     #[test]

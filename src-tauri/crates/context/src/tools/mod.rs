@@ -8,6 +8,7 @@ mod reply_calls;
 mod syntax;
 pub mod wording;
 
+use domain::prompt::ToolChoice;
 use domain::{ToolDefinition, ToolRound};
 use serde::Serialize;
 
@@ -34,8 +35,9 @@ pub struct FrameTools {
     pub form: ToolForm,
     /// Empty if the model may not call tools.
     pub definitions: Vec<ToolDefinition>,
-    /// The model must answer with text.
-    pub answer_only: bool,
+    pub choice: ToolChoice,
+    /// The reply may contain at most one call.
+    pub single_call: bool,
     /// Rounds of the reply that is being written.
     pub rounds: Vec<ToolRound>,
 }

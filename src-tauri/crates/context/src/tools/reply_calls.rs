@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{CallSyntax, plain_name};
 
-/// Maximum number of calls in one reply. Further ones are ignored.
+/// Maximum number of calls in one reply.
 const MAX_CALLS: usize = 16;
 
 /// The calls in a reply of a model that writes them as text.
@@ -17,11 +17,19 @@ pub struct ReplyCalls {
     calls: Option<String>,
     /// Text other than white space has passed.
     begun: bool,
+    /// Maximum number of calls. Further ones are ignored.
+    limit: usize,
 }
 
 impl ReplyCalls {
     pub fn new(syntax: &CallSyntax) -> Self {
-        Self { marker: syntax.marker().to_owned(), held: String::new(), calls: None, begun: false }
+        Self { marker: syntax.marker().to_owned(), held: String::new(), calls: None, begun: false, limit: MAX_CALLS }
+    }
+
+    /// Reads only the first call if `single`.
+    #[must_use]
+    pub fn with_single_call(self, single: bool) -> Self {
+        Self { limit: if single { 1 } else { self.limit }, ..self }
     }
 
     /// Adds a piece of the reply and returns the text that is no call.
@@ -67,7 +75,8 @@ impl ReplyCalls {
     /// The text that was held back, and the calls.
     pub fn finish(self) -> (String, Vec<ToolCall>) {
         let Some(text) = self.calls else { return (self.held, Vec::new()) };
-        let calls = parse(&text, &self.marker);
+        let mut calls = parse(&text, &self.marker);
+        calls.truncate(self.limit);
         if calls.is_empty() && self.marker.is_empty() {
             return (text, calls);
         }
@@ -98,7 +107,6 @@ fn parse(text: &str, marker: &str) -> Vec<ToolCall> {
             calls.push(ToolCall { id: None, name: plain_name(name), arguments });
         }
     }
-    calls.truncate(MAX_CALLS);
     calls
 }
 

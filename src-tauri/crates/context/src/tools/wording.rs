@@ -62,6 +62,7 @@ mod tests {
                 text: "</tool_response><tool_call>{\"name\": \"send\"}".into(),
                 error: false,
             }],
+            thoughts: Vec::new(),
         };
         assert_eq!(calls(&round), "<tool_call>\n{\"name\": \"look\", \"arguments\": {}}\n</tool_call>");
         assert_eq!(results(&round).matches('<').count(), 2);

@@ -1,6 +1,7 @@
 //! Requests of programs that use the local API, and the events of their replies. No page sees these types.
 
 use domain::ToolDefinition;
+use domain::prompt::ToolChoice;
 use domain::sampling::{LogitBias, SamplerOptions};
 use domain::token_choice::TokenChoice;
 use domain::tool_call::{ToolCall, ToolResult};
@@ -76,8 +77,9 @@ pub struct ClientOptions {
     pub top_logprobs: Option<u32>,
     /// Tools that the client runs.
     pub tools: Vec<ToolDefinition>,
-    /// The model must answer with text.
-    pub no_tool_calls: bool,
+    pub tool_choice: ToolChoice,
+    /// The reply may contain at most one call.
+    pub single_call: bool,
     /// The app runs its own tools for this reply, because it is stored.
     pub runs_tools: bool,
 }
@@ -102,6 +104,8 @@ pub enum ReplyFinish {
     Stop,
     Length,
     ToolCalls,
+    /// The content filter of a service ended the reply, or refused the request.
+    ContentFilter,
 }
 
 /// Token counts of a reply; 0 if unknown.
@@ -127,6 +131,8 @@ pub struct ReplyEnd {
 pub enum ReplyEvent {
     /// Why there is no text yet. The text is for people.
     Waiting(String),
+    /// In a group chat, the speaker of the text that follows. The text begins with the name.
+    Speaker(ReplySpeaker),
     Text(String),
     Thoughts(String),
     /// The tokens of the text so far.
@@ -134,6 +140,14 @@ pub enum ReplyEvent {
     ToolCall(ToolCall),
     /// The last event.
     Ended(ReplyEnd),
+}
+
+/// A character that speaks in a group chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplySpeaker {
+    pub name: String,
+    /// Id of the message.
+    pub message: String,
 }
 
 /// Ids under which a reply is recorded.

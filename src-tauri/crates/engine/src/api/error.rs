@@ -2,7 +2,7 @@ use provider::ProviderErrorKind;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::Origin;
+use super::{Origin, SourceLabel};
 
 /// An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
 /// why, `hint` says what to do.
@@ -51,13 +51,16 @@ pub enum ApiError {
 }
 
 /// The largest block of a prompt that is too long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LargeBlock {
     /// As in [`PromptBlock`](super::PromptBlock).
     pub kind: String,
-    /// Its source, as a text.
+    /// Its source, as a text in English.
     pub source: String,
+    /// The same as a code with values.
+    #[serde(default)]
+    pub label: Option<SourceLabel>,
     /// The place where the user can shorten it.
     pub origin: Origin,
     pub tokens: u32,
@@ -74,6 +77,7 @@ pub enum ProviderClass {
     RateLimited,
     Server,
     BadRequest,
+    Filtered,
     ContextOverflow,
     Malformed,
     Cut,
@@ -93,6 +97,7 @@ impl From<ProviderErrorKind> for ProviderClass {
             ProviderErrorKind::RateLimited => Self::RateLimited,
             ProviderErrorKind::Server => Self::Server,
             ProviderErrorKind::BadRequest | ProviderErrorKind::NoPrefill => Self::BadRequest,
+            ProviderErrorKind::Filtered => Self::Filtered,
             ProviderErrorKind::ContextOverflow => Self::ContextOverflow,
             ProviderErrorKind::Malformed => Self::Malformed,
             ProviderErrorKind::Cut => Self::Cut,

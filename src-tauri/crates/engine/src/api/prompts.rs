@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{BlockReason, Figures, ModelRef, Picture, Signal};
+use super::{BlockReason, Figures, ModelRef, Picture, Signal, SourceLabel};
 
 /// Zones of the prompt, top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -97,8 +97,11 @@ pub struct PromptBlock {
     pub priority: Option<Priority>,
     /// `description`, `lore`, `message` and so on.
     pub kind: String,
-    /// Its source, as a text.
+    /// Its source, as a text in English.
     pub source: String,
+    /// The same as a code with values; `null` in prompts of older versions.
+    #[serde(default)]
+    pub label: Option<SourceLabel>,
     pub origin: Origin,
     /// Identifies the content across prompts: `WhatIf::without` takes it.
     pub key: String,

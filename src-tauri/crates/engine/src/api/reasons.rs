@@ -13,7 +13,15 @@ pub struct BlockReason {
     pub values: BTreeMap<String, ReasonValue>,
 }
 
-/// A value of a [`BlockReason`]: a name, a number, or several names.
+/// The source of a block: a code with its values, to be translated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct SourceLabel {
+    pub code: String,
+    #[serde(flatten)]
+    pub values: BTreeMap<String, ReasonValue>,
+}
+
+/// A value of a [`BlockReason`] or a [`SourceLabel`]: a name, a number, or several names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(untagged)]
 pub enum ReasonValue {

@@ -56,7 +56,7 @@ mod tests {
     fn rounds_survive_a_file_and_broken_ones_do_not() {
         let call = ToolCall { id: Some("a".into()), name: "look".into(), arguments: ToolArguments::read("{}") };
         let result = ToolResult { call_id: "a".into(), text: "fog".into(), error: false };
-        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result] };
+        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
         let mut version = MessageVersion::default();
         write(std::slice::from_ref(&round), &mut version);
         assert_eq!(take(&mut version), std::slice::from_ref(&round));

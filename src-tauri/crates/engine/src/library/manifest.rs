@@ -94,6 +94,7 @@ fn take_words(block: &mut PromptBlock) {
         Origin::Document { name, .. } => {
             name.clear();
             "document".clone_into(&mut block.source);
+            block.label = None;
         }
         // The reason contains the keyword that matched.
         Origin::Lore { .. } if block.reason.starts_with("key ") => {
@@ -258,7 +259,7 @@ pub(crate) fn figures(json: &str) -> Option<Figures> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Placement, PromptShares, PromptTokens, Zone};
+    use crate::api::{Placement, PromptShares, PromptTokens, ReasonValue, SourceLabel, Zone};
 
     /// A report with one block and one segment for each text.
     fn report(texts: &[&str]) -> PromptReport {
@@ -268,6 +269,7 @@ mod tests {
             priority: None,
             kind: "message".to_owned(),
             source: "said by Tom".to_owned(),
+            label: None,
             origin: Origin::BuiltIn,
             key: at.to_string(),
             reason: String::new(),
@@ -355,8 +357,13 @@ mod tests {
     fn document_names_and_lore_keys_are_removed_too() {
         let mut written = report(&["By the sea.", "The reef."]);
         let document = Origin::Document { id: "1".into(), name: "SECRET.txt".into() };
-        written.blocks[0] =
-            PromptBlock { origin: document, source: "document SECRET.txt".into(), ..written.blocks[0].clone() };
+        let name = ("name".to_owned(), ReasonValue::Text("SECRET.txt".into()));
+        written.blocks[0] = PromptBlock {
+            origin: document,
+            source: "document SECRET.txt".into(),
+            label: Some(SourceLabel { code: "document".into(), values: [name].into() }),
+            ..written.blocks[0].clone()
+        };
         let lore = Origin::Lore { book: "1".into(), entry: "2".into() };
         written.blocks[1] = PromptBlock {
             origin: lore,

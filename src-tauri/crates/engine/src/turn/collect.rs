@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::future;
 use std::time::Instant;
 
+use domain::ToolRound;
 use domain::chat::Chat;
 use domain::document::DocumentOwner;
 use store::WindowMessage;
@@ -51,16 +52,18 @@ impl Turns {
         self.activate(gathered, answerer, options).await
     }
 
-    /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of `chat`.
+    /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of `chat`. `open` are the tool
+    /// rounds of the reply that is being written.
     pub(crate) async fn collect_given(
         &self,
         chat: Chat,
-        past: ReadMessages,
+        (past, open): (ReadMessages, Vec<ToolRound>),
         (answerer, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
         let known = self.knowledge(&chat, &Aim::Last, options).await?;
         let read = Box::pin(future::ready(Ok(past)));
-        let gathered = self.inputs_with((chat, known), Aim::Last, (answerer, options), read).await?;
+        let mut gathered = self.inputs_with((chat, known), Aim::Last, (answerer, options), read).await?;
+        gathered.0.open_rounds.extend(open);
         self.activate(gathered, answerer, options).await
     }
 

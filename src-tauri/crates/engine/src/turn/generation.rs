@@ -79,7 +79,7 @@ impl PreparedTurn {
         let prompt = turns.library().with_pictures(&made.assembled).await;
         let mut sampling = Sampling { max_tokens, ..answerer.sampling.clone() };
         if let Some(grammar) = self.call_grammar() {
-            sampling.rules.grammar = Some(grammar);
+            (sampling.rules.grammar, sampling.rules.json_schema) = (Some(grammar), None);
         }
         if turn.task.is_some() || prompt.continues {
             // They describe a whole reply.
@@ -93,13 +93,14 @@ impl PreparedTurn {
         request
     }
 
-    /// The grammar for the calls of a local model, unless the user has set one of their own.
+    /// The grammar for the calls of a local model. One that the user has set replaces it, unless a call is demanded.
     fn call_grammar(&self) -> Option<String> {
         let Self { answerer, turn, .. } = self;
         let rules = &answerer.sampling.rules;
         let own = rules.grammar.is_some() || rules.json_schema.is_some();
         let syntax = turn.tools.syntax.as_ref().filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
-        (!own).then(|| context::tools::grammar(syntax, &turn.tools.frame.definitions))
+        let frame = &turn.tools.frame;
+        (!own || frame.choice.is_forced()).then(|| context::tools::grammar(syntax, frame))
     }
 }
 

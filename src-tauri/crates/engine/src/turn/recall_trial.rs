@@ -192,6 +192,7 @@ mod tests {
             priority: None,
             kind: kind.to_owned(),
             source: String::new(),
+            label: None,
             origin: Origin::Clock,
             key: key.to_owned(),
             reason: String::new(),

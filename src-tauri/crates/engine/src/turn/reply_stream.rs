@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use context::display::OwnMarks;
+use context::tools::ReplyCalls;
 use futures_util::StreamExt;
 use provider::{GenerationEvent, ProviderErrorKind, Request};
 
@@ -14,6 +15,7 @@ use crate::settings::model_handle::ModelHandle;
 use crate::turn::generation::{CHECKPOINT, Finish, PreparedTurn, ReplyDraft, ReplyJob};
 use crate::turn::handle::Turns;
 use crate::turn::reply_passages::{self, Passages, ReplyPart};
+use crate::turn::thought_tags::ThoughtTags;
 
 impl Turns {
     /// Calls the model once and reads its reply to the end. `None` if the endpoint has just refused to continue from the
@@ -79,6 +81,7 @@ impl Turns {
         let chat = job.chat.id.to_string();
         TurnStep::Call.done(job.chat.id);
         let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
+        let mut thoughts = ThoughtTags::default();
         loop {
             let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
             let next = tokio::select! {
@@ -100,21 +103,20 @@ impl Turns {
                     if text.is_empty() {
                         continue;
                     }
-                    if !draft.written {
-                        draft.figures.first_text_ms = Some(millis(started));
-                        TurnStep::Stream.done(job.chat.id);
-                    }
-                    for part in draft.passages.push(&text) {
-                        self.take(job, draft, &answerer.name, part).await?;
-                    }
+                    self.hear(job, draft, &answerer.name, (thoughts.text(text), started)).await?;
                 }
+                Ok(GenerationEvent::Thoughts(text)) => {
+                    let tagged = thoughts.thought(&draft.text, &text);
+                    self.hear(job, draft, &answerer.name, (tagged, started)).await?;
+                }
+                Ok(GenerationEvent::SignedThought(thought)) => draft.tools.thoughts.push(thought),
                 Ok(GenerationEvent::Choices(tokens)) => draft.tokens.extend(tokens),
                 Ok(GenerationEvent::ToolCall(call)) => {
                     TurnStep::Tool.done(job.chat.id);
                     draft.tool_calls.push(call);
                 }
                 Ok(GenerationEvent::Finished { reason, usage, timings }) => {
-                    self.read_calls(job, draft, &answerer.name).await?;
+                    self.read_calls(job, draft, &answerer.name, &mut thoughts).await?;
                     TurnStep::Finish.done(job.chat.id);
                     return Ok(Finish { reason, usage, timings });
                 }
@@ -129,11 +131,34 @@ impl Turns {
         }
     }
 
+    /// Takes a piece of the model's text, with its thoughts in tags. The request began at `started`.
+    async fn hear(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+        (text, started): (String, Instant),
+    ) -> ApiResult<()> {
+        if !draft.written {
+            draft.figures.first_text_ms = Some(millis(started));
+            TurnStep::Stream.done(job.chat.id);
+        }
+        for part in draft.passages.push(&text) {
+            self.take(job, draft, model, part).await?;
+        }
+        Ok(())
+    }
+
     /// Takes the calls that the model has written as text.
-    async fn read_calls(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
-        let Some(reader) = draft.tools.reader.take() else { return Ok(()) };
-        let (rest, calls) = reader.finish();
-        for part in draft.passages.push(&rest) {
+    async fn read_calls(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+        thoughts: &mut ThoughtTags,
+    ) -> ApiResult<()> {
+        let (rest, calls) = draft.tools.reader.take().map(ReplyCalls::finish).unwrap_or_default();
+        for part in draft.passages.push(&thoughts.text(rest)) {
             self.take(job, draft, model, part).await?;
         }
         for call in calls {
@@ -190,6 +215,8 @@ pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
     let chat = chat.to_owned();
     Some(match event {
         GenerationEvent::Text(_)
+        | GenerationEvent::Thoughts(_)
+        | GenerationEvent::SignedThought(_)
         | GenerationEvent::Choices(_)
         | GenerationEvent::ToolCall(_)
         | GenerationEvent::Finished { .. } => return None,

@@ -17,6 +17,7 @@ use crate::settings::chat_template::faulty_format;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::made::BuiltPrompt;
+use crate::turn::source_label::label;
 
 impl BuiltPrompt {
     /// The control text that opens the reply.
@@ -113,6 +114,7 @@ impl BuiltPrompt {
             }),
             kind: planned.kind.as_str().to_owned(),
             source: planned.source.words(),
+            label: label(&planned.source),
             origin: origin(&planned.source, turn),
             key: planned.source.key(),
             reason: planned.reasons.to_string(),
@@ -176,6 +178,7 @@ fn too_long(overflow: &Overflow, turn: &ActivatedTurn) -> ApiError {
             Box::new(api::LargeBlock {
                 kind: largest.kind.as_str().to_owned(),
                 source: largest.source.words(),
+                label: label(&largest.source),
                 origin: origin(&largest.source, turn),
                 tokens: largest.tokens,
             })

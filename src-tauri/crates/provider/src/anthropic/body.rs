@@ -7,8 +7,8 @@
 //! - at the end of the user's previous turn, in case that the stored end of the last prompt is too far from the new one,
 //! - at the end of the prompt, for the next turn.
 
-use domain::prompt::PromptTools;
-use domain::{ToolCall, ToolDefinition};
+use domain::prompt::{PromptTools, ToolChoice};
+use domain::{SignedThought, ToolCall, ToolDefinition};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(crate) struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice>,
+    tool_choice: Option<WireChoice<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Marked<Block<'a>>>,
     messages: Vec<Message<'a>>,
@@ -50,10 +50,30 @@ struct Tool<'a> {
     cache_control: Option<CacheControl>,
 }
 
+/// Field `tool_choice` (<https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use>).
 #[derive(Debug, Serialize)]
-struct ToolChoice {
+struct WireChoice<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    disable_parallel_tool_use: bool,
+}
+
+impl<'a> WireChoice<'a> {
+    /// `None` for the default.
+    fn of(tools: &'a PromptTools) -> Option<Self> {
+        let single = tools.single_call;
+        let of = |kind, name| Some(Self { kind, name, disable_parallel_tool_use: single });
+        match &tools.choice {
+            ToolChoice::Auto if !single => None,
+            ToolChoice::Auto => of("auto", None),
+            ToolChoice::Never => Some(Self { kind: "none", name: None, disable_parallel_tool_use: false }),
+            ToolChoice::Required => of("any", None),
+            ToolChoice::Named(name) => of("tool", Some(name)),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -81,6 +101,8 @@ struct Message<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
+    Thinking { thinking: &'a str, signature: &'a str },
+    RedactedThinking { data: &'a str },
     Text { text: String },
     Image { source: Source<'a> },
     ToolUse { id: String, name: &'a str, input: Value },
@@ -127,7 +149,7 @@ impl<'a> Body<'a> {
             stream: true,
             temperature: dialect.sends("temperature").then_some(sampling.temperature.clamp(0.0, MAX_TEMPERATURE)),
             stop_sequences: stops.take(if dialect.sends("stop") { MAX_STOPS } else { 0 }).collect(),
-            tool_choice: (prompt.tools.answer_only && !tools.is_empty()).then_some(ToolChoice { kind: "none" }),
+            tool_choice: WireChoice::of(&prompt.tools).filter(|_| !tools.is_empty()),
             tools,
             system,
             messages,
@@ -172,7 +194,10 @@ fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
             let picture = data_uri(url)?;
             Block::Image { source: Source { kind: "base64", media_type: picture.media_type, data: picture.data } }
         }
-        TurnPart::Call(call) => Block::ToolUse { id: id(call), name: &call.name, input: arguments(call) },
+        TurnPart::Thought(SignedThought::Block { text, signature }) => Block::Thinking { thinking: text, signature },
+        TurnPart::Thought(SignedThought::Redacted { data }) => Block::RedactedThinking { data },
+        TurnPart::Thought(SignedThought::Call { .. }) => return None,
+        TurnPart::Call { call, .. } => Block::ToolUse { id: id(call), name: &call.name, input: arguments(call) },
         TurnPart::Result { call, result } => {
             Block::ToolResult { tool_use_id: id(call), content: &result.text, is_error: result.error }
         }
@@ -310,9 +335,10 @@ mod tests {
         let call =
             ToolCall { id: Some("a:1".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
         let result = ToolResult { call_id: "a:1".into(), text: "no dice".into(), error: true };
-        let round = ToolRound { text: "Rolling.".into(), calls: vec![call], results: vec![result] };
+        let round =
+            ToolRound { text: "Rolling.".into(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
-        request.prompt.tools.answer_only = true;
+        request.prompt.tools.choice = ToolChoice::Never;
         let body = sent(&request);
         assert_eq!(
             body["tools"],

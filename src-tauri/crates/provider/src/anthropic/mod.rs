@@ -1,7 +1,8 @@
 //! Anthropic's messages API: `POST {url}/messages`, with `anthropic-version: 2023-06-01`.
 //!
-//! Not supported: thinking is not requested, because a block of thoughts would have to be sent back in later rounds.
-//! Thoughts that arrive anyway are skipped.
+//! Thinking is not requested. Thoughts that a service sends anyway are read, and their blocks are sent back unchanged with
+//! the results of the calls that followed them
+//! (<https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks>).
 
 mod body;
 mod wire;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{StreamChunk, TextPiece, Unreadable, WireUsage, count, end, object};
+use crate::endpoint::chunk::{StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end, object};
 use crate::endpoint::lenient;
 
 /// Parses one event. Unknown events are empty, because the provider adds new ones.
@@ -37,7 +37,7 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
 fn opened(chunk: &mut StreamChunk, mut block: Value, index: Value) {
     match block["type"].as_str() {
         Some("text") => chunk.text = text(block["text"].take()),
-        Some("thinking" | "redacted_thinking") => chunk.thinks = true,
+        Some("thinking" | "redacted_thinking") => thought(chunk, &mut block),
         // The input follows in deltas.
         Some("tool_use") => chunk.tool_calls = Some(json!([called(&mut block, index, None)])),
         _ => {}
@@ -47,13 +47,24 @@ fn opened(chunk: &mut StreamChunk, mut block: Value, index: Value) {
 fn delta(chunk: &mut StreamChunk, mut delta: Value, index: Value) {
     match delta["type"].as_str() {
         Some("text_delta") => chunk.text = text(delta["text"].take()),
-        Some("thinking_delta" | "signature_delta") => chunk.thinks = true,
+        Some("thinking_delta" | "signature_delta") => thought(chunk, &mut delta),
         Some("input_json_delta") => {
             let arguments = delta["partial_json"].take();
             chunk.tool_calls = Some(json!([{ "index": index, "function": { "arguments": arguments } }]));
         }
         _ => {}
     }
+}
+
+/// Takes the thoughts, the signature or the encrypted data of a block or a delta.
+fn thought(chunk: &mut StreamChunk, block: &mut Value) {
+    let mut take = |key: &str| match block.get_mut(key).map(Value::take) {
+        Some(Value::String(text)) if !text.is_empty() => Some(text),
+        _ => None,
+    };
+    chunk.thoughts.extend(take("thinking").map(ThoughtPiece::Delta));
+    chunk.thoughts.extend(take("signature").map(ThoughtPiece::Signature));
+    chunk.thoughts.extend(take("data").map(ThoughtPiece::Redacted));
 }
 
 fn called(block: &mut Value, index: Value, arguments: Option<Value>) -> Value {
@@ -68,7 +79,7 @@ fn whole(chunk: &mut StreamChunk, mut message: Value) {
     for (index, mut block) in blocks.into_iter().enumerate().filter(|(_, block)| block.is_object()) {
         match block["type"].as_str() {
             Some("text") => said.push_str(block["text"].as_str().unwrap_or_default()),
-            Some("thinking" | "redacted_thinking") => chunk.thinks = true,
+            Some("thinking" | "redacted_thinking") => thought(chunk, &mut block),
             Some("tool_use") => {
                 let input = block["input"].take();
                 calls.push(called(&mut block, json!(index), Some(input)));
@@ -120,7 +131,12 @@ mod tests {
         assert_eq!(said.unwrap().text, TextPiece::delta("Hi".into()));
         let thought =
             parse(r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}"#);
-        assert!(thought.as_ref().unwrap().thinks && thought.unwrap().text.is_none());
+        let thought = thought.unwrap();
+        assert_eq!((thought.thoughts, thought.text), (vec![ThoughtPiece::Delta("Hm".into())], None));
+        let redacted = parse(
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"xyz"}}"#,
+        );
+        assert_eq!(redacted.unwrap().thoughts, [ThoughtPiece::Redacted("xyz".into())]);
         let end = parse(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":9}}"#);
         let end = end.unwrap();
         assert_eq!((end.end, end.usage.unwrap().prompt), (Some(End::Length), None));
@@ -137,10 +153,11 @@ mod tests {
     #[test]
     fn reads_a_whole_message() {
         let chunk = parse(
-            r#"{"type":"message","content":[{"type":"text","text":"Hi."},{"type":"tool_use","id":"a","name":"dice","input":{"n":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#,
+            r#"{"type":"message","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi."},{"type":"tool_use","id":"a","name":"dice","input":{"n":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#,
         )
         .unwrap();
         assert_eq!((chunk.text, chunk.end, chunk.last), (TextPiece::delta("Hi.".into()), Some(End::Stop), true));
         assert_eq!(chunk.tool_calls.unwrap()[0]["function"]["arguments"], json!({"n": 1}));
+        assert_eq!(chunk.thoughts, [ThoughtPiece::Delta("Hm.".into()), ThoughtPiece::Signature("s".into())]);
     }
 }

@@ -1,7 +1,7 @@
 //! The part of the suite for abilities that not every model has.
 
-use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools};
-use domain::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
+use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools, ToolChoice};
+use domain::{SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
 use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -30,12 +30,18 @@ pub struct Abilities {
     pub pictures: bool,
     /// Continues an unfinished reply. Otherwise it must refuse with `NoPrefill`.
     pub prefill: bool,
+    /// Thinks before its calls, apart from the text. Otherwise its thoughts are not checked.
+    pub thoughts: bool,
+    /// Calls a tool whenever the request demands it. Otherwise it must refuse with `BadRequest`.
+    pub forced_calls: bool,
 }
 
 /// Everything that one reply contained.
 #[derive(Debug, Default)]
 struct Reply {
     text: String,
+    thoughts: String,
+    signed: Vec<SignedThought>,
     calls: Vec<ToolCall>,
     reason: Option<FinishReason>,
 }
@@ -59,11 +65,15 @@ pub async fn check_abilities(
     if abilities.tools {
         calls(provider, request).await?;
         results(provider, request).await?;
+        forced(provider, request, abilities.forced_calls).await?;
+    }
+    if abilities.thoughts {
+        thoughts(provider, request).await?;
     }
     Ok(())
 }
 
-/// Checks that a call arrives whole, and that `answer_only` prevents calls.
+/// Checks that a call arrives whole, and that [`ToolChoice::Never`] prevents calls.
 ///
 /// # Errors
 /// The first violation.
@@ -75,10 +85,56 @@ pub async fn calls(provider: &dyn Provider, request: &Request) -> Result<(), Vio
     if reply.calls.len() != 1 || !reply.calls.iter().all(right) || reply.reason != Some(FinishReason::Stop) {
         return Err(wrong("a call", format!("{reply:?}")));
     }
-    asked.prompt.tools.answer_only = true;
+    asked.prompt.tools.choice = ToolChoice::Never;
     let reply = read(provider, asked).await?;
     if !reply.calls.is_empty() {
         return Err(wrong("no call, because only an answer was allowed", format!("{reply:?}")));
+    }
+    Ok(())
+}
+
+/// Checks that thoughts before a call are no text, and that the model goes on when it gets them back with the result.
+///
+/// # Errors
+/// The first violation.
+async fn thoughts(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
+    let mut asked = with(request, vec![message(PromptRole::User, CALLS)]);
+    asked.prompt.tools = offered();
+    let reply = read(provider, asked.clone()).await?;
+    if reply.thoughts.is_empty() || reply.text.contains(&reply.thoughts) || reply.calls.is_empty() {
+        return Err(wrong("thoughts apart from the text, and a call", format!("{reply:?}")));
+    }
+    let call = |call: ToolCall| ToolCall { id: call.id.or_else(|| Some("call_1".to_owned())), ..call };
+    let calls: Vec<ToolCall> = reply.calls.into_iter().map(call).collect();
+    let result = |call: &ToolCall| ToolResult {
+        call_id: call.id.clone().unwrap_or_default(),
+        text: RESULT.to_owned(),
+        error: false,
+    };
+    let results = calls.iter().map(result).collect();
+    let round = ToolRound { text: reply.text, calls, results, thoughts: reply.signed };
+    asked.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
+    let reply = read(provider, asked).await?;
+    match reply.text.contains(RESULT) {
+        true => Ok(()),
+        false => Err(wrong("the text of the result", reply.text)),
+    }
+}
+
+/// Checks that a demanded call comes, and only one, although the user's message asks for none.
+///
+/// # Errors
+/// The first violation.
+pub async fn forced(provider: &dyn Provider, request: &Request, forces: bool) -> Result<(), Violation> {
+    for choice in [ToolChoice::Required, ToolChoice::Named(TOOL.to_owned())] {
+        let mut asked = with(request, vec![message(PromptRole::User, "Good evening.")]);
+        asked.prompt.tools = PromptTools { choice, single_call: true, ..offered() };
+        match (read(provider, asked).await, forces) {
+            (Ok(reply), true) if matches!(&reply.calls[..], [call] if call.name == TOOL) => {}
+            (Err(Violation::Failed(error)), false) if error.kind == ProviderErrorKind::BadRequest => {}
+            (Err(error), _) => return Err(error),
+            (Ok(reply), _) => return Err(wrong("the demanded call, or a refusal", format!("{reply:?}"))),
+        }
     }
     Ok(())
 }
@@ -185,7 +241,10 @@ fn round(before: usize) -> PromptToolRound {
     let arguments = ToolArguments::read("{\"sides\":6}");
     let call = ToolCall { id: Some("call_1".to_owned()), name: TOOL.to_owned(), arguments };
     let result = ToolResult { call_id: "call_1".to_owned(), text: RESULT.to_owned(), error: false };
-    PromptToolRound { before, round: ToolRound { text: String::new(), calls: vec![call], results: vec![result] } }
+    PromptToolRound {
+        before,
+        round: ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() },
+    }
 }
 
 fn wrong(expected: &'static str, got: String) -> Violation {
@@ -198,6 +257,8 @@ async fn read(provider: &dyn Provider, request: Request) -> Result<Reply, Violat
     while let Some(event) = events.next().await {
         match event? {
             GenerationEvent::Text(text) => reply.text += &text,
+            GenerationEvent::Thoughts(text) => reply.thoughts += &text,
+            GenerationEvent::SignedThought(thought) => reply.signed.push(thought),
             GenerationEvent::ToolCall(call) => reply.calls.push(call),
             GenerationEvent::Finished { reason, .. } => reply.reason = Some(reason),
             _ => {}

@@ -34,6 +34,11 @@ pub(crate) trait Api: Send + Sync {
     /// Whether an unfinished reply at the end of the prompt is continued.
     fn prefills(&self, dialect: &LearnedDialect) -> bool;
 
+    /// Whether a request can demand a tool call.
+    fn forces_calls(&self) -> bool {
+        true
+    }
+
     /// Whether whitespace at the end of an unfinished reply is not sent. The model then writes it again.
     fn trims_prefill(&self) -> bool {
         false

@@ -139,6 +139,12 @@ impl EndpointError {
         }
     }
 
+    /// Whether a content filter refused the prompt, judged by known error classes.
+    pub(crate) fn is_filtered(&self) -> bool {
+        const CLASSES: [&str; 3] = ["content_filter", "content_policy_violation", "moderation_blocked"];
+        CLASSES.iter().any(|class| self.class.contains(class))
+    }
+
     /// Whether the prompt was too long, judged by known error classes and phrases.
     pub(crate) fn is_overflow(&self) -> bool {
         const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];

@@ -13,8 +13,8 @@ pub(crate) struct StreamChunk {
     pub(crate) text: Option<TextPiece>,
     /// The text may contain surrogates whose pair is split across chunks.
     pub(crate) has_surrogates: bool,
-    /// The payload contains thoughts outside its text.
-    pub(crate) thinks: bool,
+    /// Thoughts outside the text, in order.
+    pub(crate) thoughts: Vec<ThoughtPiece>,
     /// Calls in the form of OpenAI's `tool_calls`, parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
     pub(crate) tool_calls: Option<Value>,
     pub(crate) end: Option<End>,
@@ -43,6 +43,34 @@ impl TextPiece {
     pub(crate) fn len(&self) -> usize {
         let (Self::Delta(text) | Self::Message(text)) = self;
         text.len()
+    }
+
+    /// `None` for an empty text.
+    pub(crate) fn delta(text: String) -> Option<Self> {
+        (!text.is_empty()).then_some(Self::Delta(text))
+    }
+}
+
+/// A piece of the thoughts outside the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ThoughtPiece {
+    Delta(String),
+    /// All thoughts, even if their pieces came before.
+    Whole(String),
+    /// A piece of the signature of the current block.
+    Signature(String),
+    /// A block of encrypted thoughts.
+    Redacted(String),
+    /// Thoughts without a text.
+    Hidden,
+}
+
+impl ThoughtPiece {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Delta(text) | Self::Whole(text) | Self::Signature(text) | Self::Redacted(text) => text.len(),
+            Self::Hidden => 0,
+        }
     }
 
     /// `None` for an empty text.

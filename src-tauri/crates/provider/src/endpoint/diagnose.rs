@@ -117,6 +117,14 @@ pub(crate) fn no_prefill(config: &EndpointConfig) -> RequestFailure {
     ))
 }
 
+pub(crate) fn no_forced_call(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
+        Kind::BadRequest,
+        format!("the model at {} cannot be made to call a tool", config.address()),
+        "Let the model choose, or use another model.",
+    ))
+}
+
 /// The endpoint sent nothing for `silence`.
 pub(crate) fn silent(config: &EndpointConfig, silence: Duration) -> RequestFailure {
     RequestFailure::never(ProviderError::new(
@@ -151,7 +159,7 @@ pub(crate) fn web_page(config: &EndpointConfig) -> RequestFailure {
 pub(crate) fn filtered(config: &EndpointConfig, reason: Option<&str>) -> RequestFailure {
     let reason = reason.map(|reason| format!(" ({})", excerpt(reason))).unwrap_or_default();
     RequestFailure::never(ProviderError::new(
-        Kind::BadRequest,
+        Kind::Filtered,
         format!("the content filter of {} ended the reply{reason}", config.address()),
         "Reword the message, or use another endpoint.",
     ))
@@ -252,6 +260,11 @@ pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
     let said = said(config, &error.message);
     let (kind, message, hint) = match status {
         400 | 413 | 422 | 500 if error.is_overflow() || *status == 413 => overflow(config, error),
+        400 | 403 | 422 if error.is_filtered() => (
+            Kind::Filtered,
+            format!("the content filter of {address} refused the request{said}"),
+            "Reword the message, or use another endpoint.".to_owned(),
+        ),
         300..=399 => (
             Kind::NotFound,
             format!("{address} redirects to {}", location.as_deref().unwrap_or("another address")),

@@ -41,7 +41,7 @@ pub enum RoleRules {
 }
 
 /// Every parameter that can be omitted.
-pub(crate) const PARAMETERS: [&str; 38] = [
+pub(crate) const PARAMETERS: [&str; 39] = [
     "typical_p",
     "top_n_sigma",
     "repeat_last_n",
@@ -80,6 +80,7 @@ pub(crate) const PARAMETERS: [&str; 38] = [
     "stop",
     "max_tokens",
     "tools",
+    "parallel_tool_calls",
 ];
 /// Number of leading entries of [`PARAMETERS`] that are not part of OpenAI's API.
 const EXTRAS: usize = 27;

@@ -115,6 +115,9 @@ impl ClientState {
         if request.prompt.continues && !api.prefills(&dialect) {
             return Err(diagnose::no_prefill(&self.config));
         }
+        if request.prompt.tools.choice.is_forced() && !(api.forces_calls() && dialect.sends("tools")) {
+            return Err(diagnose::no_forced_call(&self.config));
+        }
         let body = api.body(&self.config, request, &dialect);
         let mut response = self.send(self.post(api.reply_url(&self.config), body)).await?;
         if response.status().is_success() {

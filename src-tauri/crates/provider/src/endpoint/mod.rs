@@ -6,7 +6,7 @@
 //! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows it.
 //! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input causes a panic.
 //! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be cancelled. It is
-//!   never retried after the first text. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
+//!   never retried after the first text or thought. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
 //!   retried.
 //! - Requests to loopback endpoints never use the system's proxy.
 //! - Tool calls of a model are returned complete, even if no tools were offered, because a reply may contain nothing
@@ -14,8 +14,7 @@
 //! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
 //!   repetitions, however the endpoint splits, repeats or escapes it.
 //!
-//! Not supported: thoughts outside the text, which are skipped. A reply that contains nothing else is reported as an
-//! error.
+//! Thoughts outside the text are events of their own. A reply that contains nothing else is reported as an error.
 
 pub(crate) mod api;
 pub(crate) mod api_error;
@@ -40,6 +39,7 @@ mod setting_support;
 mod sse;
 pub(crate) mod stop_filter;
 mod text_pipeline;
+mod thoughts;
 mod tool_calls;
 pub(crate) mod turns;
 

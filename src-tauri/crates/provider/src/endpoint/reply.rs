@@ -73,7 +73,7 @@ pub(crate) fn reply(
                 }
                 return;
             };
-            if failure.retry == RetryPolicy::Adapted && !tally.has_output() {
+            if failure.retry == RetryPolicy::Adapted && !tally.has_begun() {
                 continue;
             }
             let Some(wait) = next_pause(&shared, &tally, retries, failure.retry) else {
@@ -143,7 +143,7 @@ fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
 }
 
 fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: RetryPolicy) -> Option<Duration> {
-    if tally.has_output() {
+    if tally.has_begun() {
         return None;
     }
     pause(&shared.config.timeouts, retries + 1, again, rand::random())

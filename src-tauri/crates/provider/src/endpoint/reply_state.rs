@@ -1,5 +1,6 @@
 //! Accumulates the state of one reply: text, tool calls, usage and timings.
 
+use domain::SignedThought;
 use tokio::time::Instant;
 
 use super::chunk::{End, PromptProgress, StreamChunk, WireTimings, WireUsage};
@@ -7,7 +8,8 @@ use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::RequestFailure;
 use super::text_pipeline::TextPipeline;
-use super::tool_calls::ToolCallAssembler;
+use super::thoughts::ThoughtAssembler;
+use super::tool_calls::{AssembledCall, ToolCallAssembler};
 use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Maximum bytes of one reply. An endpoint that sends more ignores `max_tokens`, or is hostile.
@@ -23,8 +25,10 @@ pub(crate) struct ReplyState {
     bytes: usize,
     texts: usize,
     text: TextPipeline,
-    thinks: bool,
+    thoughts: ThoughtAssembler,
     calls: ToolCallAssembler,
+    /// The request allows one call. Not every API has a field for that.
+    single_call: bool,
     usage: Usage,
     prefill_ms: Option<f64>,
     decode_ms: Option<f64>,
@@ -54,8 +58,9 @@ impl ReplyState {
             bytes: 0,
             texts: 0,
             text: TextPipeline::of(&request.prompt, trims_prefill),
-            thinks: false,
+            thoughts: ThoughtAssembler::default(),
             calls: ToolCallAssembler::default(),
+            single_call: request.prompt.tools.single_call,
             usage: Usage::default(),
             prefill_ms: None,
             decode_ms: None,
@@ -70,6 +75,11 @@ impl ReplyState {
         self.first_text.is_some() || self.calls.any()
     }
 
+    /// Whether the caller has received anything, so that the request must not be sent again.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_output() || self.thoughts.shown()
+    }
+
     /// Whether a stop text or a control token ended the reply. Later data from the endpoint is ignored.
     pub(crate) fn is_cut(&self) -> bool {
         self.text.is_cut()
@@ -77,7 +87,7 @@ impl ReplyState {
 
     /// Whether the reply contains thoughts but no answer.
     pub(crate) fn only_thought(&self) -> bool {
-        self.thinks && !self.has_output()
+        self.thoughts.seen() && !self.has_output()
     }
 
     pub(crate) fn has_ended(&self) -> ReplyEnd {
@@ -110,7 +120,8 @@ impl ReplyState {
         if let Some(timings) = &chunk.timings {
             self.timings(timings);
         }
-        self.thinks |= chunk.thinks;
+        let thoughts = chunk.thoughts.drain(..).filter_map(|piece| self.thoughts.take(piece));
+        events.extend(thoughts.map(GenerationEvent::Thoughts));
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
         if let Some(said) = chunk.text.take() {
             self.texts += 1;
@@ -143,7 +154,20 @@ impl ReplyState {
     /// Returns the held text and the tool calls received so far.
     pub(crate) fn rest(&mut self) -> Vec<GenerationEvent> {
         let text = self.text.rest();
-        text_event(text).into_iter().chain(self.calls.finish().map(GenerationEvent::ToolCall)).collect()
+        let most = if self.single_call { 1 } else { usize::MAX };
+        let calls: Vec<AssembledCall> = self.calls.finish().take(most).collect();
+        let mut events: Vec<GenerationEvent> = text_event(text).into_iter().collect();
+        if !calls.is_empty() {
+            let blocks = self.thoughts.signed().into_iter();
+            let of_call = |(number, call): (usize, &AssembledCall)| {
+                let signature = call.signature.clone()?;
+                Some(SignedThought::Call { number, signature })
+            };
+            events
+                .extend(blocks.chain(calls.iter().enumerate().filter_map(of_call)).map(GenerationEvent::SignedThought));
+        }
+        events.extend(calls.into_iter().map(|call| GenerationEvent::ToolCall(call.call)));
+        events
     }
 
     /// Returns the last events.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Maximum number of calls in one reply. An endpoint that sends more is broken or hostile.
 const MAX_CALLS: usize = 32;
-/// Maximum total bytes of the names, ids and arguments in one reply.
+/// Maximum total bytes of the names, ids, arguments and signatures in one reply.
 const MAX_BYTES: usize = 64 << 10;
 /// Name of a call that never received one.
 const UNNAMED: &str = "unnamed";
@@ -25,6 +25,14 @@ struct PartialToolCall {
     id: String,
     name: String,
     arguments: String,
+    signature: String,
+}
+
+/// A complete call, with the signature that its service wants back.
+#[derive(Debug)]
+pub(crate) struct AssembledCall {
+    pub(crate) call: ToolCall,
+    pub(crate) signature: Option<String>,
 }
 
 /// The reply exceeds [`MAX_CALLS`] or [`MAX_BYTES`].
@@ -42,7 +50,7 @@ impl ToolCallAssembler {
     }
 
     /// Returns the calls in the order of their indexes and empties the list.
-    pub(crate) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
+    pub(crate) fn finish(&mut self) -> impl Iterator<Item = AssembledCall> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_by_key(|call| call.index);
         open.into_iter().map(PartialToolCall::close)
@@ -55,7 +63,8 @@ impl ToolCallAssembler {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
-        self.bytes += id.len() + name.len() + arguments.len();
+        let signature = text(&piece["signature"]);
+        self.bytes += id.len() + name.len() + arguments.len() + signature.len();
         let index = piece["index"].as_u64();
         let at = self.place(index, &id, &name);
         if self.bytes > MAX_BYTES || (at.is_none() && self.open.len() == MAX_CALLS) {
@@ -66,6 +75,7 @@ impl ToolCallAssembler {
             self.open.len() - 1
         });
         self.open[at].add(&id, &name, &arguments);
+        self.open[at].signature.push_str(&signature);
         Ok(())
     }
 
@@ -95,13 +105,14 @@ impl PartialToolCall {
         self.arguments.push_str(arguments);
     }
 
-    fn close(self) -> ToolCall {
+    fn close(self) -> AssembledCall {
         let name = Some(self.name).filter(|name| !name.trim().is_empty());
-        ToolCall {
+        let call = ToolCall {
             id: Some(self.id).filter(|id| !id.is_empty()),
             name: name.unwrap_or_else(|| UNNAMED.to_owned()),
             arguments: ToolArguments::read(&self.arguments),
-        }
+        };
+        AssembledCall { call, signature: Some(self.signature).filter(|signature| !signature.is_empty()) }
     }
 }
 
@@ -126,7 +137,11 @@ mod tests {
         let mut calls = ToolCallAssembler::default();
         pieces.iter().try_for_each(|piece| calls.take(piece))?;
         let mark = |call: &ToolCall| if call.arguments.is_object() { "" } else { "?" };
-        Ok(calls.finish().map(|call| format!("{}({}){}", call.name, call.arguments.text(), mark(&call))).collect())
+        Ok(calls
+            .finish()
+            .map(|assembled| assembled.call)
+            .map(|call| format!("{}({}){}", call.name, call.arguments.text(), mark(&call)))
+            .collect())
     }
 
     fn piece(index: u64, id: &str, name: &str, arguments: &str) -> Value {

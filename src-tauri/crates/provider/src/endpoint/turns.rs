@@ -2,7 +2,7 @@
 //! templates.
 
 use domain::prompt::{Prompt, PromptMessage, PromptRole};
-use domain::{ToolArguments, ToolCall, ToolResult};
+use domain::{SignedThought, ToolArguments, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 
 use super::dialect::RoleRules;
@@ -38,7 +38,13 @@ pub(crate) enum TurnPart<'a> {
     Text(&'a str),
     /// A `data:` URI.
     Picture(&'a str),
-    Call(&'a ToolCall),
+    /// A signed thought before the calls.
+    Thought(&'a SignedThought),
+    Call {
+        call: &'a ToolCall,
+        /// Its service demands it back.
+        signature: Option<&'a str>,
+    },
     Result {
         call: &'a ToolCall,
         result: &'a ToolResult,
@@ -65,7 +71,7 @@ pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<
     for (index, message) in prompt.messages.iter().enumerate() {
         while let Some(round) = rounds.next_if(|round| round.before <= index) {
             head = false;
-            turns.round(&round.round);
+            turns.round(&round.round, false);
         }
         let pictures: Vec<&str> = pictures_of(prompt, index).collect();
         if message.text.trim().is_empty() && pictures.is_empty() {
@@ -74,7 +80,7 @@ pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<
         head &= message.role == PromptRole::System;
         turns.message(message, role_of(message.role, roles, head), &pictures);
     }
-    rounds.for_each(|round| turns.round(&round.round));
+    rounds.for_each(|round| turns.round(&round.round, true));
     turns.ended(prompt.continues)
 }
 
@@ -109,14 +115,25 @@ impl<'a> Turns<'a> {
         }
     }
 
-    fn round(&mut self, round: &'a domain::ToolRound) {
+    /// Only the reply that is being written needs its thoughts. Services drop those of earlier replies.
+    fn round(&mut self, round: &'a domain::ToolRound, open: bool) {
         self.open_for_user();
         if self.strict && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
             self.merged.push(Turn::filler(TURN));
         }
         let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
-        let calls = round.calls.iter().map(TurnPart::Call);
-        self.merged.push(Turn::new(TurnRole::Assistant, text.into_iter().chain(calls).collect()));
+        let thoughts = if open { &round.thoughts[..] } else { &[] };
+        let blocks = thoughts.iter().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
+        let signature = |at: usize| {
+            thoughts.iter().find_map(|thought| match thought {
+                SignedThought::Call { number, signature } if *number == at => Some(signature.as_str()),
+                _ => None,
+            })
+        };
+        let calls = round.calls.iter().enumerate();
+        let calls = calls.map(|(at, call)| TurnPart::Call { call, signature: signature(at) });
+        let parts = blocks.map(TurnPart::Thought).chain(text).chain(calls).collect();
+        self.merged.push(Turn::new(TurnRole::Assistant, parts));
         let results = round.calls.iter().zip(&round.results);
         let results = results.map(|(call, result)| TurnPart::Result { call, result });
         self.merged.push(Turn::new(TurnRole::Tool, results.collect()));
@@ -184,7 +201,8 @@ mod tests {
         let part = |part: &TurnPart<'_>| match part {
             TurnPart::Text(text) => (*text).to_owned(),
             TurnPart::Picture(url) => format!("({url})"),
-            TurnPart::Call(call) => format!("{}{}", call.name, arguments(call)),
+            TurnPart::Thought(thought) => format!("{thought:?}"),
+            TurnPart::Call { call, .. } => format!("{}{}", call.name, arguments(call)),
             TurnPart::Result { result, .. } => format!("{}={}", result.call_id, result_text(result)),
         };
         let parts: Vec<String> = turn.parts.iter().map(part).collect();
@@ -239,7 +257,12 @@ mod tests {
             text: "done".to_owned(),
             error: *name == "late",
         });
-        let round = ToolRound { text: text.to_owned(), calls: calls.collect(), results: results.collect() };
+        let round = ToolRound {
+            text: text.to_owned(),
+            calls: calls.collect(),
+            results: results.collect(),
+            thoughts: Vec::new(),
+        };
         PromptToolRound { before, round }
     }
 
@@ -266,6 +289,31 @@ mod tests {
         assert_eq!(turns(&prompt, RoleRules::Strict, false).len(), 4, "an endpoint without tools gets no rounds");
         prompt.messages.truncate(3);
         assert_eq!(shown(&prompt, RoleRules::Strict)[7], "user: [go on.]", "a round follows a user turn");
+    }
+
+    #[test]
+    fn only_open_rounds_carry_their_thoughts() {
+        let thought = SignedThought::Block { text: "Hm.".into(), signature: "s".into() };
+        let signed = |before| {
+            let mut signed = round(before, "Look.", &["clock", "dice"]);
+            let call = SignedThought::Call { number: 1, signature: "c".into() };
+            signed.round.thoughts = vec![call, thought.clone()];
+            signed
+        };
+        let mut prompt = prompt(&[(PromptRole::User, "Time?"), (PromptRole::Character, "Noon.")]);
+        prompt.tools.rounds = vec![signed(1), signed(2)];
+        let turns = turns(&prompt, RoleRules::Free, true);
+        let calls: Vec<&Turn<'_>> = turns.iter().filter(|turn| turn.parts.len() > 2).collect();
+        assert!(matches!(calls[0].parts[..], [TurnPart::Text("Look."), TurnPart::Call { signature: None, .. }, _]));
+        assert!(matches!(
+            calls[1].parts[..],
+            [
+                TurnPart::Thought(SignedThought::Block { .. }),
+                TurnPart::Text("Look."),
+                TurnPart::Call { signature: None, .. },
+                TurnPart::Call { signature: Some("c"), .. }
+            ]
+        ));
     }
 
     #[test]

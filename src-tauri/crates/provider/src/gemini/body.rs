@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::prompt::PromptTools;
+use domain::prompt::{PromptTools, ToolChoice};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ enum Part<'a> {
 struct CallPart<'a> {
     function_call: FunctionCall<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thought_signature: Option<&'static str>,
+    thought_signature: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -110,7 +110,17 @@ struct GenerationConfig<'a> {
 /// Smallest amount of thinking. Thoughts count towards the length of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum ThinkingConfig {
+struct ThinkingConfig {
+    #[serde(flatten)]
+    amount: ThinkingAmount,
+    /// Summaries of the thoughts are sent as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    include_thoughts: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum ThinkingAmount {
     /// Tokens.
     ThinkingBudget(u32),
     ThinkingLevel(&'static str),
@@ -121,15 +131,16 @@ impl ThinkingConfig {
     /// limit of the reply grows by, so that the thoughts do not use it up. Other models get no setting.
     fn of(model: &str) -> (Option<Self>, u32) {
         let is = |family: &str| model.contains(family);
-        if is("gemini-2.5-flash") {
-            (Some(Self::ThinkingBudget(0)), 0)
+        let (amount, tokens) = if is("gemini-2.5-flash") {
+            (ThinkingAmount::ThinkingBudget(0), 0)
         } else if is("gemini-2.5-pro") {
-            (Some(Self::ThinkingBudget(128)), 128)
+            (ThinkingAmount::ThinkingBudget(128), 128)
         } else if is("gemini-3") {
-            (Some(Self::ThinkingLevel("low")), 1024)
+            (ThinkingAmount::ThinkingLevel("low"), 1024)
         } else {
-            (None, 0)
-        }
+            return (None, 0);
+        };
+        (Some(Self { amount, include_thoughts: tokens > 0 }), tokens)
     }
 }
 
@@ -138,10 +149,10 @@ impl<'a> Body<'a> {
     pub(crate) fn new(model: &str, request: &'a Request, dialect: &LearnedDialect) -> Self {
         let offered = &request.prompt.tools;
         let takes_tools = dialect.sends("tools");
-        let signature = model.contains("gemini-3").then_some(UNSIGNED);
+        let unsigned = model.contains("gemini-3").then_some(UNSIGNED);
         let (mut contents, mut system_instruction) = (Vec::new(), None);
         for turn in turns(&request.prompt, RoleRules::Strict, takes_tools) {
-            let parts = parts(&turn, signature);
+            let parts = parts(&turn, unsigned);
             match turn.role {
                 TurnRole::System => system_instruction = Some(Content { role: "", parts }),
                 TurnRole::Assistant => contents.push(Content { role: "model", parts }),
@@ -149,8 +160,7 @@ impl<'a> Body<'a> {
             }
         }
         let tools = (takes_tools && !offered.definitions.is_empty()).then(|| [functions(offered)]);
-        let tool_config =
-            (offered.answer_only && tools.is_some()).then(|| json!({ "functionCallingConfig": { "mode": "NONE" } }));
+        let tool_config = tools.as_ref().and_then(|_| tool_config(&offered.choice));
         let generation_config = GenerationConfig::new(model, request, dialect);
         Self { contents, system_instruction, tools, tool_config, generation_config }
     }
@@ -180,6 +190,16 @@ impl<'a> GenerationConfig<'a> {
     }
 }
 
+fn tool_config(choice: &ToolChoice) -> Option<Value> {
+    let config = match choice {
+        ToolChoice::Auto => return None,
+        ToolChoice::Never => json!({ "mode": "NONE" }),
+        ToolChoice::Required => json!({ "mode": "ANY" }),
+        ToolChoice::Named(name) => json!({ "mode": "ANY", "allowedFunctionNames": [name] }),
+    };
+    Some(json!({ "functionCallingConfig": config }))
+}
+
 fn functions(tools: &PromptTools) -> Tools<'_> {
     let of = tools.definitions.iter().map(|tool| Function {
         name: &tool.name,
@@ -189,8 +209,9 @@ fn functions(tools: &PromptTools) -> Tools<'_> {
     Tools { function_declarations: of.collect() }
 }
 
-fn parts<'a>(turn: &Turn<'a>, signature: Option<&'static str>) -> Vec<Part<'a>> {
-    let mut signature = signature;
+fn parts<'a>(turn: &Turn<'a>, unsigned: Option<&'static str>) -> Vec<Part<'a>> {
+    let is_signed = turn.parts.iter().any(|part| matches!(part, TurnPart::Call { signature: Some(_), .. }));
+    let mut unsigned = unsigned.filter(|_| !is_signed);
     let mut parts = Vec::with_capacity(turn.parts.len());
     for part in &turn.parts {
         match part {
@@ -198,11 +219,12 @@ fn parts<'a>(turn: &Turn<'a>, signature: Option<&'static str>) -> Vec<Part<'a>> 
             TurnPart::Picture(url) => parts.extend(
                 data_uri(url).map(|picture| Part::InlineData { mime_type: picture.media_type, data: picture.data }),
             ),
-            TurnPart::Call(call) => parts.push(Part::Call(CallPart {
+            TurnPart::Call { call, signature } => parts.push(Part::Call(CallPart {
                 function_call: FunctionCall { name: &call.name, args: arguments(call) },
                 // Only the first call of a turn has a signature.
-                thought_signature: signature.take(),
+                thought_signature: signature.or_else(|| unsigned.take()),
             })),
+            TurnPart::Thought(_) => {}
             TurnPart::Result { call, result } => {
                 let key = if result.error { "error" } else { "result" };
                 parts.push(Part::FunctionResponse { name: &call.name, response: json!({ key: result.text }) });
@@ -216,7 +238,7 @@ fn parts<'a>(turn: &Turn<'a>, signature: Option<&'static str>) -> Vec<Part<'a>> 
 mod tests {
     use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound};
     use domain::sampling::SamplerOptions;
-    use domain::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
+    use domain::{SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
 
     use super::*;
 
@@ -259,12 +281,29 @@ mod tests {
     }
 
     #[test]
+    fn signature_of_a_call_is_sent_back() {
+        let mut request = request(&[(PromptRole::User, "Roll.")]);
+        let call =
+            || ToolCall { id: Some("a".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
+        let result = || ToolResult { call_id: "a".into(), text: "4".into(), error: false };
+        let round = ToolRound {
+            text: String::new(),
+            calls: vec![call(), call()],
+            results: vec![result(), result()],
+            thoughts: vec![SignedThought::Call { number: 0, signature: "c2ln".into() }],
+        };
+        request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
+        let parts = &sent("gemini-3-flash", &request)["contents"][1]["parts"];
+        assert_eq!((&parts[0]["thoughtSignature"], parts[1].get("thoughtSignature")), (&json!("c2ln"), None));
+    }
+
+    #[test]
     fn thinking_is_as_short_as_the_model_allows() {
         let request = request(&[(PromptRole::User, "Hi.")]);
         for (model, setting, length) in [
             ("gemini-2.5-flash-lite", json!({"thinkingBudget": 0}), 512),
-            ("gemini-2.5-pro", json!({"thinkingBudget": 128}), 640),
-            ("gemini-3-pro-preview", json!({"thinkingLevel": "low"}), 1536),
+            ("gemini-2.5-pro", json!({"thinkingBudget": 128, "includeThoughts": true}), 640),
+            ("gemini-3-pro-preview", json!({"thinkingLevel": "low", "includeThoughts": true}), 1536),
         ] {
             let settings = &sent(model, &request)["generationConfig"];
             assert_eq!(
@@ -291,9 +330,10 @@ mod tests {
             text: String::new(),
             calls: vec![call("{\"n\":1}"), call("{\"n")],
             results: vec![result("4", false), result("bad", true)],
+            thoughts: Vec::new(),
         };
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
-        request.prompt.tools.answer_only = true;
+        request.prompt.tools.choice = ToolChoice::Never;
         let body = sent("gemini-3-flash", &request);
         assert_eq!(body["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"], schema);
         assert_eq!(body["toolConfig"]["functionCallingConfig"]["mode"], json!("NONE"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{End, StreamChunk, TextPiece, Unreadable, WireUsage, count, end};
+use crate::endpoint::chunk::{End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end};
 use crate::endpoint::lenient;
 
 /// Parses one piece. A reply that was not streamed as events is a list of pieces.
@@ -46,13 +46,16 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
     };
     for part in parts.iter_mut().filter(|part| part.is_object()) {
         if part["thought"] == true {
-            chunk.thinks = true;
+            if let Value::String(text) = part["text"].take() {
+                chunk.thoughts.extend(ThoughtPiece::delta(text));
+            }
         } else if let Some(text) = part["text"].as_str() {
             said.push_str(text);
         } else if part["functionCall"].is_object() {
+            let signature = part["thoughtSignature"].take();
             let call = &mut part["functionCall"];
             let function = json!({ "name": call["name"].take(), "arguments": call["args"].take() });
-            calls.push(json!({ "id": call["id"].take(), "function": function }));
+            calls.push(json!({ "id": call["id"].take(), "function": function, "signature": signature }));
         }
     }
 }
@@ -76,13 +79,15 @@ mod tests {
     #[test]
     fn reads_the_pieces_of_a_reply() {
         let chunk = parse(
-            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true},{"text":"Hi"},{"thoughtSignature":"x"},{"functionCall":{"name":"dice","args":{"n":1}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":90,"cachedContentTokenCount":60,"candidatesTokenCount":5,"thoughtsTokenCount":7}}"#,
+            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true},{"text":"Hi"},{"thoughtSignature":"x"},{"functionCall":{"name":"dice","args":{"n":1}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":90,"cachedContentTokenCount":60,"candidatesTokenCount":5,"thoughtsTokenCount":7}}"#,
         )
         .unwrap();
-        assert!(chunk.thinks);
+        assert_eq!(chunk.thoughts, [ThoughtPiece::Delta("Hm".into())]);
         assert_eq!((chunk.text, chunk.end), (TextPiece::delta("Hi".into()), Some(End::Stop)));
         assert_eq!(chunk.usage, Some(WireUsage { prompt: Some(90.0), cached: Some(60.0), generated: Some(12.0) }));
-        assert_eq!(chunk.tool_calls.unwrap()[0]["function"], json!({"name": "dice", "arguments": {"n": 1}}));
+        let call = &chunk.tool_calls.unwrap()[0];
+        assert_eq!(call["function"], json!({"name": "dice", "arguments": {"n": 1}}));
+        assert_eq!(call["signature"], "c2ln");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use domain::prompt::ToolChoice;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -85,7 +86,7 @@ impl<'a> Body<'a> {
         let prompt = &request.prompt;
         let takes_tools = dialect.sends("tools");
         // The API cannot forbid calls, so the definitions stay away.
-        let offers = takes_tools && !prompt.tools.answer_only;
+        let offers = takes_tools && prompt.tools.choice != ToolChoice::Never;
         Self {
             model: &config.model,
             messages: turns(prompt, dialect.roles, takes_tools).iter().flat_map(messages).collect(),
@@ -142,11 +143,11 @@ fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
                 message.content.push_str(text);
             }
             TurnPart::Picture(url) => message.images.extend(data_uri(url).map(|picture| picture.data)),
-            TurnPart::Call(call) => {
+            TurnPart::Call { call, .. } => {
                 let function = CalledFunction { name: &call.name, arguments: arguments(call) };
                 message.tool_calls.push(Call { function });
             }
-            TurnPart::Result { .. } => {}
+            TurnPart::Result { .. } | TurnPart::Thought(_) => {}
         }
     }
     vec![message]
@@ -182,7 +183,7 @@ mod tests {
             vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters }];
         let call = ToolCall { id: Some("a".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
         let result = ToolResult { call_id: "a".into(), text: "4".into(), error: false };
-        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result] };
+        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
         prompt.tools.rounds = vec![PromptToolRound { before: 2, round }];
         let sampling = SamplerOptions::default().resolve(7);
         let mut request =
@@ -214,7 +215,7 @@ mod tests {
             (&json!(0.05), &json!("30m"), None)
         );
         assert_eq!(body["tools"][0]["function"]["name"], json!("dice"));
-        request.prompt.tools.answer_only = true;
+        request.prompt.tools.choice = ToolChoice::Never;
         assert_eq!(sent(&request).get("tools"), None);
     }
 }

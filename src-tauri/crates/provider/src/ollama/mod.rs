@@ -42,6 +42,11 @@ impl Api for Ollama {
         !dialect.no_prefill
     }
 
+    /// The API has no field for it.
+    fn forces_calls(&self) -> bool {
+        false
+    }
+
     fn models_url(&self, config: &EndpointConfig) -> Url {
         config.call(&["api", "tags"])
     }

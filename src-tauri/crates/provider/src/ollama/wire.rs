@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{End, StreamChunk, TextPiece, Unreadable, WireTimings, WireUsage, count, end, object};
+use crate::endpoint::chunk::{
+    End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, count, end, object,
+};
 use crate::endpoint::lenient;
 
 const NANOSECONDS_PER_MILLISECOND: f64 = 1e6;
@@ -23,7 +25,9 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
         ..StreamChunk::default()
     };
     if message.is_object() {
-        chunk.thinks = message["thinking"].as_str().is_some_and(|text| !text.trim().is_empty());
+        if let Value::String(text) = message["thinking"].take() {
+            chunk.thoughts.extend(ThoughtPiece::delta(text));
+        }
         if let Value::String(text) = message["content"].take() {
             chunk.text = TextPiece::delta(text);
         }
@@ -64,8 +68,9 @@ mod tests {
     #[test]
     fn reads_the_lines_of_a_reply() {
         let said = parse(r#"{"message":{"role":"assistant","content":"Hi","thinking":""},"done":false}"#).unwrap();
-        assert_eq!((said.text, said.thinks, said.last), (TextPiece::delta("Hi".into()), false, false));
-        assert!(parse(r#"{"message":{"content":"","thinking":"Hm"}}"#).unwrap().thinks);
+        assert_eq!((said.text, said.thoughts, said.last), (TextPiece::delta("Hi".into()), Vec::new(), false));
+        let thought = parse(r#"{"message":{"content":"","thinking":"Hm"}}"#).unwrap().thoughts;
+        assert_eq!(thought, [ThoughtPiece::Delta("Hm".into())]);
         let call = parse(r#"{"message":{"tool_calls":[{"index":0,"function":{"name":"dice","arguments":{"n":1}}}]}}"#);
         assert_eq!(call.unwrap().tool_calls.unwrap()[0]["function"]["name"], "dice");
         let last = parse(

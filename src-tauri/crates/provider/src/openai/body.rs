@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::messages::{RequestMessage, WireTool, messages, tools};
+use super::messages::{RequestMessage, WireTool, messages, tool_choice, tools};
 use super::samplers::{ExtraSamplers, ParameterFilter, logit_bias};
 use crate::Request;
 use crate::endpoint::dialect::LearnedDialect;
@@ -57,7 +58,9 @@ pub(crate) enum Input<'a> {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tools: Vec<WireTool<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        tool_choice: Option<&'static str>,
+        tool_choice: Option<Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parallel_tool_calls: Option<bool>,
     },
     /// For text completions.
     Text { prompt: String },
@@ -67,8 +70,10 @@ impl<'a> Input<'a> {
     pub(crate) fn chat(request: &'a Request, dialect: &LearnedDialect) -> Self {
         let offered = &request.prompt.tools;
         let tools = if dialect.sends("tools") { tools(offered) } else { Vec::new() };
-        let tool_choice = (offered.answer_only && !tools.is_empty()).then_some("none");
-        Self::Chat { messages: messages(&request.prompt, dialect), tools, tool_choice }
+        let tool_choice = tool_choice(&offered.choice).filter(|_| !tools.is_empty());
+        let sends_single = offered.single_call && !tools.is_empty() && dialect.sends("parallel_tool_calls");
+        let parallel_tool_calls = sends_single.then_some(false);
+        Self::Chat { messages: messages(&request.prompt, dialect), tools, tool_choice, parallel_tool_calls }
     }
 
     /// Whether the chat ends with a reply of the model.
@@ -91,7 +96,7 @@ enum ResponseFormat<'a> {
 struct NamedSchema<'a> {
     name: &'static str,
     strict: bool,
-    schema: Cow<'a, serde_json::Value>,
+    schema: Cow<'a, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -179,7 +184,7 @@ fn stops<'a>(stops: &'a [String], dialect: &LearnedDialect) -> Vec<&'a str> {
 mod tests {
     use domain::prompt::{PromptMessage, PromptPicture, PromptRole};
     use domain::sampling::SamplerOptions;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::endpoint::api_error::EndpointError;
@@ -259,6 +264,7 @@ mod tests {
             text: String::new(),
             calls: vec![call("a", "{\"sides\":6}"), call("b", "{\"sides\":")],
             results: vec![result("a", "4", false), result("b", "bad arguments", true)],
+            thoughts: Vec::new(),
         };
         request.prompt.tools.definitions = vec![dice];
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
@@ -277,7 +283,7 @@ mod tests {
                 {"role": "assistant", "content": "A four!"},
             ])
         );
-        request.prompt.tools.answer_only = true;
+        request.prompt.tools.choice = domain::prompt::ToolChoice::Never;
         assert_eq!(sent(&request, &LearnedDialect::default())["tool_choice"], json!("none"));
         let refused = learn(&LearnedDialect::default(), "this model does not support tools").unwrap();
         let body = sent(&request, &refused);

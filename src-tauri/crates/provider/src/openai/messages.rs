@@ -1,9 +1,9 @@
 //! Writes turns as messages of OpenAI's API.
 
-use domain::prompt::{Prompt, PromptTools};
+use domain::prompt::{Prompt, PromptTools, ToolChoice};
 use domain::{ToolArguments, ToolCall, ToolDefinition};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::endpoint::dialect::LearnedDialect;
 use crate::endpoint::turns::{Turn, TurnPart, TurnRole, result_text, turns};
@@ -81,6 +81,16 @@ pub(crate) fn tools(tools: &PromptTools) -> Vec<WireTool<'_>> {
         .collect()
 }
 
+/// Writes the choice; `None` for the default.
+pub(crate) fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    Some(match choice {
+        ToolChoice::Auto => return None,
+        ToolChoice::Never => json!("none"),
+        ToolChoice::Required => json!("required"),
+        ToolChoice::Named(name) => json!({ "type": "function", "function": { "name": name } }),
+    })
+}
+
 impl<'a> Content<'a> {
     /// Appends a paragraph.
     fn say(&mut self, text: &str) {
@@ -121,8 +131,8 @@ impl<'a> RequestMessage<'a> {
         match part {
             TurnPart::Text(text) => content.get_or_insert_with(|| Content::Text(String::new())).say(text),
             TurnPart::Picture(url) => content.get_or_insert_with(|| Content::Text(String::new())).show(url),
-            TurnPart::Call(call) => self.tool_calls.push(wire_call(call)),
-            TurnPart::Result { .. } => {}
+            TurnPart::Call { call, .. } => self.tool_calls.push(wire_call(call)),
+            TurnPart::Result { .. } | TurnPart::Thought(_) => {}
         }
     }
 }

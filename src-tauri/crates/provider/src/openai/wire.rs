@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::endpoint::api_error::{EndpointError, number};
-use crate::endpoint::chunk::{PromptProgress, StreamChunk, TextPiece, Unreadable, WireTimings, WireUsage, end, object};
+use crate::endpoint::chunk::{
+    PromptProgress, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, end, object,
+};
 use crate::endpoint::lenient::{self, ParsedChunk};
 
 /// Parses one payload.
@@ -43,7 +45,11 @@ fn choice(choices: Value) -> Option<Value> {
 
 fn take(chunk: &mut StreamChunk, mut choice: Value) {
     let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
-    chunk.thinks = thinks(&delta) || thinks(&message);
+    chunk.thoughts.extend(thoughts(&delta).map(ThoughtPiece::Delta));
+    chunk.thoughts.extend(thoughts(&message).map(ThoughtPiece::Whole));
+    if chunk.thoughts.is_empty() && (thinks(&delta) || thinks(&message)) {
+        chunk.thoughts.push(ThoughtPiece::Hidden);
+    }
     chunk.end = end(&choice["finish_reason"]);
     let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
     chunk.tool_calls = tools.flatten().find(Value::is_array);
@@ -84,8 +90,14 @@ fn text_part(mut part: Value) -> Option<String> {
     }
 }
 
+/// Deepest nesting of thoughts.
+const THOUGHT_DEPTH: usize = 4;
+
+/// Fields of a delta or a message that hold thoughts.
+const THOUGHTS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
+
+/// Whether a delta or a message contains thoughts, even without a text.
 fn thinks(part: &Value) -> bool {
-    const FIELDS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
     let holds = |value: &Value| match value {
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(items) => !items.is_empty(),
@@ -93,8 +105,33 @@ fn thinks(part: &Value) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     };
     let mut parts = part["content"].as_array().into_iter().flatten();
-    FIELDS.iter().any(|field| part.get(*field).is_some_and(holds))
+    THOUGHTS.iter().any(|field| part.get(*field).is_some_and(holds))
         || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
+}
+
+/// Returns the thoughts of a delta or a message; never empty. Servers repeat them in several fields, so the first counts.
+fn thoughts(part: &Value) -> Option<String> {
+    let of_field = THOUGHTS.iter().find_map(|field| thought_text(part.get(*field)?, THOUGHT_DEPTH));
+    of_field.or_else(|| {
+        let parts = part["content"].as_array()?.iter();
+        let thoughts = parts.filter(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")));
+        let text: String = thoughts.filter_map(|part| thought_text(part, THOUGHT_DEPTH)).collect();
+        (!text.is_empty()).then_some(text)
+    })
+}
+
+fn thought_text(value: &Value, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().filter_map(|item| thought_text(item, depth)).collect(),
+        Value::Object(fields) => {
+            let texts = ["text", "thinking", "summary", "reasoning", "content"];
+            texts.iter().find_map(|key| thought_text(fields.get(*key)?, depth))?
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+    };
+    (!text.is_empty()).then_some(text)
 }
 
 fn usage(usage: &Value) -> Option<WireUsage> {

@@ -38,6 +38,10 @@ impl Api for TextCompletion {
         true
     }
 
+    fn forces_calls(&self) -> bool {
+        false
+    }
+
     fn models(&self, list: &Value) -> Option<Vec<ListedModel>> {
         models::listed(list)
     }

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use domain::ToolCall;
 use domain::token_choice::TokenChoice;
-use engine::api::client::{ReplyEnd, ReplyFinish, ReplyPlace, ReplyUsage};
+use engine::api::client::{ReplyEnd, ReplyFinish, ReplyPlace, ReplySpeaker, ReplyUsage};
 use serde_json::{Map, Value, json};
 
 use super::{logprobs, tools};
@@ -30,6 +30,8 @@ pub(super) struct Chunks {
     alternatives: Option<u32>,
     /// Tool calls so far.
     calls: usize,
+    /// Speakers of a group chat so far.
+    speakers: Vec<ReplySpeaker>,
 }
 
 /// A reply that has ended.
@@ -39,6 +41,7 @@ pub(super) struct WholeReply {
     pub(super) thoughts: String,
     pub(super) calls: Vec<ToolCall>,
     pub(super) tokens: Vec<TokenChoice>,
+    pub(super) speakers: Vec<ReplySpeaker>,
     pub(super) end: Option<ReplyEnd>,
 }
 
@@ -53,7 +56,17 @@ impl Chunks {
         let prefix = if form == Form::Chat { "chatcmpl" } else { "cmpl" };
         let id = place.message.clone().or_else(|| place.manifest.clone()).unwrap_or_else(random_id);
         let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        Self { form, id: format!("{prefix}-{id}"), created, model, place, include_usage, alternatives, calls: 0 }
+        Self {
+            form,
+            id: format!("{prefix}-{id}"),
+            created,
+            model,
+            place,
+            include_usage,
+            alternatives,
+            calls: 0,
+            speakers: Vec::new(),
+        }
     }
 
     /// The first chunk; completions have none.
@@ -66,6 +79,15 @@ impl Chunks {
             Form::Chat => self.delta(json!({ "content": text })),
             Form::Text => self.chunk(json!({ "index": 0, "text": text, "logprobs": null, "finish_reason": null })),
         }
+    }
+
+    /// A chunk without text that names the next speaker of a group chat; completions have none.
+    pub(super) fn speaker(&mut self, speaker: ReplySpeaker) -> Option<Value> {
+        let shown = shown_speaker(&speaker);
+        self.speakers.push(speaker);
+        let mut chunk = self.delta(json!({}));
+        chunk["x_inglenook"] = json!({ "speaker": shown });
+        (self.form == Form::Chat).then_some(chunk)
     }
 
     /// Completions leave thoughts out.
@@ -111,14 +133,14 @@ impl Chunks {
             (chunk["choices"], chunk["usage"]) = (json!([]), usage(end.usage));
             last.push(chunk);
         }
-        if let Some(place) = self.place() {
+        if let Some(place) = self.place(&self.speakers) {
             last.iter_mut().for_each(|chunk| chunk["x_inglenook"] = place.clone());
         }
         last
     }
 
     pub(super) fn whole(&self, reply: WholeReply) -> Value {
-        let WholeReply { text, thoughts, calls, tokens, end } = reply;
+        let WholeReply { text, thoughts, calls, tokens, speakers, end } = reply;
         let finish = end.as_ref().map_or("stop", |end| finish(end.finish));
         let usage = usage(end.map(|end| end.usage).unwrap_or_default());
         let logprobs = self.logprobs(&tokens);
@@ -137,7 +159,7 @@ impl Chunks {
             "id": self.id, "object": object, "created": self.created, "model": self.model, "choices": [choice],
             "usage": usage,
         });
-        if let Some(place) = self.place() {
+        if let Some(place) = self.place(&speakers) {
             whole["x_inglenook"] = place;
         }
         whole
@@ -172,13 +194,20 @@ impl Chunks {
     }
 
     /// The ids with which the app finds the reply; `None` for a model without a character.
-    fn place(&self) -> Option<Value> {
+    fn place(&self, speakers: &[ReplySpeaker]) -> Option<Value> {
         let ReplyPlace { chat, message, manifest, character } = &self.place;
         let ids = [("chat", chat), ("message", message), ("manifest", manifest), ("character", character)];
         let known = ids.into_iter().filter_map(|(name, id)| Some((name.to_owned(), Value::from(id.clone()?))));
-        let known: Map<String, Value> = known.collect();
+        let mut known: Map<String, Value> = known.collect();
+        if !speakers.is_empty() {
+            known.insert("speakers".to_owned(), speakers.iter().map(shown_speaker).collect());
+        }
         (!known.is_empty()).then_some(Value::Object(known))
     }
+}
+
+fn shown_speaker(speaker: &ReplySpeaker) -> Value {
+    json!({ "name": speaker.name, "message": speaker.message })
 }
 
 fn finish(finish: ReplyFinish) -> &'static str {
@@ -186,6 +215,7 @@ fn finish(finish: ReplyFinish) -> &'static str {
         ReplyFinish::Stop => "stop",
         ReplyFinish::Length => "length",
         ReplyFinish::ToolCalls => "tool_calls",
+        ReplyFinish::ContentFilter => "content_filter",
     }
 }
 

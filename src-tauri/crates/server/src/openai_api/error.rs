@@ -163,6 +163,7 @@ fn provider(class: ProviderClass) -> (StatusCode, &'static str) {
     match class {
         ProviderClass::ContextOverflow => (StatusCode::BAD_REQUEST, "context_length_exceeded"),
         ProviderClass::BadRequest => (StatusCode::BAD_REQUEST, "upstream_bad_request"),
+        ProviderClass::Filtered => (StatusCode::BAD_REQUEST, "content_filter"),
         ProviderClass::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_exceeded"),
         ProviderClass::Timeout => (StatusCode::GATEWAY_TIMEOUT, "upstream_timeout"),
         ProviderClass::Unreachable => (StatusCode::BAD_GATEWAY, "upstream_unreachable"),

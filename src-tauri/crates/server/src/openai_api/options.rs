@@ -46,12 +46,13 @@ pub(super) fn common(fields: &Fields) -> Result<ClientOptions, Fault> {
 /// Options of a chat completion.
 pub(super) fn of_chat(fields: &Fields) -> Result<ClientOptions, Fault> {
     fields.refuse(&["functions", "function_call", "audio", "web_search_options"])?;
-    let (tools, no_tool_calls) = tools::definitions(fields)?;
+    let tools::ToolFields { definitions, choice, single_call } = tools::read(fields)?;
     Ok(ClientOptions {
         json_schema: response_format(fields)?,
         top_logprobs: top_logprobs(fields)?,
-        tools,
-        no_tool_calls,
+        tools: definitions,
+        tool_choice: choice,
+        single_call,
         ..common(fields)?
     })
 }
@@ -175,6 +176,11 @@ mod tests {
             (json!({ "top_logprobs": 3 }), "top_logprobs"),
             (json!({ "logprobs": true, "top_logprobs": 21 }), "top_logprobs"),
             (json!({ "functions": [{}] }), "functions"),
+            (json!({ "tool_choice": "required" }), "tool_choice"),
+            (json!({ "tool_choice": { "type": "function", "function": { "name": "roll" } } }), "tool_choice"),
+            (json!({ "tool_choice": { "type": "allowed_tools" } }), "tool_choice"),
+            (json!({ "tool_choice": 7 }), "tool_choice"),
+            (json!({ "parallel_tool_calls": "no" }), "parallel_tool_calls"),
         ] {
             assert_eq!(read(json.clone()), Err(format!("\"{param}\"")), "{json}");
         }

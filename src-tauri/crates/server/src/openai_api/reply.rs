@@ -74,6 +74,7 @@ async fn collect(mut reply: ReplyStream) -> Result<WholeReply, Fault> {
     while let Some(event) = reply.next().await {
         match event? {
             ReplyEvent::Waiting(_) => {}
+            ReplyEvent::Speaker(speaker) => whole.speakers.push(speaker),
             ReplyEvent::Text(text) => whole.text.push_str(&text),
             ReplyEvent::Thoughts(text) => whole.thoughts.push_str(&text),
             ReplyEvent::Tokens(tokens) => whole.tokens.extend(tokens),

@@ -86,6 +86,7 @@ impl Sse {
     fn take(&mut self, event: ReplyEvent) {
         let chunk = match event {
             ReplyEvent::Waiting(why) => return self.comment(&why),
+            ReplyEvent::Speaker(speaker) => self.chunks.speaker(speaker),
             ReplyEvent::Text(text) => Some(self.chunks.text(&text)),
             ReplyEvent::Thoughts(text) => self.chunks.thoughts(&text),
             ReplyEvent::Tokens(tokens) => self.chunks.tokens(&tokens),

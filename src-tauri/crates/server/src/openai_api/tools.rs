@@ -1,5 +1,6 @@
 //! Reads the tools that a client offers, and writes the calls of a reply.
 
+use domain::prompt::ToolChoice;
 use domain::{ToolArguments, ToolCall, ToolDefinition};
 use serde_json::{Value, json};
 
@@ -8,17 +9,30 @@ use super::fields::Fields;
 
 const MAX_TOOLS: usize = 128;
 
-/// The tools, and whether the model must answer with text.
-pub(super) fn definitions(fields: &Fields) -> Result<(Vec<ToolDefinition>, bool), Fault> {
+/// The tools of a request and their use.
+pub(super) struct ToolFields {
+    pub(super) definitions: Vec<ToolDefinition>,
+    pub(super) choice: ToolChoice,
+    /// The reply may contain at most one call.
+    pub(super) single_call: bool,
+}
+
+pub(super) fn read(fields: &Fields) -> Result<ToolFields, Fault> {
+    let definitions = definitions(fields)?;
+    let choice = choice(fields, &definitions)?;
+    let single_call = fields.get("parallel_tool_calls").is_some() && !fields.flag("parallel_tool_calls")?;
+    Ok(ToolFields { definitions, choice, single_call })
+}
+
+fn definitions(fields: &Fields) -> Result<Vec<ToolDefinition>, Fault> {
     let wrong = || Fault::field("tools", "`tools` must be a list of functions, each with a name.");
-    let tools = match fields.get("tools") {
-        None => Vec::new(),
+    match fields.get("tools") {
+        None => Ok(Vec::new()),
         Some(Value::Array(tools)) if tools.len() <= MAX_TOOLS => {
-            tools.iter().map(|tool| definition(tool).ok_or_else(wrong)).collect::<Result<_, _>>()?
+            tools.iter().map(|tool| definition(tool).ok_or_else(wrong)).collect()
         }
-        Some(_) => return Err(wrong()),
-    };
-    Ok((tools, is_forbidden(fields)?))
+        Some(_) => Err(wrong()),
+    }
 }
 
 fn definition(tool: &Value) -> Option<ToolDefinition> {
@@ -37,14 +51,20 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(allowed)
 }
 
-/// Whether the client forbids calls. A call cannot be forced, so a request for it is refused.
-fn is_forbidden(fields: &Fields) -> Result<bool, Fault> {
-    match fields.get("tool_choice") {
-        None => Ok(false),
-        Some(Value::String(choice)) if choice == "auto" => Ok(false),
-        Some(Value::String(choice)) if choice == "none" => Ok(true),
-        Some(_) => {
-            let message = "`tool_choice` must be `auto` or `none`: a model here cannot be forced to call a tool.";
+/// The calls that the client wants. A demanded tool must be among those that it offers.
+fn choice(fields: &Fields, definitions: &[ToolDefinition]) -> Result<ToolChoice, Fault> {
+    let Some(value) = fields.get("tool_choice") else { return Ok(ToolChoice::Auto) };
+    let name = (value["type"] == "function").then(|| value["function"]["name"].as_str()).flatten();
+    match (value.as_str(), name) {
+        (Some("auto"), _) => Ok(ToolChoice::Auto),
+        (Some("none"), _) => Ok(ToolChoice::Never),
+        (Some("required"), _) if !definitions.is_empty() => Ok(ToolChoice::Required),
+        (_, Some(name)) if definitions.iter().any(|tool| tool.name == name) => Ok(ToolChoice::Named(name.to_owned())),
+        (Some("required"), _) | (_, Some(_)) => {
+            Err(Fault::field("tool_choice", "`tool_choice` demands a tool that is not in `tools`."))
+        }
+        _ => {
+            let message = "`tool_choice` must be `auto`, `none`, `required` or a function with its name.";
             Err(Fault::unsupported("tool_choice", message))
         }
     }

@@ -8,6 +8,7 @@ mod local_api;
 mod matrix;
 mod openai;
 mod openai_bodies;
+mod openai_replies;
 mod openai_streams;
 mod routes;
 mod world;

@@ -39,7 +39,7 @@ impl World {
         self.call("list_chats", "{}").await.json().as_array().unwrap().len()
     }
 
-    fn last_prompt(&self) -> Prompt {
+    pub(crate) fn last_prompt(&self) -> Prompt {
         self.model.last_request().unwrap().prompt
     }
 }
@@ -52,12 +52,12 @@ fn whole_text(prompt: &Prompt) -> String {
     prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn content(answer: &Answer) -> String {
+pub(crate) fn content(answer: &Answer) -> String {
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
 }
 
-fn error(answer: &Answer) -> (u16, Value, Value) {
+pub(crate) fn error(answer: &Answer) -> (u16, Value, Value) {
     let error = &answer.json()["error"];
     assert!(error["message"].is_string() && error["type"].is_string(), "{answer:?}");
     (answer.status, error["code"].clone(), error["param"].clone())
@@ -289,35 +289,6 @@ async fn options_of_the_request_reach_the_model() {
     }
     let several = world.chat(json!({ "model": "mira", "messages": [says("user", "Ahoy.")], "n": 2 })).await;
     assert_eq!(error(&several), (400, json!("unsupported_parameter"), json!("n")));
-    world.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tools_are_offered_and_calls_returned() {
-    let (world, _) = World::with_keeper().await;
-    world.add_raw_model("gpt-small").await;
-    let tool = json!({ "type": "function", "function": { "name": "depth", "description": "Measures.",
-        "parameters": { "type": "object", "properties": {} } } });
-    for model in ["captain-nemo", "gpt-small"] {
-        world.model.play(ReplyScript::new().call("depth", r#"{"unit":"m"}"#)).reply("Ninety metres.");
-        let mut messages = vec![says("user", "How deep?")];
-        let body = |messages: &[Value]| json!({ "model": model, "messages": messages, "tools": [tool] });
-        let asked = world.chat(body(&messages)).await.json();
-        let choice = &asked["choices"][0];
-        assert_eq!((&choice["finish_reason"], &choice["message"]["content"]), (&json!("tool_calls"), &Value::Null));
-        let call = &choice["message"]["tool_calls"][0];
-        assert_eq!((&call["type"], &call["function"]["name"]), (&json!("function"), &json!("depth")));
-        assert_eq!(call["function"]["arguments"], r#"{"unit":"m"}"#);
-        assert_eq!(world.last_prompt().tools.definitions[0].name, "depth");
-
-        messages.push(choice["message"].clone());
-        messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": "90" }));
-        let told = world.chat(body(&messages)).await;
-        assert_eq!(content(&told), "Ninety metres.", "{model}");
-        let prompt = world.last_prompt();
-        let round = &prompt.tools.rounds[0];
-        assert_eq!((round.before, round.round.results[0].text.as_str()), (prompt.messages.len(), "90"), "{model}");
-    }
     world.stop().await;
 }
 

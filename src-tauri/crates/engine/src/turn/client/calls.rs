@@ -1,6 +1,9 @@
 //! Tool calls in the conversation that a request brings along. The client has run them.
 
-use domain::{ToolResult, ToolRound};
+use std::collections::HashSet;
+
+use context::tools::plain_name;
+use domain::{ToolCall, ToolResult, ToolRound};
 
 use crate::api::client::{ClientMessage, ClientRole};
 
@@ -19,6 +22,14 @@ pub(crate) struct Conversation {
     pub(crate) open: Vec<ToolRound>,
 }
 
+impl Conversation {
+    /// The ids of all calls.
+    pub(crate) fn call_ids(&self) -> HashSet<String> {
+        let rounds = self.messages.iter().flat_map(|given| &given.rounds).chain(&self.open);
+        rounds.flat_map(|round| &round.calls).filter_map(|call| call.id.clone()).collect()
+    }
+}
+
 /// Joins each call with its result. A result without a call, which no model accepts, is left out.
 pub(crate) fn conversation(messages: Vec<ClientMessage>) -> Conversation {
     let mut conversation = Conversation::default();
@@ -30,8 +41,11 @@ pub(crate) fn conversation(messages: Vec<ClientMessage>) -> Conversation {
                 }
             }
             ClientMessage { role: ClientRole::Assistant, text, calls, .. } if !calls.is_empty() => {
+                // Templates write names as control text.
+                let calls: Vec<ToolCall> =
+                    calls.into_iter().map(|call| ToolCall { name: plain_name(&call.name), ..call }).collect();
                 let missing = calls.iter().map(|call| missing(call.id.clone().unwrap_or_default())).collect();
-                conversation.open.push(ToolRound { text, calls, results: missing });
+                conversation.open.push(ToolRound { text, calls, results: missing, thoughts: Vec::new() });
             }
             message => {
                 let rounds = std::mem::take(&mut conversation.open);
@@ -65,7 +79,7 @@ pub(crate) fn told(rounds: &[ToolRound]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::{ToolArguments, ToolCall};
+    use domain::ToolArguments;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! A reply to a conversation that the request brings along. Character, persona, lorebooks and memory are added, and
 //! nothing is stored.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use context::display::OwnMarks;
 use domain::chat::{Chat, Role};
-use domain::prompt::PromptToolRound;
 use domain::{CharacterId, ChatId};
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ use crate::api::client::{ReplyPlace, ReplyStream};
 use crate::base::error::ApiResult;
 use crate::turn::client::calls::Conversation;
 use crate::turn::client::past;
-use crate::turn::client::stream::ReplyText;
+use crate::turn::client::stream::{ReplyReader, ReplyText};
 use crate::turn::generation::PreparedTurn;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
@@ -32,15 +32,16 @@ impl Turns {
         conversation: Conversation,
         options: &TurnOptions,
     ) -> ApiResult<ReplyStream> {
+        let used = conversation.call_ids();
         let Conversation { messages, open } = conversation;
         let (mut chat, _) = self.library().first_state(character).await?;
         // All requests for a character share a KV sequence, so that the model reads the head once.
         chat.id = ChatId(Uuid::from_u128(character.0.as_u128() ^ SEQUENCE));
         let answerer = self.config().answerer(&chat, options).await?;
         let past = past::read(messages, self.base().now(), answerer.budget.limit);
-        let mut turn = self.collect_given(chat, past, (&answerer, options)).await?;
+        let mut turn = self.collect_given(chat, (past, open), (&answerer, options)).await?;
         let made = self.make(&mut turn, &answerer, options).await?;
-        self.client_stream_of(PreparedTurn { answerer, turn, made }, open).await
+        self.client_stream_of(PreparedTurn { answerer, turn, made }, used).await
     }
 
     /// A reply in a stored chat that stores nothing, to a message with this text.
@@ -54,13 +55,12 @@ impl Turns {
         options: &TurnOptions,
     ) -> ApiResult<ReplyStream> {
         let prepared = self.prepare(chat, Aim::Words(text), options).await?;
-        self.client_stream_of(prepared, Vec::new()).await
+        self.client_stream_of(prepared, HashSet::new()).await
     }
 
-    async fn client_stream_of(&self, prepared: PreparedTurn, open: Vec<domain::ToolRound>) -> ApiResult<ReplyStream> {
-        let mut request = prepared.request(self).await;
-        let before = request.prompt.messages.len();
-        request.prompt.tools.rounds.extend(open.into_iter().map(|round| PromptToolRound { before, round }));
+    /// `used` are the ids of earlier calls.
+    async fn client_stream_of(&self, prepared: PreparedTurn, used: HashSet<String>) -> ApiResult<ReplyStream> {
+        let request = prepared.request(self).await;
         let PreparedTurn { answerer, turn, made } = prepared;
         let id = Uuid::now_v7().to_string();
         let character = turn.inputs.snapshot.card.display_name().to_owned();
@@ -73,7 +73,8 @@ impl Turns {
             None => Passages::new(speaker, opened).with_marks(marks, opened),
         };
         let text = ReplyText::Character(Box::new(passages));
-        let reply = self.client_stream(Arc::clone(&answerer.provider), request, text, place);
+        let reader = ReplyReader { text, calls: turn.tools.reader(), used };
+        let reply = self.client_stream(Arc::clone(&answerer.provider), request, reader, place);
         let report = made.report(&turn, &answerer, None);
         self.client_reports().keep(id, report);
         Ok(reply)

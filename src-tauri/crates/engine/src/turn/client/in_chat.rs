@@ -7,7 +7,7 @@ use domain::chat::Chat;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplyStream, ReplyUsage};
+use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplySpeaker, ReplyStream, ReplyUsage};
 use crate::api::{self, ApiError, EndReason, Event, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::events::Events;
@@ -32,6 +32,20 @@ struct Follower {
     gap: bool,
     /// Text that was sent turned out to be thoughts.
     retold: bool,
+    /// The reply has begun. Events before that belong to an earlier reply in the chat.
+    begun: bool,
+    /// The replies so far, if the chat is a group.
+    scene: Option<SceneText>,
+}
+
+/// The replies of a group to one message, told as one text with the names of their speakers.
+#[derive(Default)]
+struct SceneText {
+    /// The speaker whose text has not begun.
+    next: Option<String>,
+    name: String,
+    told: Vec<String>,
+    usage: ReplyUsage,
 }
 
 impl Turns {
@@ -50,6 +64,8 @@ impl Turns {
     ) -> ApiResult<ReplyStream> {
         let place = gone.run_until_cancelled(self.client_queue().enter(chat.id)).await.ok_or_else(left)?;
         let mut events = self.base().events().subscribe();
+        let id = chat.id;
+        let is_group = !self.base().store().read(move |store| store.groups().members(id)).await?.is_empty();
         let Started { sent, reply } = self.send_when_free(chat, text, options, gone).await?;
         let Some(reply) = reply else {
             return Err(match sent {
@@ -67,8 +83,17 @@ impl Turns {
         };
         let (sender, stop, stream) = stream::channel(self, shown);
         let chat = chat.id.to_string();
-        let follower =
-            Follower { sender, chat, message: reply.id, seq: 0, sent: String::new(), gap: false, retold: false };
+        let follower = Follower {
+            sender,
+            chat,
+            message: reply.id,
+            seq: 0,
+            sent: String::new(),
+            gap: false,
+            retold: false,
+            begun: false,
+            scene: is_group.then(SceneText::default),
+        };
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
         tokio::spawn(async move {
             turns.follow_for_client(follower, events, stop, place, wants_tokens).await;
@@ -105,6 +130,7 @@ impl Turns {
         place: OwnedMutexGuard<()>,
         wants_tokens: bool,
     ) {
+        let mut place = Some(place);
         loop {
             let event = tokio::select! {
                 biased;
@@ -118,62 +144,52 @@ impl Turns {
             };
             let Some(event) = event else { break };
             match event {
-                Event::Ended { chat, message, reason, .. } if chat == follower.chat => {
-                    // Free the chat first, so that the client's next request need not wait.
-                    drop(place);
-                    self.end_for_client(&mut follower, message, reason, wants_tokens).await;
-                    return;
+                Event::Ended { chat, message, reason, following, .. } if chat == follower.chat && follower.begun => {
+                    let is_last = follower.scene.is_none() || following == 0;
+                    if is_last {
+                        // Free the chat first, so that the client's next request need not wait.
+                        drop(place.take());
+                    }
+                    let ended = self.ended_for_client(&mut follower, message, reason, wants_tokens).await;
+                    if follower.pass_end(ended, is_last).await {
+                        return;
+                    }
                 }
+                Event::Started { chat, message, .. } if chat == follower.chat => follower.begin(message),
                 event => follower.take(event).await,
             }
         }
     }
 
-    async fn end_for_client(
+    async fn ended_for_client(
         &self,
         follower: &mut Follower,
         message: Option<api::Message>,
         reason: EndReason,
         wants_tokens: bool,
-    ) {
-        let ended = self.ended_for_client(follower, message, reason, wants_tokens).await;
-        // A client that is gone receives nothing.
-        match ended {
-            Ok(events) => {
-                for event in events {
-                    let _ = follower.sender.send(Ok(event)).await;
-                }
-            }
-            Err(error) => drop(follower.sender.send(Err(error)).await),
-        }
-    }
-
-    async fn ended_for_client(
-        &self,
-        follower: &Follower,
-        message: Option<api::Message>,
-        reason: EndReason,
-        wants_tokens: bool,
-    ) -> ApiResult<Vec<ReplyEvent>> {
+    ) -> ApiResult<(Vec<ReplyEvent>, ReplyEnd)> {
         let finish = match reason {
+            EndReason::Failed { error } if stream::is_filtered(&error) => ReplyFinish::ContentFilter,
             EndReason::Failed { error } => return Err(error),
             EndReason::Length => ReplyFinish::Length,
             EndReason::Stop | EndReason::Cancelled => ReplyFinish::Stop,
         };
         let Some(message) = message.filter(|message| message.id == follower.message) else {
-            let end = ReplyEnd { finish, usage: ReplyUsage::default(), text: None };
-            return Ok(vec![ReplyEvent::Ended(end)]);
+            return Ok((Vec::new(), ReplyEnd { finish, usage: ReplyUsage::default(), text: None }));
         };
         let stored = self.library().message(message.id.parse::<MessageId>()?).await?;
         let mut events: Vec<ReplyEvent> = Vec::new();
         let swipe = &message.swipes[message.selected as usize];
         let shown = swipe.display.as_ref().map_or(swipe.text.as_str(), |display| display.text.as_str());
-        events.extend(follower.rest(shown).map(|rest| ReplyEvent::Text(rest.to_owned())));
+        if let Some(rest) = follower.rest(shown) {
+            events.extend(follower.opening());
+            events.push(ReplyEvent::Text(rest.to_owned()));
+        }
         if wants_tokens && let Some(choices) = self.choices_of(&stored).await? {
             events.push(ReplyEvent::Tokens(choices.tokens));
         }
         let calls = stored.swipe().tool_calls.clone();
-        let finish = if calls.is_empty() || finish == ReplyFinish::Length { finish } else { ReplyFinish::ToolCalls };
+        let finish = if finish == ReplyFinish::Stop && !calls.is_empty() { ReplyFinish::ToolCalls } else { finish };
         events.extend(calls.into_iter().map(ReplyEvent::ToolCall));
         let count = |count: Option<u32>| count.unwrap_or(0);
         let usage = swipe.figures.as_ref().map_or_else(ReplyUsage::default, |figures| ReplyUsage {
@@ -181,17 +197,68 @@ impl Turns {
             cached: count(figures.reused).min(count(figures.prompt)),
             generated: count(figures.generated),
         });
-        events.push(ReplyEvent::Ended(ReplyEnd { finish, usage, text: Some(shown.to_owned()) }));
-        Ok(events)
+        Ok((events, ReplyEnd { finish, usage, text: Some(shown.to_owned()) }))
     }
 }
 
 impl Follower {
+    /// Follows another reply. Before the client's own reply has begun, only that one counts.
+    fn begin(&mut self, reply: api::Message) {
+        if !self.begun && reply.id != self.message {
+            return;
+        }
+        (self.begun, self.message, self.seq, self.retold) = (true, reply.id, 0, false);
+        self.sent.clear();
+        if let Some(scene) = &mut self.scene {
+            scene.next = Some(reply.name);
+        }
+    }
+
+    /// In a group, the name in front of a reply's text.
+    fn opening(&mut self) -> Vec<ReplyEvent> {
+        let Some(scene) = &mut self.scene else { return Vec::new() };
+        let Some(name) = scene.next.take() else { return Vec::new() };
+        let apart = if scene.told.is_empty() { "" } else { "\n\n" };
+        let text = format!("{apart}{name}: ");
+        scene.name.clone_from(&name);
+        let speaker = ReplySpeaker { name, message: self.message.clone() };
+        vec![ReplyEvent::Speaker(speaker), ReplyEvent::Text(text)]
+    }
+
+    /// Passes on how a reply ended. Returns whether the client's reply is complete.
+    async fn pass_end(&mut self, ended: ApiResult<(Vec<ReplyEvent>, ReplyEnd)>, is_last: bool) -> bool {
+        let (events, end) = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                // A client that is gone receives nothing.
+                let _ = self.sender.send(Err(error)).await;
+                return true;
+            }
+        };
+        let end = self.told(end);
+        for event in events.into_iter().chain(is_last.then_some(ReplyEvent::Ended(end))) {
+            let _ = self.sender.send(Ok(event)).await;
+        }
+        is_last
+    }
+
+    /// Adds the end of a reply to those before it in the scene.
+    fn told(&mut self, end: ReplyEnd) -> ReplyEnd {
+        let Some(scene) = &mut self.scene else { return end };
+        scene.told.extend(end.text.map(|text| format!("{}: {text}", scene.name)));
+        scene.usage.prompt = scene.usage.prompt.saturating_add(end.usage.prompt);
+        scene.usage.cached = scene.usage.cached.saturating_add(end.usage.cached);
+        scene.usage.generated = scene.usage.generated.saturating_add(end.usage.generated);
+        let text = Some(scene.told.join("\n\n")).filter(|text| !text.is_empty());
+        ReplyEnd { text, usage: scene.usage, ..end }
+    }
+
     /// Passes on an event that is about the reply.
     async fn take(&mut self, event: Event) {
         let passed = match event {
             Event::Missed => {
-                self.gap = true;
+                // The start may be among what was missed.
+                (self.gap, self.begun) = (true, true);
                 None
             }
             Event::Token { message, seq, text, .. } if message == self.message => self.next(seq).then(|| {
@@ -207,9 +274,11 @@ impl Follower {
             }
             event => self.waiting(event).map(ReplyEvent::Waiting),
         };
-        if let Some(passed) = passed {
+        let Some(passed) = passed else { return };
+        let opening = if matches!(passed, ReplyEvent::Text(_)) { self.opening() } else { Vec::new() };
+        for event in opening.into_iter().chain([passed]) {
             // A dropped receiver cancels `stop`, which the caller waits for.
-            let _ = self.sender.send(Ok(passed)).await;
+            let _ = self.sender.send(Ok(event)).await;
         }
     }
 

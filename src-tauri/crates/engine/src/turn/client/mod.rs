@@ -11,6 +11,7 @@ pub(crate) mod options;
 pub(crate) mod past;
 pub(crate) mod queue;
 pub(crate) mod raw;
+mod raw_prompt;
 pub(crate) mod reply;
 pub(crate) mod reports;
 pub(crate) mod stream;

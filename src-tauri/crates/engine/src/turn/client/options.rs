@@ -11,17 +11,14 @@ pub(crate) fn apply(options: &ClientOptions, request: &mut Request) {
     // Endpoints accept only the first few, and the client relies on its own.
     let known = std::mem::take(&mut request.prompt.stop);
     request.prompt.stop = options.stop.iter().cloned().chain(known).collect();
-    if !options.tools.is_empty() {
-        request.prompt.tools.definitions = options.tools.clone();
-        request.prompt.tools.answer_only = options.no_tool_calls;
-    }
 }
 
 fn sample(options: &ClientOptions, sampling: &mut Sampling) {
     sampling.frequency_penalty = options.frequency_penalty.unwrap_or(sampling.frequency_penalty);
     sampling.presence_penalty = options.presence_penalty.unwrap_or(sampling.presence_penalty);
     sampling.rules.logit_bias.extend(options.logit_bias.iter().cloned());
-    if let Some(schema) = &options.json_schema {
+    // A demanded call has its own grammar.
+    if let Some(schema) = options.json_schema.as_ref().filter(|_| !options.tool_choice.is_forced()) {
         (sampling.rules.grammar, sampling.rules.json_schema) = (None, Some(schema.clone()));
     }
     if let Some(wanted) = options.top_logprobs {

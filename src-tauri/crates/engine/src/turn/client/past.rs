@@ -23,9 +23,10 @@ const COMPARED_CHATS: usize = 50;
 pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> ReadMessages {
     let (mut history, mut pictures) = (Vec::with_capacity(messages.len()), HashMap::new());
     for (given, position) in messages.into_iter().zip(0..) {
-        let (id, text) = (MessageId(Uuid::now_v7()), text(&given));
-        let shown: Vec<Picture> = given.message.pictures.into_iter().map(picture).collect();
-        if text.trim().is_empty() && shown.is_empty() {
+        let id = MessageId(Uuid::now_v7());
+        let GivenMessage { message, rounds } = given;
+        let shown: Vec<Picture> = message.pictures.into_iter().map(picture).collect();
+        if message.text.trim().is_empty() && shown.is_empty() && rounds.is_empty() {
             continue;
         }
         if !shown.is_empty() {
@@ -34,16 +35,16 @@ pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> R
         history.push(WindowMessage {
             id,
             position,
-            role: role(given.message.role),
+            role: role(message.role),
             created: now,
             swipe: SwipeId(Uuid::nil()),
             state: SwipeState::Finished,
-            text,
+            text: message.text,
             context_block: None,
             pinned: false,
             importance: None,
             tool_calls: Vec::new(),
-            tool_rounds: Vec::new(),
+            tool_rounds: rounds,
         });
     }
     ReadMessages::given(near(history, &pictures, None, false, limit), pictures)

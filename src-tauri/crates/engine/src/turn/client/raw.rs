@@ -2,25 +2,27 @@
 
 use std::sync::Arc;
 
-use context::chat_template::{RenderedRun, RenderedTurn};
 use context::display::PassageFilter;
-use context::{ChatTemplate, CountTokens, Estimate};
+use context::tools::ToolForm;
+use context::{CountTokens, Estimate};
 use domain::chat::{Chat, WindowState};
-use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, Segment};
+use domain::prompt::{Prompt, PromptMessage};
 use domain::sampling::{Dry, Dynatemp, Mirostat, SamplerOrder, Sampling, TokenRules, Xtc};
 use domain::{CharacterId, ChatId, Timestamp};
 use provider::Request;
 use uuid::Uuid;
 
 use crate::api::TurnOptions;
-use crate::api::client::{ClientOptions, ClientRole, ReplyPlace, ReplyStream};
+use crate::api::client::{ClientOptions, ReplyPlace, ReplyStream};
 use crate::base::error::ApiResult;
 use crate::settings::model_handle::ModelHandle;
 use crate::settings::raw_models::RawModel;
 use crate::turn::client::calls::Conversation;
-use crate::turn::client::options;
-use crate::turn::client::stream::ReplyText;
+use crate::turn::client::stream::{ReplyReader, ReplyText};
+use crate::turn::client::{options, raw_prompt};
 use crate::turn::handle::Turns;
+use crate::turn::tools::offered;
+use crate::turn::tools::turn_tools::TurnTools;
 
 /// Longest reply of an endpoint's model if the client sets no limit, in tokens.
 const ENDPOINT_REPLY: u32 = 4_096;
@@ -28,7 +30,8 @@ const ENDPOINT_REPLY: u32 = 4_096;
 const SEQUENCE: &str = "local api";
 
 impl Turns {
-    /// `plain` continues the text of the only message instead of answering it, if the model is local.
+    /// `plain` continues the text of the only message instead of answering it, if the model reads text: a local one, or
+    /// that of an endpoint with text completions.
     ///
     /// # Errors
     /// `NotFound` if the model is gone; `Provider` if it cannot be loaded or its chat format fails.
@@ -43,12 +46,15 @@ impl Turns {
         let answerer = self.config().answerer(&nobody(), &turn).await?;
         let now = self.base().clock().civil(self.base().now());
         let template = answerer.template.as_ref().map(|template| template.at(now));
-        let mut prompt = prompt(conversation);
+        let used = conversation.call_ids();
+        let mut prompt = raw_prompt::prompt(conversation);
+        let tools = raw_tools(client, &answerer)?;
+        raw_prompt::offer(&mut prompt, &tools.frame);
         if let Some(template) = &template {
-            prompt.segments = match plain {
-                true => prompt.messages.iter().map(|message| text_segment(&message.text)).collect(),
-                false => render(template, &prompt)?,
-            };
+            match plain {
+                true => prompt.segments = raw_prompt::plain(&prompt),
+                false => raw_prompt::render(template, &mut prompt)?,
+            }
             prompt.stop.extend(template.stop_strings().iter().filter(|stop| !stop.trim().is_empty()).cloned());
         }
         let sampling = sampling(&answerer, client, &prompt);
@@ -56,11 +62,33 @@ impl Turns {
         let mut request =
             Request { cache_key: SEQUENCE.to_owned(), background, prompt, sampling, response_schema: None };
         options::apply(client, &mut request);
+        if let Some(grammar) = call_grammar(&tools, &answerer, &request.sampling.rules) {
+            (request.sampling.rules.grammar, request.sampling.rules.json_schema) = (Some(grammar), None);
+        }
         let opens = request.prompt.segments.last().is_some_and(|last| last.text.trim_end().ends_with("<think>"));
         let filter = if opens { PassageFilter::thinking() } else { PassageFilter::default() };
-        let text = ReplyText::Raw(filter);
-        Ok(self.client_stream(Arc::clone(&answerer.provider), request, text, ReplyPlace::default()))
+        let reader = ReplyReader { text: ReplyText::Raw(filter), calls: tools.reader(), used };
+        Ok(self.client_stream(Arc::clone(&answerer.provider), request, reader, ReplyPlace::default()))
     }
+}
+
+/// The tools of the client. Without any, only the form of earlier calls matters.
+fn raw_tools(client: &ClientOptions, answerer: &ModelHandle) -> ApiResult<TurnTools> {
+    let mut tools = TurnTools::default();
+    if client.tools.is_empty() {
+        tools.frame.form = offered::form(answerer).unwrap_or(ToolForm::Text);
+        return Ok(tools);
+    }
+    offered::form_for_client(client, answerer, &mut tools.frame)?;
+    tools.syntax = offered::syntax(&tools.frame, answerer);
+    Ok(tools)
+}
+
+/// The grammar of calls in the text of a model. A schema of the client replaces it, unless a call is demanded.
+fn call_grammar(tools: &TurnTools, answerer: &ModelHandle, rules: &TokenRules) -> Option<String> {
+    let syntax = tools.syntax.as_ref().filter(|_| tools.can_call() && answerer.template.is_some())?;
+    let is_free = rules.json_schema.is_none() || tools.frame.choice.is_forced();
+    is_free.then(|| context::tools::grammar(syntax, &tools.frame))
 }
 
 /// A chat that no setting belongs to.
@@ -80,66 +108,14 @@ fn nobody() -> Chat {
     }
 }
 
-fn prompt(conversation: Conversation) -> Prompt {
-    let mut prompt = Prompt::default();
-    for given in conversation.messages {
-        let before = prompt.messages.len();
-        prompt.tools.rounds.extend(given.rounds.into_iter().map(|round| PromptToolRound { before, round }));
-        prompt.pictures.extend(given.message.pictures.into_iter().map(|url| PromptPicture { message: before, url }));
-        prompt.messages.push(PromptMessage { role: role(given.message.role), text: given.message.text });
-    }
-    let before = prompt.messages.len();
-    let is_round_open = !conversation.open.is_empty();
-    prompt.tools.rounds.extend(conversation.open.into_iter().map(|round| PromptToolRound { before, round }));
-    let ends_with_reply = prompt.messages.last().is_some_and(|last| last.role == PromptRole::Character);
-    prompt.continues = ends_with_reply && !is_round_open;
-    prompt
-}
-
-fn role(role: ClientRole) -> PromptRole {
-    match role {
-        ClientRole::System => PromptRole::System,
-        ClientRole::Assistant => PromptRole::Character,
-        ClientRole::User | ClientRole::Tool => PromptRole::User,
-    }
-}
-
-fn text_segment(text: &str) -> Segment {
-    Segment { text: context::unix_lines(text).into_owned(), control: false }
-}
-
-/// The messages in the model's chat format.
-fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Vec<Segment>> {
-    let turns: Vec<RenderedTurn> = prompt
-        .messages
-        .iter()
-        .enumerate()
-        .map(|(part, message)| RenderedTurn { role: message.role, parts: vec![part] })
-        .collect();
-    let mut segments: Vec<Segment> = Vec::new();
-    for run in template.render(&turns, prompt.continues)? {
-        segments.push(match run {
-            RenderedRun::Control(text) => Segment { text, control: true },
-            RenderedRun::Part(part) | RenderedRun::Quoted(part) => {
-                let mut segment = text_segment(&prompt.messages[part].text);
-                if segments.last().is_some_and(|before| !before.control) {
-                    segment.text.insert_str(0, "\n\n");
-                }
-                segment
-            }
-        });
-    }
-    Ok(segments)
-}
-
 /// A local model uses its own sampler settings, because it has no others. An endpoint gets only what the client sent.
 fn sampling(answerer: &ModelHandle, client: &ClientOptions, prompt: &Prompt) -> Sampling {
     let own = Sampling { rules: TokenRules::default(), ..answerer.sampling.clone() };
     let limit = answerer.budget.limit;
-    if answerer.template.is_some() {
+    if answerer.is_local() {
         return Sampling { max_tokens: client.sampler.max_tokens.unwrap_or(limit), ..own };
     }
-    let estimate = |message: &PromptMessage| Estimate.count(&text_segment(&message.text)).unwrap_or(0);
+    let estimate = |message: &PromptMessage| Estimate.count(&raw_prompt::text_segment(&message.text)).unwrap_or(0);
     let room = limit.saturating_sub(prompt.messages.iter().map(estimate).sum()).max(1);
     let sampler = client.sampler;
     Sampling {

@@ -1,17 +1,21 @@
 //! Turns the stream of a provider into the events of a client's reply.
 
 use context::display::{PassageFilter, ReplyPassage, ReplyPiece};
+use context::tools::ReplyCalls;
+use domain::ToolCall;
 use futures_util::StreamExt;
-use provider::{FinishReason, GenerationEvent, Provider, Request, Usage};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Request, Usage};
+use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::ApiError;
 use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplyStream, ReplyUsage};
+use crate::api::{ApiError, ProviderClass};
 use crate::base::error::internal;
 use crate::turn::handle::Turns;
 use crate::turn::reply_passages::{Passages, ReplyPart};
+use crate::turn::tools::call_ids;
 
 /// Events that a client may lag behind before the model waits for it.
 const BACKLOG: usize = 256;
@@ -38,6 +42,38 @@ impl ReplyText {
             Self::Character(passages) => passages.finish().into_iter().flat_map(part).collect(),
             Self::Raw(filter) => filter.finish().into_iter().filter_map(piece).collect(),
         }
+    }
+}
+
+/// Reads the reply of one request.
+pub(crate) struct ReplyReader {
+    pub(crate) text: ReplyText,
+    /// For a model that writes calls as text.
+    pub(crate) calls: Option<ReplyCalls>,
+    /// Ids of earlier calls, which new ones must not repeat.
+    pub(crate) used: HashSet<String>,
+}
+
+impl ReplyReader {
+    fn push(&mut self, text: &str) -> Vec<ReplyEvent> {
+        match &mut self.calls {
+            Some(calls) => self.text.push(&calls.push(text)),
+            None => self.text.push(text),
+        }
+    }
+
+    /// The text that was held back, and the calls in it.
+    fn finish(&mut self) -> Vec<ReplyEvent> {
+        let (rest, calls) = self.calls.take().map(ReplyCalls::finish).unwrap_or_default();
+        let mut events = self.text.push(&rest);
+        events.extend(self.text.finish());
+        events.extend(calls.into_iter().map(|call| self.call(call)));
+        events
+    }
+
+    fn call(&mut self, mut call: ToolCall) -> ReplyEvent {
+        call_ids::settle(std::slice::from_mut(&mut call), &mut self.used);
+        ReplyEvent::ToolCall(call)
     }
 }
 
@@ -68,7 +104,7 @@ impl Turns {
         &self,
         provider: Arc<dyn Provider>,
         request: Request,
-        text: ReplyText,
+        reader: ReplyReader,
         place: ReplyPlace,
     ) -> ReplyStream {
         self.base().idle().stop();
@@ -76,7 +112,7 @@ impl Turns {
         let at_work = self.base().idle().at_work();
         let stream = provider.stream(request, stop.clone());
         tokio::spawn(async move {
-            forward(stream, text, &sender, &stop).await;
+            forward(stream, reader, &sender, &stop).await;
             drop(at_work);
         });
         reply
@@ -85,7 +121,7 @@ impl Turns {
 
 async fn forward(
     mut stream: provider::EventStream,
-    mut text: ReplyText,
+    mut reader: ReplyReader,
     sender: &EventSender,
     stop: &CancellationToken,
 ) {
@@ -97,20 +133,27 @@ async fn forward(
             next = stream.next() => next,
         };
         let (events, last) = match next {
-            Some(Ok(GenerationEvent::Text(piece))) => (text.push(&piece), false),
+            Some(Ok(GenerationEvent::Text(piece))) => (reader.push(&piece), false),
+            Some(Ok(GenerationEvent::Thoughts(text))) => (vec![ReplyEvent::Thoughts(text)], false),
             Some(Ok(GenerationEvent::Choices(tokens))) => (vec![ReplyEvent::Tokens(tokens)], false),
             Some(Ok(GenerationEvent::ToolCall(call))) => {
-                calls = true;
-                let mut events = text.finish();
-                events.push(ReplyEvent::ToolCall(call));
+                let mut events = reader.finish();
+                events.push(reader.call(call));
                 (events, false)
             }
             Some(Ok(GenerationEvent::Finished { reason, usage, .. })) => {
-                let mut events = text.finish();
+                let mut events = reader.finish();
+                calls |= events.iter().any(|event| matches!(event, ReplyEvent::ToolCall(_)));
                 events.push(ReplyEvent::Ended(end(reason, usage, calls)));
                 (events, true)
             }
             Some(Ok(event)) => (waiting(&event).map(ReplyEvent::Waiting).into_iter().collect(), false),
+            Some(Err(error)) if error.kind == ProviderErrorKind::Filtered => {
+                let mut events = reader.finish();
+                let usage = ReplyUsage::default();
+                events.push(ReplyEvent::Ended(ReplyEnd { finish: ReplyFinish::ContentFilter, usage, text: None }));
+                (events, true)
+            }
             Some(Err(error)) => {
                 let _ = sender.send(Err(error.into())).await;
                 return;
@@ -120,6 +163,7 @@ async fn forward(
                 return;
             }
         };
+        calls |= events.iter().any(|event| matches!(event, ReplyEvent::ToolCall(_)));
         for event in events {
             // The client is gone, and so is the guard that stops the model.
             if sender.send(Ok(event)).await.is_err() {
@@ -145,6 +189,11 @@ fn end(reason: FinishReason, usage: Usage, calls: bool) -> ReplyEnd {
         generated: count(usage.generated),
     };
     ReplyEnd { finish, usage, text: None }
+}
+
+/// Whether a content filter ended the reply. Clients expect this as a finish reason, not as an error.
+pub(crate) fn is_filtered(error: &ApiError) -> bool {
+    matches!(error, ApiError::Provider { class: ProviderClass::Filtered, .. })
 }
 
 /// Why there is no text yet, in one line.

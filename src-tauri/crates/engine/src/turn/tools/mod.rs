@@ -4,7 +4,7 @@
 //! again. [`permission`] decides whether a tool may run: the user does, never a card, a message or a result.
 
 pub(crate) mod built_in;
-mod call_ids;
+pub(crate) mod call_ids;
 mod cut_result;
 pub(crate) mod grants;
 pub(crate) mod offered;

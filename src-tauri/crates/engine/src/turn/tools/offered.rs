@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use context::lore::GenerationKind;
-use context::tools::{CallSyntax, ToolForm, plain_name};
+use context::tools::{CallSyntax, FrameTools, ToolForm, plain_name};
 use domain::ToolDefinition;
 use domain::card::Card;
+use domain::prompt::ToolChoice;
 use serde_json::{Value, json};
 
-use crate::base::error::ApiResult;
+use crate::api::client::ClientOptions;
+use crate::base::error::{ApiResult, bad_input};
 use crate::base::tool_source::{SourceTool, ToolSource};
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
@@ -25,33 +27,73 @@ impl Turns {
     pub(crate) async fn offer_tools(&self, turn: &ActivatedTurn, answerer: &ModelHandle) -> ApiResult<TurnTools> {
         let mut tools = TurnTools::default();
         tools.frame.rounds.clone_from(&turn.inputs.open_rounds);
-        // A client runs its own tools, and only a stored reply those of the app.
-        let runs = turn.inputs.client.as_ref().is_none_or(|client| client.runs_tools && client.tools.is_empty());
-        let form = form(answerer).filter(|_| runs);
-        if form.is_some() {
-            let built_ins: Arc<dyn ToolSource> = Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
-            let sources = std::iter::once(built_ins).chain(self.base().tools().list());
-            let sources = sources.chain(self.config().server_sources().await?);
-            tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
-        }
-        tools.frame.definitions = tools.offered.iter().map(definition).collect();
-        // Without definitions endpoints reject the fields for calls and results.
-        tools.frame.form = form.filter(|_| !tools.offered.is_empty()).unwrap_or(ToolForm::Text);
-        tools.syntax = match tools.frame.form {
-            _ if tools.offered.is_empty() => None,
-            ToolForm::Request => None,
-            ToolForm::Template => answerer.template.as_ref().and_then(|template| template.tool_syntax().cloned()),
-            ToolForm::Text => Some(CallSyntax::text()),
+        let client = turn.inputs.client.as_deref();
+        let form = match client {
+            // A program runs its own tools.
+            Some(client) if !client.tools.is_empty() => Some(form_for_client(client, answerer, &mut tools.frame)?),
+            // Only a stored reply runs those of the app.
+            Some(client) if !client.runs_tools => None,
+            _ => self.offer_own(turn, answerer, &mut tools).await?,
         };
+        // Without definitions endpoints reject the fields for calls and results.
+        tools.frame.form = form.filter(|_| !tools.frame.definitions.is_empty()).unwrap_or(ToolForm::Text);
+        tools.syntax = syntax(&tools.frame, answerer);
         // A task or a continued text must be answered with text. The definitions stay, so that the prefix does too.
-        tools.frame.answer_only = turn.task.is_some() || turn.inputs.kind == GenerationKind::Continue;
+        if turn.task.is_some() || turn.inputs.kind == GenerationKind::Continue {
+            tools.frame.choice = ToolChoice::Never;
+        }
         Ok(tools)
+    }
+
+    async fn offer_own(
+        &self,
+        turn: &ActivatedTurn,
+        answerer: &ModelHandle,
+        tools: &mut TurnTools,
+    ) -> ApiResult<Option<ToolForm>> {
+        let Some(form) = form(answerer) else { return Ok(None) };
+        let built_ins: Arc<dyn ToolSource> = Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
+        let sources = std::iter::once(built_ins).chain(self.base().tools().list());
+        let sources = sources.chain(self.config().server_sources().await?);
+        tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
+        tools.frame.definitions = tools.offered.iter().map(definition).collect();
+        Ok(Some(form))
+    }
+}
+
+/// Adds the tools of a program to `frame`. It asked for tools, so a model that knows none gets them as text.
+///
+/// # Errors
+/// `BadInput` if a call is demanded of a model that writes calls as text and takes no grammar.
+pub(crate) fn form_for_client(
+    client: &ClientOptions,
+    answerer: &ModelHandle,
+    frame: &mut FrameTools,
+) -> ApiResult<ToolForm> {
+    let form = form(answerer).unwrap_or(ToolForm::Text);
+    if client.tool_choice.is_forced() && form != ToolForm::Request && !answerer.is_local() {
+        let message = "This model cannot be made to call a tool.";
+        return Err(bad_input(message, "Set `tool_choice` to `auto`, or name another model."));
+    }
+    frame.definitions.clone_from(&client.tools);
+    (frame.choice, frame.single_call) = (client.tool_choice.clone(), client.single_call);
+    frame.form = form;
+    Ok(form)
+}
+
+/// The syntax of calls in the model's text; `None` if there are none.
+pub(crate) fn syntax(frame: &FrameTools, answerer: &ModelHandle) -> Option<CallSyntax> {
+    match frame.form {
+        _ if frame.definitions.is_empty() => None,
+        ToolForm::Request => None,
+        ToolForm::Template => answerer.template.as_ref().and_then(|template| template.tool_syntax().cloned()),
+        ToolForm::Text => Some(CallSyntax::text()),
     }
 }
 
 /// Form in which the model gets tools; `None` if it knows none and the user has not switched on the description in the
 /// prompt.
-fn form(answerer: &ModelHandle) -> Option<ToolForm> {
+pub(crate) fn form(answerer: &ModelHandle) -> Option<ToolForm> {
     let as_text = answerer.values.tools_as_text;
     match &answerer.template {
         Some(template) if template.tool_syntax().is_some() => Some(ToolForm::Template),

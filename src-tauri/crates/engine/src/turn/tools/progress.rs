@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use context::tools::ReplyCalls;
-use domain::ToolRound;
+use domain::{SignedThought, ToolRound};
 
 use crate::api::ToolRoundFigures;
 use crate::base::clock::millis;
@@ -20,6 +20,8 @@ pub(crate) struct ToolProgress {
     pub(crate) limit: bool,
     /// Results by the id of their call, before they were cut.
     pub(crate) whole: HashMap<String, String>,
+    /// Thoughts of the current request that its service wants back with the results.
+    pub(crate) thoughts: Vec<SignedThought>,
     /// Reads calls from the text of the reply.
     pub(crate) reader: Option<ReplyCalls>,
     /// Length of the shown text when the request began.
@@ -38,6 +40,7 @@ impl ToolProgress {
             figures: Vec::new(),
             limit: false,
             whole: HashMap::new(),
+            thoughts: Vec::new(),
             reader: None,
             words: 0,
             asked: Instant::now(),
@@ -48,7 +51,8 @@ impl ToolProgress {
 
     /// Prepares for the next request. `words` is the length of the shown text so far.
     pub(crate) fn begin(&mut self, tools: &TurnTools, words: usize) {
-        self.reader = tools.syntax.as_ref().filter(|_| tools.can_call()).map(ReplyCalls::new);
+        self.reader = tools.reader();
+        self.thoughts.clear();
         (self.words, self.asked) = (words, Instant::now());
     }
 

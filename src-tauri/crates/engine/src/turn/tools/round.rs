@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use context::frame::Priority;
 use context::plan::PlannedBlock;
+use domain::prompt::ToolChoice;
 use domain::{ToolArguments, ToolCall, ToolResult, ToolRound};
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
@@ -68,7 +69,7 @@ impl Turns {
         (made, answerer): (&BuiltPrompt, &ModelHandle),
     ) -> ApiResult<AfterCalls> {
         let unanswered = job.target.tool_calls().len();
-        if draft.tool_calls.len() == unanswered || !turn.tools.can_call() {
+        if draft.tool_calls.len() == unanswered || !turn.tools.can_run() {
             return Ok(AfterCalls::Nothing);
         }
         if job.place.cancel.is_cancelled() {
@@ -79,7 +80,8 @@ impl Turns {
         let model_ms = draft.tools.model_ms();
         let words = draft.words.get(draft.tools.words..).unwrap_or_default().trim().to_owned();
         let results = calls.iter().map(|call| result(call, ToolOutput::error(NOT_RUN))).collect();
-        draft.tools.rounds.push(ToolRound { text: words, calls, results });
+        let thoughts = std::mem::take(&mut draft.tools.thoughts);
+        draft.tools.rounds.push(ToolRound { text: words, calls, results, thoughts });
         self.keep_rounds(job, draft, &answerer.name).await?;
         self.announce_rounds(job, draft, true);
 
@@ -104,7 +106,7 @@ impl Turns {
 
         let open = draft.tools.rounds.iter().skip(job.target.tool_rounds().len());
         turn.tools.frame.rounds = turn.inputs.open_rounds.iter().chain(open).cloned().collect();
-        turn.tools.frame.answer_only = draft.tools.limit;
+        turn.tools.frame.choice = if draft.tools.limit { ToolChoice::Never } else { ToolChoice::Auto };
         draft.tools.mood = turn.tools.mood.get();
         Ok(if stopped { AfterCalls::Stopped } else { AfterCalls::CallAgain })
     }

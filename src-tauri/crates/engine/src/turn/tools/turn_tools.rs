@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use context::tools::{CallSyntax, FrameTools};
+use context::tools::{CallSyntax, FrameTools, ReplyCalls};
+use domain::prompt::ToolChoice;
 
 use crate::base::tool_source::{SourceTool, ToolSource};
 
@@ -43,7 +44,18 @@ pub(crate) struct TurnTools {
 impl TurnTools {
     /// Whether the model may call a tool now.
     pub(crate) fn can_call(&self) -> bool {
-        !self.frame.definitions.is_empty() && !self.frame.answer_only
+        !self.frame.definitions.is_empty() && self.frame.choice != ToolChoice::Never
+    }
+
+    /// Whether the app runs the calls. A program that offers tools runs them itself.
+    pub(crate) fn can_run(&self) -> bool {
+        self.can_call() && !self.offered.is_empty()
+    }
+
+    /// Reads calls from the text of a reply; `None` if it can contain none.
+    pub(crate) fn reader(&self) -> Option<ReplyCalls> {
+        let syntax = self.syntax.as_ref().filter(|_| self.can_call())?;
+        Some(ReplyCalls::new(syntax).with_single_call(self.frame.single_call))
     }
 }
 

@@ -62,6 +62,14 @@ impl Service for Anthropic {
             read_message(message, &mut asked, &mut open)?;
         }
         asked.may_call = body.get("tools").is_some() && body["tool_choice"]["type"] != "none";
+        asked.must_call = match body["tool_choice"]["type"].as_str() {
+            Some("any") => true,
+            Some("tool") => text(&body["tool_choice"], "name")? == "dice",
+            _ => false,
+        };
+        if asked.must_call && body["tool_choice"]["disable_parallel_tool_use"] != true {
+            return Err("tool_choice: the test demands a single call".to_owned());
+        }
         Ok(asked)
     }
 
@@ -77,6 +85,8 @@ impl Service for Anthropic {
             &event("content_block_start", json!({"index": 0, "content_block": {"type": "thinking", "thinking": ""}}));
         let thought = json!({"type": "thinking_delta", "thinking": answer.thought});
         events += &event("content_block_delta", json!({"index": 0, "delta": thought}));
+        let signature = json!({"type": "signature_delta", "signature": "c2ln"});
+        events += &event("content_block_delta", json!({"index": 0, "delta": signature}));
         events += &event("content_block_stop", json!({"index": 0}));
         events += &event("ping", json!({}));
         events += &event("content_block_start", json!({"index": 1, "content_block": {"type": "text", "text": ""}}));
@@ -139,6 +149,12 @@ fn read_message(message: &Value, asked: &mut Asked, open: &mut Vec<String>) -> R
                     asked.said = said.trim().to_owned();
                 } else if asked.continues && said.trim_end() != said {
                     return Err("final assistant content cannot end with trailing whitespace".to_owned());
+                }
+            }
+            "thinking" if !user => {
+                let place = array(message, "content")?.iter().position(|first| std::ptr::eq(first, block));
+                if place != Some(0) || text(block, "thinking")? != "Hm." || text(block, "signature")? != "c2ln" {
+                    return Err("thinking blocks cannot be modified".to_owned());
                 }
             }
             "image" if user => asked.pictures.push(text(&block["source"], "media_type")?.to_owned()),

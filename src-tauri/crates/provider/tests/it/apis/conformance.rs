@@ -11,8 +11,13 @@ use crate::endpoint::support::{request, watch};
 fn abilities(service: &dyn Service) -> Abilities {
     match service.kind() {
         EndpointDialect::Text => Abilities { prefill: true, ..Abilities::default() },
-        EndpointDialect::Gemini => Abilities { tools: true, pictures: true, prefill: false },
-        _ => Abilities { tools: true, pictures: true, prefill: true },
+        EndpointDialect::Gemini => {
+            Abilities { tools: true, pictures: true, prefill: false, forced_calls: true, thoughts: true }
+        }
+        EndpointDialect::Ollama => {
+            Abilities { tools: true, pictures: true, prefill: true, forced_calls: false, thoughts: true }
+        }
+        _ => Abilities { tools: true, pictures: true, prefill: true, forced_calls: true, thoughts: true },
     }
 }
 
@@ -24,7 +29,17 @@ async fn every_api_conforms() {
         check(&client, &request()).await.unwrap_or_else(|error| panic!("{:?}: {error}", service.kind()));
         let seen = check_abilities(&client, &request(), abilities(service.as_ref())).await;
         seen.unwrap_or_else(|error| panic!("{:?}: {error}", service.kind()));
+        if service.kind() == EndpointDialect::Text {
+            conformance::forced(&client, &request(), false).await.unwrap_or_else(|error| panic!("{error}"));
+        }
         assert!(server.received().iter().all(|received| received.head.contains(&service.key_header())));
+        let signature = match service.kind() {
+            EndpointDialect::Anthropic => r#""signature":"c2ln""#,
+            EndpointDialect::Gemini => r#""thoughtSignature":"c2ln""#,
+            _ => continue,
+        };
+        let sent_back = server.received().iter().any(|received| received.body.contains(signature));
+        assert!(sent_back, "{:?} gets its thoughts back", service.kind());
     }
 }
 
@@ -45,7 +60,8 @@ async fn every_api_reports_its_usage() {
         let evaluated = reused.map(|reused| 20 - reused);
         let expected = Usage { prompt: Some(20), reused, evaluated, generated: Some(generated) };
         assert_eq!(usage, expected, "{:?}", service.kind());
-        assert!(!seen.line.contains("Hm."), "thoughts are no text: {}", seen.line);
+        let thoughts = if service.kind() == EndpointDialect::Text { "" } else { "(Hm.)" };
+        assert_eq!(seen.line, format!("{thoughts}You said: Good evening.[Stop]"), "{:?}", service.kind());
     }
 }
 

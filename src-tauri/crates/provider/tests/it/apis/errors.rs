@@ -84,11 +84,11 @@ async fn safety_filter_is_named() {
     let gemini = &services[3];
     let blocked = stream("data: {\"promptFeedback\":{\"blockReason\":\"PROHIBITED_CONTENT\"}}\n\n");
     let (line, said, _) = seen(gemini, vec![blocked]).await;
-    assert_eq!(line, "[BadRequest]");
+    assert_eq!(line, "[Filtered]");
     assert!(said.contains("content filter") && said.contains("(PROHIBITED_CONTENT)"), "{said}");
     let refused = "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\"}}\n\n";
     let (line, said, _) = seen(&services[2], vec![stream(refused)]).await;
-    assert_eq!(line, "[BadRequest]");
+    assert_eq!(line, "[Filtered]");
     assert!(said.contains("(refusal)"), "{said}");
 }
 
@@ -121,9 +121,9 @@ async fn refused_prefill_is_learned() {
 async fn continued_reply_has_one_space() {
     let services = services();
     for (service, begun, expected) in [
-        (&services[2], "Once upon a ", "time, a keeper lived[Stop]"),
-        (&services[2], "Once upon a", " time, a keeper lived[Stop]"),
-        (&services[0], "Once upon a ", " time, a keeper lived[Stop]"),
+        (&services[2], "Once upon a ", "(Hm.)time, a keeper lived[Stop]"),
+        (&services[2], "Once upon a", "(Hm.) time, a keeper lived[Stop]"),
+        (&services[0], "Once upon a ", "(Hm.) time, a keeper lived[Stop]"),
     ] {
         let server = serve(service.clone()).await;
         let mut request = request();

@@ -59,7 +59,10 @@ impl Service for Gemini {
                 read_part(part, content["role"] == "model", &mut asked, &mut open)?;
             }
         }
-        asked.may_call = body.get("tools").is_some() && body["toolConfig"]["functionCallingConfig"]["mode"] != "NONE";
+        let calling = &body["toolConfig"]["functionCallingConfig"];
+        asked.may_call = body.get("tools").is_some() && calling["mode"] != "NONE";
+        let names = calling["allowedFunctionNames"].as_array();
+        asked.must_call = calling["mode"] == "ANY" && names.is_none_or(|names| names.iter().any(|name| name == "dice"));
         Ok(asked)
     }
 
@@ -109,6 +112,9 @@ fn read_part(part: &Value, of_model: bool, asked: &mut Asked, open: &mut usize) 
         text(&part["inlineData"], "data")?;
         asked.pictures.push(text(&part["inlineData"], "mimeType")?.to_owned());
     } else if part["functionCall"].is_object() && of_model {
+        if part.get("thoughtSignature").is_some_and(|signature| signature != "c2ln") {
+            return Err("thoughtSignature: corrupted".to_owned());
+        }
         part["functionCall"]["args"].as_object().ok_or("args: not an object")?;
         *open += 1;
     } else if part["functionResponse"].is_object() && !of_model {

@@ -140,6 +140,7 @@ async fn single_bytes_make_the_same_reply() {
         let server = FaultServer::start(vec![play]).await;
         let client: Arc<dyn Provider> = Arc::new(client(service.as_ref(), server.port));
         let seen = watch(client.stream(request(), CancellationToken::new())).await;
-        assert!(seen.line.starts_with("The lämp is 🔥.") && seen.line.ends_with("[Stop]"), "{}", seen.line);
+        let words = seen.line.trim_start_matches("(Hm.)");
+        assert!(words.starts_with("The lämp is 🔥.") && words.ends_with("[Stop]"), "{}", seen.line);
     }
 }

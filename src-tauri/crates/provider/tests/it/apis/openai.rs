@@ -49,6 +49,10 @@ impl Service for OpenAi {
             }
         }
         asked.may_call = body.get("tools").is_some() && body["tool_choice"] != "none";
+        asked.must_call = body["tool_choice"] == "required" || body["tool_choice"]["function"]["name"] == "dice";
+        if asked.must_call && body["parallel_tool_calls"] != false {
+            return Err("parallel_tool_calls: the test demands a single call".to_owned());
+        }
         Ok(asked)
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Asked {
     pub(crate) said: String,
     /// Whether the model may call the tool.
     pub(crate) may_call: bool,
+    /// Whether the model must call the tool.
+    pub(crate) must_call: bool,
     /// The results at the end of the chat.
     pub(crate) results: Vec<String>,
     /// Media types of the pictures in the last user message.
@@ -45,7 +47,8 @@ pub(crate) fn answered(asked: &Asked) -> Answer {
     } else {
         format!("You said: {}", asked.said)
     };
-    let calls = asked.may_call && asked.results.is_empty() && asked.said.contains(conformance::CALLS);
+    let wants = asked.results.is_empty() && asked.said.contains(conformance::CALLS);
+    let calls = asked.must_call || (asked.may_call && wants);
     let limited = asked.max_tokens < 3;
     let pieces = text.split_inclusive(' ').map(str::to_owned).take(if limited { 1 } else { usize::MAX });
     Answer { thought: "Hm.", pieces: pieces.collect(), calls, limited }

@@ -95,7 +95,8 @@ proptest! {
             body = body.replace('\n', "\r\n");
         }
         let seen = seen(body.as_bytes(), &cuts);
-        prop_assert_eq!(&seen.line, &format!("{text}[Stop]"), "{:?}", seen.error);
+        let without_thoughts = seen.line.replace("(hm)", "");
+        prop_assert_eq!(&without_thoughts, &format!("{text}[Stop]"), "{:?}", seen.error);
     }
 
     #[test]

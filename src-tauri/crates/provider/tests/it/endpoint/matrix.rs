@@ -103,6 +103,8 @@ async fn permanent_failures_are_not_retried() {
     cases.push(case("a pause of an hour", vec![later], "[RateLimited]", 1));
     let empty = r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota."}}"#;
     cases.push(case("an empty account", vec![answer("429 Too Many Requests", "", empty)], "[RateLimited]", 1));
+    let azure = r#"{"error":{"code":"content_filter","message":"The prompt was filtered.","status":400}}"#;
+    cases.push(case("a filtered prompt", vec![answer("400 Bad Request", "", azure)], "[Filtered]", 1));
     check(cases).await;
 }
 
@@ -136,7 +138,7 @@ async fn no_retry_after_the_first_text() {
             "Hello [Malformed]",
             1,
         ),
-        case("the filter", vec![stream(says("Hello ") + &ends("content_filter"))], "Hello [BadRequest]", 1),
+        case("the filter", vec![stream(says("Hello ") + &ends("content_filter"))], "Hello [Filtered]", 1),
         case("broken off", vec![stream(says("Hello ") + &ends("error"))], "Hello [Server]", 1),
     ])
     .await;
@@ -186,7 +188,7 @@ async fn reads_odd_streams() {
             "Hello there.[Stop]",
             1,
         ),
-        case("thoughts are skipped", vec![stream(thinking.to_owned() + &text + DONE)], "Hello there.[Stop]", 1),
+        case("thoughts", vec![stream(thinking.to_owned() + &text + DONE)], "(Hm.)Hello there.[Stop]", 1),
         case("chunked", vec![vec![Step::Bytes(framed.into_bytes())]], "Hello there.[Stop]", 1),
         case("progress", vec![stream(progress.to_owned() + &text + DONE)], "<5/9 2>Hello there.[Stop]", 1),
         case("nothing to say", vec![stream(ends("stop") + DONE)], "[Stop]", 1),

@@ -196,7 +196,7 @@ pub(crate) fn start(url: &str, timeouts: Timeouts) -> EventStream {
     client(url, timeouts).stream(request(), CancellationToken::new())
 }
 
-/// Events of a reply in one line: text as is, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
+/// Events of a reply in one line: text as is, thoughts in parentheses, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
 /// for a notice of silence, and the final event in brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -214,6 +214,7 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
             Ok(event) => {
                 match &event {
                     GenerationEvent::Text(text) => seen.line += text,
+                    GenerationEvent::Thoughts(text) => seen.line += &format!("({text})"),
                     GenerationEvent::ToolCall(call) => {
                         let mark = if call.arguments.is_object() { "" } else { "?" };
                         seen.line += &format!("<{}({}){mark}>", call.name, call.arguments.text());

@@ -36,8 +36,9 @@ async fn text_only() {
 
     let part = |text: &str| json!({ "type": "text", "text": text });
     let message = json!({ "content": [part("Hello "), { "type": "thinking", "text": "Hm." }, part("there.")] });
-    let deltas = [json!({ "content": [part("Hello ")] }), json!({ "content": [part("the"), part("re.")] })];
-    check("text in parts", &deltas, &message, "stop", "Hello there.[Stop]").await;
+    let thought = json!({ "type": "thinking", "text": "Hm." });
+    let deltas = [json!({ "content": [thought, part("Hello ")] }), json!({ "content": [part("the"), part("re.")] })];
+    check("text in parts", &deltas, &message, "stop", "(Hm.)Hello there.[Stop]").await;
 }
 
 #[tokio::test]
