@@ -10,6 +10,7 @@
 //!
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
+mod alphabet;
 mod cache;
 mod checkpoints;
 mod chunk;

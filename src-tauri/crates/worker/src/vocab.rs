@@ -1,5 +1,6 @@
 //! Tokenization. Only this module decides which text may become a control token.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use llama_cpp_2::model::LlamaModel;
@@ -7,6 +8,8 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 use llama_cpp_2::vocab::LlamaVocab;
 use worker::protocol::WireSegment;
+
+use crate::alphabet::Alphabet;
 
 /// Tokens of a prompt, and where its messages are.
 #[derive(Debug, Default)]
@@ -82,6 +85,8 @@ pub(crate) struct Vocab<'model> {
     ends: Vec<LlamaToken>,
     /// Role and tool markers that the file declares as user-defined, which llama.cpp would also find in plain text.
     markup_tokens: Vec<(LlamaToken, String)>,
+    /// The characters that the vocabulary has, if it cannot represent every text.
+    alphabet: Option<Alphabet>,
 }
 
 impl<'model> Vocab<'model> {
@@ -90,7 +95,8 @@ impl<'model> Vocab<'model> {
         let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
         let ends = vocab.tokens().filter(|token| vocab.is_eog(*token)).collect();
         let markup_tokens = markup_tokens(&vocab);
-        Self { model, vocab, bos, ends, markup_tokens }
+        let alphabet = Alphabet::of(&vocab);
+        Self { model, vocab, bos, ends, markup_tokens, alphabet }
     }
 
     pub(crate) fn model(&self) -> &'model LlamaModel {
@@ -130,7 +136,7 @@ impl<'model> Vocab<'model> {
             return Vec::new();
         }
         if segment.control {
-            return self.vocab.tokenize(segment.text.as_bytes(), false, true);
+            return self.vocab.tokenize(self.readable(&segment.text).as_bytes(), false, true);
         }
         let tokens = self.plain(&segment.text);
         if tokens.iter().any(|token| self.is_markup(*token)) {
@@ -161,7 +167,7 @@ impl<'model> Vocab<'model> {
     /// Returns the tokens of a complete text with the model's markers around it; at most `limit`, including the last
     /// marker.
     pub(crate) fn with_markers(&self, text: &str, limit: usize) -> Vec<LlamaToken> {
-        let mut tokens = self.vocab.tokenize(text.as_bytes(), true, false);
+        let mut tokens = self.vocab.tokenize(self.readable(text).as_bytes(), true, false);
         if let Some(last) = tokens.last().copied().filter(|_| tokens.len() > limit) {
             tokens.truncate(limit);
             tokens.pop();
@@ -171,7 +177,11 @@ impl<'model> Vocab<'model> {
     }
 
     fn plain(&self, text: &str) -> Vec<LlamaToken> {
-        self.vocab.tokenize(text.as_bytes(), false, false)
+        self.vocab.tokenize(self.readable(text).as_bytes(), false, false)
+    }
+
+    fn readable<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.alphabet.as_ref().map_or(Cow::Borrowed(text), |alphabet| alphabet.readable(text))
     }
 
     fn is_markup(&self, token: LlamaToken) -> bool {

@@ -267,3 +267,16 @@ fn recurrent_model_reads_only_new() {
 fn hybrid_models_read_only_new() {
     ["granitehybrid", "lfm2", "qwen3next", "qwen35"].into_iter().for_each(reads_only_new);
 }
+
+/// The tiny vocabulary has ASCII only and no tokens for bytes. llama.cpp would end the process.
+#[test]
+fn text_without_tokens_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = model("llama", folder.path());
+    let vocab = Vocab::of(&model);
+    let read = |text: &str, control| vocab.tokenize(&WireSegment { text: text.to_owned(), control });
+    for (text, same) in [("na\u{ef}ve", "na?ve"), ("\u{72d0}\u{1f98a}", "??"), ("<\u{ff5c}User\u{ff5c}>\0", "<?User?>?")] {
+        assert_eq!((read(text, false), read(text, true)), (read(same, false), read(same, true)));
+    }
+    assert_eq!(vocab.with_markers("\u{e9}", 8), vocab.with_markers("?", 8));
+}
