@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::api::{CharacterFields, EndReason, Message, Picture, SettingOwner, SettingValue, WhatIf};
+use engine::api::{CharacterFields, EndReason, Message, ModelProjector, Picture, SettingOwner, SettingValue, WhatIf};
 use engine::{Clock, Engine, Options};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use tempfile::TempDir;
@@ -43,6 +43,11 @@ impl App {
             engine.set_setting(SettingOwner::Global, key.into(), Some(value)).await.unwrap();
         }
         Self { engine, dir, model, chat }
+    }
+
+    async fn projector(&self) -> Option<ModelProjector> {
+        let states = self.engine.model_states().await.unwrap();
+        states.into_iter().find(|one| one.id == self.model).unwrap().projector
     }
 
     async fn restart(self) -> Self {
@@ -182,4 +187,22 @@ async fn old_pictures_leave_the_window() {
         assert!(planned == read && read < 1_024, "picture {number}: {planned} planned, {read} read");
     }
     app.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn moved_model_keeps_its_projector() {
+    let app = App::new(Some("qwen2vl_merger")).await;
+    let before = app.projector().await.unwrap();
+    let target = app.dir.path().join("new");
+    std::fs::create_dir(&target).unwrap();
+    app.engine.add_model_folder(target.clone()).await.unwrap();
+    let mut events = app.engine.subscribe();
+    app.engine.move_model(app.model.clone(), target.display().to_string()).await.unwrap();
+    while !app.engine.list_model_moves().await.unwrap().is_empty() {
+        events.next().await.unwrap();
+    }
+    let model = app.engine.list_models().await.unwrap().into_iter().find(|one| one.id == app.model).unwrap();
+    assert!(model.path.starts_with(&target.display().to_string()), "{model:?}");
+    let after = app.projector().await.unwrap();
+    assert_eq!((after.path, after.missing, after.automatic), (before.path, false, false));
 }

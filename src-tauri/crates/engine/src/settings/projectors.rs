@@ -55,6 +55,12 @@ impl Configuration {
         }
     }
 
+    /// The projector that the model uses because it is in the model's folder.
+    pub(crate) async fn projector_beside(&self, model: &LocalModel) -> ApiResult<Option<PathBuf>> {
+        let automatic = self.projector_choice(model.id).await? == ProjectorChoice::Automatic;
+        if automatic { self.projector(model).await } else { Ok(None) }
+    }
+
     pub(crate) async fn reads_pictures(&self, model: &LocalModel) -> ApiResult<bool> {
         Ok(self.projector(model).await?.is_some())
     }

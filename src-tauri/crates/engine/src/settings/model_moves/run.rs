@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::ModelId;
 use domain::model::LocalModel;
+use store::ProjectorChoice;
 use tokio_util::sync::CancellationToken;
 
 use super::files::{self, MoveFault};
@@ -180,7 +181,18 @@ impl Configuration {
     async fn use_new_file(&self, job: &MoveJob) -> Result<(), ApiError> {
         let Some((from, to)) = job.paths() else { return Ok(()) };
         let (model, from, to) = (job.model(), from.display().to_string(), to.display().to_string());
-        self.base().store().write(move |store| store.model_moves_mut().use_file(model, &from, &to)).await?;
+        // It stays in the old folder, where the model at its new place would not find it.
+        let projector = self.projector_beside(&self.local_model(model).await?).await?;
+        let projector = projector.map(|path| ProjectorChoice::File(path.display().to_string()));
+        self.base()
+            .store()
+            .write(move |store| {
+                if let Some(choice) = &projector {
+                    store.model_projectors_mut().set(model, choice)?;
+                }
+                store.model_moves_mut().use_file(model, &from, &to)
+            })
+            .await?;
         self.base().events().changed(Changed::Models, Some(model.to_string()));
         Ok(())
     }
