@@ -14,7 +14,8 @@ pub(crate) struct PairedProjectors(Mutex<Paired>);
 type Paired = HashMap<String, (SystemTime, Option<PathBuf>)>;
 
 impl PairedProjectors {
-    /// Returns the projector in the folder of the model at `path`. Blocks if the folder has changed, while it reads the headers of the model and of its candidates.
+    /// Returns the projector in the folder of the model at `path`. If the folder has changed, it blocks while it reads the
+    /// headers of the model and of its candidates.
     pub(crate) fn of(&self, path: &str) -> Option<PathBuf> {
         let changed = Path::new(path).parent()?.metadata().and_then(|folder| folder.modified()).ok()?;
         if let Some((_, known)) = self.known().get(path).filter(|(read, _)| *read == changed) {
