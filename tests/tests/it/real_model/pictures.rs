@@ -8,7 +8,7 @@ use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use tempfile::TempDir;
 use tests::headless::{NOW, ended, selected_text, worker};
 
-#[allow(dead_code, reason = "shared with other crates")]
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
 #[path = "../../../src/tiny_models.rs"]
 mod tiny_models;
 

@@ -15,8 +15,8 @@ use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
-use crate::settings::projectors::PairedProjectors;
 use crate::settings::model_moves::moves::ModelMoves;
+use crate::settings::paired_projectors::PairedProjectors;
 use crate::settings::tokenizer_files::TokenizerFiles;
 use crate::settings::tool_servers::RunningServers;
 

@@ -29,6 +29,7 @@ pub(crate) mod model_load;
 pub(crate) mod model_moves;
 pub(crate) mod models;
 pub(crate) mod modes;
+pub(crate) mod paired_projectors;
 pub(crate) mod projectors;
 pub(crate) mod random_places;
 pub(crate) mod raw_models;
