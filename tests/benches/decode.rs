@@ -61,9 +61,12 @@ async fn compare(model: &Path) {
     host.shutdown().await;
 }
 
+/// A speed in tokens per second.
+type Figure = fn(&TimedReply) -> f64;
+
 fn summary(pairs: &[(TimedReply, TimedReply)]) {
     println!("{:>24} {:>12} {:>12} {:>16}", "medians", "worker", "llama.cpp", "ratio of pairs");
-    let figures: [(&str, fn(&TimedReply) -> f64); 2] =
+    let figures: [(&str, Figure); 2] =
         [("prompt, tokens/s", TimedReply::prompt_speed), ("decode, tokens/s", TimedReply::decode_speed)];
     for (name, figure) in figures {
         let ours = median(pairs.iter().map(|pair| figure(&pair.0)));

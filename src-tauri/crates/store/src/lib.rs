@@ -86,8 +86,8 @@ pub use table::message_search::{FoundMessage, MessageSearch, SearchAuthor, Searc
 pub use table::message_text::{MessageKey, MessageTexts, TextRevision, VisibleText};
 pub use table::model::{Models, ModelsMut};
 pub use table::model_adapter::{ModelAdapter, ModelAdapters, ModelAdaptersMut};
-pub use table::model_projector::{ModelProjectors, ModelProjectorsMut, ProjectorChoice};
 pub use table::model_move::{ModelMoves, ModelMovesMut};
+pub use table::model_projector::{ModelProjectors, ModelProjectorsMut, ProjectorChoice};
 pub use table::persona::{Personas, PersonasMut};
 pub use table::picture::{Pictures, PicturesMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};

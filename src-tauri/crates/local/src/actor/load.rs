@@ -18,8 +18,8 @@ use crate::gguf::{self, GgufHeader};
 use crate::gpu_fit::{ModelSize, layers_that_fit};
 use crate::library;
 use crate::load_options::LoadOptions;
-use crate::projectors;
 use crate::load_reason::LoadReason;
+use crate::projectors;
 use crate::saved::SavedCaches;
 use crate::status::WorkerState;
 
@@ -235,8 +235,8 @@ impl Actor {
             purpose: need.purpose(),
             aside: self.settings.cache_budget,
             saved: self.saved.as_ref().filter(|_| replies).and_then(folder),
-            projector: options.projector.filter(|_| replies),
             tuning: options.tuning(adapter),
+            projector: options.projector.filter(|_| replies),
         }
     }
 }

@@ -8,10 +8,7 @@ use provider::{ProviderErrorKind, Request};
 use tempfile::TempDir;
 
 use crate::support::*;
-
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
-mod tiny_models;
+use crate::tiny_models;
 
 /// A tiny model with the two adapters `one` and `two`, and a host that saves caches.
 struct Lab {
@@ -95,7 +92,7 @@ async fn changed_weight_never_reuses_what_was_read() {
     fs::write(lab.path("two"), tiny_models::adapter("llama", 3, 77)).unwrap();
     host.shutdown().await;
     assert_eq!(reused(&lab.reply(&lab.host(), &[("one", 1.0), ("two", 0.5)]).await), 0, "another file in its place");
-    assert_eq!(files(&lab.folder.path().join("cache/adapters")), [PathBuf::new(); 0], "combined files are gone");
+    assert!(files(&lab.folder.path().join("cache/adapters")).is_empty(), "combined files are gone");
 }
 
 #[tokio::test]

@@ -275,7 +275,9 @@ fn text_without_tokens_is_replaced() {
     let model = model("llama", folder.path());
     let vocab = Vocab::of(&model);
     let read = |text: &str, control| vocab.tokenize(&WireSegment { text: text.to_owned(), control });
-    for (text, same) in [("na\u{ef}ve", "na?ve"), ("\u{72d0}\u{1f98a}", "??"), ("<\u{ff5c}User\u{ff5c}>\0", "<?User?>?")] {
+    for (text, same) in
+        [("na\u{ef}ve", "na?ve"), ("\u{72d0}\u{1f98a}", "??"), ("<\u{ff5c}User\u{ff5c}>\0", "<?User?>?")]
+    {
         assert_eq!((read(text, false), read(text, true)), (read(same, false), read(same, true)));
     }
     assert_eq!(vocab.with_markers("\u{e9}", 8), vocab.with_markers("?", 8));
