@@ -446,6 +446,14 @@ export function client(call: Call) {
 		resumeDownload: (id: string) => call("resume_download", { id }) as Promise<Download>,
 		/** Cancels a download and deletes what it has received. */
 		cancelDownload: (id: string) => call("cancel_download", { id }) as Promise<void>,
+		/** Moves the files of a model into a model folder; an empty text is the one inside the data folder. The copy is compared by its checksum before the old files are deleted. Events report the progress and the end. */
+		moveModel: (id: string, folder: string) => call("move_model", { id, folder }) as Promise<ModelMove>,
+		/** Moves every model of a model folder into another one. */
+		moveModelsOfFolder: (from: string, folder: string) => call("move_models_of_folder", { from, folder }) as Promise<ModelMove[]>,
+		/** The moves of models that have not ended. */
+		listModelMoves: () => call("list_model_moves", {  }) as Promise<ModelMove[]>,
+		/** Cancels a move and deletes what it has copied. */
+		cancelModelMove: (id: string) => call("cancel_model_move", { id }) as Promise<void>,
 		/** Other apps on this machine with model files that are not in the library. */
 		findOtherModels: () => call("find_other_models", {  }) as Promise<OtherAppModels[]>,
 		/** Adds the models of one of these apps to the library, without copying them. */
@@ -456,14 +464,18 @@ export function client(call: Call) {
 		loadModel: (id: string) => call("load_model", { id }) as Promise<ModelState>,
 		/** Unloads a model once its current reply has ended. The next reply loads it again. */
 		unloadModel: (id: string) => call("unload_model", { id }) as Promise<ModelState>,
-		/** Changes the weight of the model's adapter (LoRA), from 0 to 2. */
-		setAdapterWeight: (id: string, weight: number | null) => call("set_adapter_weight", { id, weight }) as Promise<ModelState>,
-		/** Loads the model without an adapter from now on. */
-		removeModelAdapter: (id: string) => call("remove_model_adapter", { id }) as Promise<ModelState>,
 		/** The model reads no pictures from now on. */
 		removeModelProjector: (id: string) => call("remove_model_projector", { id }) as Promise<ModelState>,
 		/** The model reads pictures with the file in its folder from now on, if there is one. */
 		pairModelProjector: (id: string) => call("pair_model_projector", { id }) as Promise<ModelState>,
+		/** Changes the weight of one of the model's adapters (LoRA), from 0 to 2. */
+		setAdapterWeight: (id: string, path: string, weight: number | null) => call("set_adapter_weight", { id, path, weight }) as Promise<ModelState>,
+		/** Loads the model without this adapter from now on. */
+		removeModelAdapter: (id: string, path: string) => call("remove_model_adapter", { id, path }) as Promise<ModelState>,
+		/** The embedding model, and how much it has still to embed. */
+		embeddingChoice: () => call("embedding_choice", {  }) as Promise<EmbeddingModel>,
+		/** Uses the embedding model that comes with the app. */
+		useBundledEmbeddingModel: () => call("use_bundled_embedding_model", {  }) as Promise<EmbeddingModel>,
 		/** Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as settings of the model. */
 		measureModel: (id: string) => call("measure_model", { id }) as Promise<SpeedTest>,
 		/** Lists the devices that can compute models. A driver that crashes costs only the process that asks it. */
@@ -1038,7 +1050,7 @@ export type ComputeDeviceKind = "processor" |
 export type ComputeDevices = {
 	devices: ComputeDevice[],
 	/**  Why they could not be listed. The processor computes alone then. */
-	failure: string | null,
+	failure: LoadReason | null,
 };
 
 /**  The memories that a consolidation archived. Each can be restored. */
@@ -1169,6 +1181,20 @@ export type Drafting = {
 	text: string,
 	/**  The number of the next `draft` event. */
 	seq: number,
+};
+
+/**  The model that makes embeddings, for search by meaning. */
+export type EmbeddingModel = {
+	/**  `null` if there is none: searches use words only. */
+	name: string | null,
+	/**  The file that the user chose; `null` for the one that comes with the app. */
+	path: string | null,
+	/**  A model has come with the app. */
+	hasBundled: boolean,
+	/**  The chosen file is no longer in its place. */
+	missing: boolean,
+	/**  Texts that it has still to embed. */
+	left: number,
 };
 
 /**  The emotion that a reply shows. */
@@ -1346,6 +1372,10 @@ export type Event =
 { event: "downloading"; download: Download } | 
 /**  A download has ended. `model` is the id of the model in the library; `null` if the user cancelled. */
 { event: "downloadEnded"; id: string; name: string; model: string | null; makesDefault: boolean } | 
+/**  Progress or a new state of the move of a model. */
+{ event: "modelMoving"; moving: ModelMove } | 
+/**  A move has ended. It was given up unless `moved`. */
+{ event: "modelMoveEnded"; model: string; name: string; folder: string; moved: boolean } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -1760,11 +1790,22 @@ export type ListPlace = {
 /**  Why a model is not loaded as wished. */
 export type LoadNote = 
 /**  The graphics devices could not be used, so the processor computes alone. */
-{ kind: "withoutGraphics"; why: string } | 
+{ kind: "withoutGraphics"; reason: LoadReason } | 
 /**  Fewer layers are on the graphics device. */
-{ kind: "fewerLayers"; from: number; to: number; why: string } | 
+{ kind: "fewerLayers"; from: number; to: number; reason: LoadReason } | 
 /**  The context is smaller, in tokens. */
-{ kind: "smallerContext"; from: number; to: number; why: string };
+{ kind: "smallerContext"; from: number; to: number; reason: LoadReason };
+
+/**  Why graphics devices or memory could not be used as wished. */
+export type LoadReason = 
+/**  The graphics driver ended the worker. `detail` is technical and may be empty. */
+{ kind: "crashed"; detail: string } | 
+/**  The graphics driver failed when the devices were listed. `detail` is technical and may be empty. */
+{ kind: "driverFailed"; detail: string } | { kind: "driverSilent"; seconds: number } | 
+/**  There is no graphics device that the worker can use, or none with this name. */
+{ kind: "noDevice"; device: string | null } | { kind: "outOfMemory" } | 
+/**  llama.cpp did not load the model, and does not say why. */
+{ kind: "refused" };
 
 /**  The local API as it is now. */
 export type LocalApi = {
@@ -2193,6 +2234,23 @@ export type ModelMemory = {
 	total: number | null,
 };
 
+/**  A model whose files are on the way to another folder. */
+export type ModelMove = {
+	/**  Id of the model. */
+	model: string,
+	name: string,
+	/**  The model folder that it goes to. */
+	folder: string,
+	state: MoveState,
+	/**  Bytes that are copied or compared. */
+	done: number | null,
+	total: number | null,
+	/**  Why it failed; empty otherwise. */
+	reason: string,
+	/**  A way to go on. */
+	hint: string,
+};
+
 /**  The price of a model in US dollars per million tokens. */
 export type ModelPrice = {
 	input: number | null,
@@ -2230,12 +2288,24 @@ export type ModelState = {
 	devices: ModelMemory[],
 	/**  How it differs from what was wished. */
 	notes: LoadNote[],
-	adapter: ModelAdapter | null,
 	/**  `null`: the model reads no pictures. */
 	projector: ModelProjector | null,
 	/**  The user has chosen that the model reads no pictures. */
 	readsNoPictures: boolean,
+	/**  Adapters whose effects add up. */
+	adapters: ModelAdapter[],
 };
+
+/**  State of the move of a model. */
+export type MoveState = 
+/**  Another move goes first, or the app was closed. */
+"queued" | "copying" | 
+/**  The checksum of the copy is compared. */
+"checking" | 
+/**  The model uses its new file. The old one is deleted once its reply has ended. */
+"finishing" | 
+/**  It needs the user; `reason` says why. */
+"failed";
 
 /**  A new key, with the only copy of the secret. */
 export type NewApiKey = {
