@@ -6,10 +6,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use llama_cpp_2::vocab::{LlamaVocab, VocabType};
+use llama_cpp_2::model::LlamaModel;
 
 /// Replaces characters that the vocabulary cannot represent, if it has a token itself.
 const UNKNOWN: char = '?';
+/// Kinds of vocabularies that write characters as bytes, as model files name them.
+const SENTENCE_PIECE: [&str; 2] = ["llama", "t5"];
 /// SentencePiece writes a space as this character.
 const SPACE: char = '\u{2581}';
 
@@ -22,10 +24,13 @@ pub(crate) struct Alphabet {
 
 impl Alphabet {
     /// `None` if the vocabulary can represent every text.
-    pub(crate) fn of(vocab: &LlamaVocab<'_>) -> Option<Self> {
-        if !matches!(vocab.vocab_type(), VocabType::SPM | VocabType::UGM) {
+    pub(crate) fn of(model: &LlamaModel) -> Option<Self> {
+        // The wrapper's own function for the kind panics for some kinds.
+        let kind = model.meta_val_str("tokenizer.ggml.model").ok()?;
+        if !SENTENCE_PIECE.contains(&kind.as_str()) {
             return None;
         }
+        let vocab = model.vocab();
         let alphabet = Self::from_tokens(vocab.tokens().filter_map(|token| vocab.text(token)?.to_str().ok()));
         (alphabet.bytes.len() < 256).then_some(alphabet)
     }

@@ -95,7 +95,7 @@ impl<'model> Vocab<'model> {
         let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
         let ends = vocab.tokens().filter(|token| vocab.is_eog(*token)).collect();
         let markup_tokens = markup_tokens(&vocab);
-        let alphabet = Alphabet::of(&vocab);
+        let alphabet = Alphabet::of(model);
         Self { model, vocab, bos, ends, markup_tokens, alphabet }
     }
 

@@ -29,6 +29,7 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 		list_modes: () => [],
 		import_progress: () => null,
 		list_downloads: () => [],
+		list_model_moves: () => [],
 		hints_at_larger_model: () => false,
 	layered_settings: () => ({ settings: [], contradictions: [], model: null, character: null }),
 	list_personas: () => [],
