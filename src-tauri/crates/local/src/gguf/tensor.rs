@@ -50,12 +50,13 @@ pub(super) fn check_all<R: Read + Seek>(
     }
     let too_large = || GgufFault::CutData { have: reader.length(), need: u64::MAX };
     let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
+    let mut need = start;
     for tensor in &mut tensors {
         tensor.at = start.checked_add(tensor.at).ok_or_else(too_large)?;
-        let need = tensor.at.checked_add(tensor.bytes).ok_or_else(too_large)?;
-        if reader.length() < need {
-            return Err(GgufFault::CutData { have: reader.length(), need });
-        }
+        need = need.max(tensor.at.checked_add(tensor.bytes).ok_or_else(too_large)?);
+    }
+    if reader.length() < need {
+        return Err(GgufFault::CutData { have: reader.length(), need });
     }
     Ok(tensors)
 }
