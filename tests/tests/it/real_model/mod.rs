@@ -12,6 +12,9 @@ mod pictures;
 mod recall_floor;
 mod reuse;
 mod thinking;
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[path = "../../../src/tiny_models.rs"]
+mod tiny_models;
 mod token_choices;
 mod tools;
 mod turns;

@@ -8,9 +8,7 @@ use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use tempfile::TempDir;
 use tests::headless::{NOW, ended, selected_text, worker};
 
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../src/tiny_models.rs"]
-mod tiny_models;
+use crate::real_model::tiny_models;
 
 /// An app with a tiny model in a folder of its own, and a chat with a character that has only a name.
 struct App {

@@ -5,20 +5,24 @@ use engine::api::{Figures, SettingOwner, SettingValue};
 use engine::{Engine, Options};
 use tests::headless::{ended, selected_text};
 
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../src/tiny_models.rs"]
-mod tiny_models;
+use crate::real_model::tiny_models;
 
 const QWEN3: &str =
     include_str!("../../../../src-tauri/crates/context/tests/chat_templates/templates/qwen3-thinking.jinja");
+const DEEPSEEK_R1: &str =
+    include_str!("../../../../src-tauri/crates/context/tests/chat_templates/templates/deepseek-r1.jinja");
 
-/// Lets random weights write thoughts and a reply. The reply ends with the grammar.
-fn grammar() -> String {
+/// Lets random weights write thoughts and a reply, after the `opening` of the thoughts. The reply ends with the grammar.
+fn grammar(opening: &str) -> String {
     let letters = |count| "[a-z] ".repeat(count);
-    format!(r#"root ::= "<think>\n" {}"\n</think>\n\n" {}"#, letters(10), letters(12))
+    format!(r#"root ::= {opening} {}"\n</think>\n\n" {}"#, letters(10), letters(12))
 }
 
-async fn three_turns(architecture: &str, template: &str) -> Vec<Figures> {
+/// What the template leaves to the model.
+const OPENING: &str = r#""<think>\n""#;
+const NOTHING: &str = "";
+
+async fn three_turns(architecture: &str, template: &str, opening: &str) -> Vec<Figures> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tiny.gguf");
     std::fs::write(&path, tiny_models::bytes_with_template(architecture, template)).unwrap();
@@ -39,7 +43,7 @@ async fn three_turns(architecture: &str, template: &str) -> Vec<Figures> {
     for key in ["memory", "read_ahead"] {
         set(key, SettingValue::Switch(false)).await;
     }
-    set("grammar", SettingValue::Text(grammar())).await;
+    set("grammar", SettingValue::Text(grammar(opening))).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
     let mut figures = Vec::new();
@@ -62,14 +66,25 @@ async fn three_turns(architecture: &str, template: &str) -> Vec<Figures> {
     figures
 }
 
+/// Tokens that each later turn has read beyond those that are new in its prompt.
+fn read_again(figures: &[Figures]) -> Vec<i64> {
+    let count = |number: Option<u32>| i64::from(number.unwrap());
+    figures.windows(2).map(|pair| count(pair[1].evaluated) - count(pair[1].prompt) + count(pair[0].prompt)).collect()
+}
+
+/// The last tokens before the reply may be split otherwise with it.
+#[tokio::test]
+async fn thoughts_left_out_cost_only_the_reply() {
+    for (template, opening) in [(QWEN3, OPENING), (DEEPSEEK_R1, NOTHING)] {
+        let figures = three_turns("llama", template, opening).await;
+        assert!(read_again(&figures).iter().all(|tokens| *tokens <= 16), "{figures:?}");
+    }
+}
+
 /// A recurrent state cannot be cut, so it is taken from the checkpoint at the end of the prompt.
 #[tokio::test]
 async fn hybrid_model_keeps_what_it_read_before_thoughts() {
-    let figures = three_turns("qwen35", QWEN3).await;
-    for pair in figures.windows(2) {
-        let (before, after) = (pair[0].prompt.unwrap(), &pair[1]);
-        let (prompt, evaluated) = (after.prompt.unwrap(), after.evaluated.unwrap());
-        // At most one interval between checkpoints is read again.
-        assert!(evaluated <= prompt - before + 64, "{figures:?}");
-    }
+    let figures = three_turns("qwen35", QWEN3, OPENING).await;
+    // At most one interval between checkpoints is read again.
+    assert!(read_again(&figures).iter().all(|tokens| *tokens <= 64), "{figures:?}");
 }
