@@ -184,7 +184,7 @@ async fn reply_of_thoughts_only_is_reported() {
             panic!("{ended:?}")
         };
         assert!(words.contains("only thoughts") && hint.contains("thinking off"), "{words} {hint}");
-        assert_eq!(message, None);
+        assert_eq!(shown(message), (String::new(), "Hm.".into()), "the thoughts are readable");
         app.say("Again?").await;
         assert!(server.sent().iter().all(|line| !line.trim_end().ends_with(':')), "{:?}", server.sent());
     }
