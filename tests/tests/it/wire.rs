@@ -467,12 +467,11 @@ async fn template_is_checked_and_rendered_unsaved() {
     let base = engine.get_template("base-roleplay".into()).await.unwrap();
     let rendered = engine.render_template(base.json.clone(), house.chat.clone()).await.unwrap();
     assert!(rendered.text.contains("Ada keeps the lighthouse") && rendered.tokens > 20, "{rendered:?}");
-    let told = |name: &str| rendered.problems.iter().any(|one| one.section.as_deref() == Some(name));
-    assert!(
-        told("media") && !told("description"),
-        "what is said in vain is told beside the preview: {:?}",
-        rendered.problems
-    );
+    assert_eq!(rendered.problems, []);
+    let vain = base.json.replace("You are ${character.name}", "{{nosuchthing}} You are ${character.name}");
+    let rendered = engine.render_template(vain, house.chat.clone()).await.unwrap();
+    let sections: Vec<_> = rendered.problems.iter().map(|one| one.section.as_deref()).collect();
+    assert_eq!(sections, [Some("identity")], "the preview warns about text without effect");
     let broken = base.json.replace("${character.description}", "${character.nonsense}");
     let problems = engine.check_template(broken.clone()).await.unwrap();
     assert_eq!(problems[0].section.as_deref(), Some("description"), "{problems:?}");

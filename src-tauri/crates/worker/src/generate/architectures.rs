@@ -236,7 +236,7 @@ fn tiny_models_are_small_and_always_the_same() {
     }
     for kind in tiny_models::PROJECTORS {
         let projector = tiny_models::projector_bytes(kind, tiny_models::WIDTH);
-        assert!(projector.len() < 200_000, "{kind}: {} bytes", projector.len());
+        assert!(projector.len() < 250_000, "{kind}: {} bytes", projector.len());
         assert!(projector == tiny_models::projector_bytes(kind, tiny_models::WIDTH), "{kind}");
     }
 }
