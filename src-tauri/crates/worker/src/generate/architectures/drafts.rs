@@ -8,6 +8,7 @@ use worker::protocol::{WireSampling, WireSegment};
 
 use super::super::*;
 use super::*;
+use crate::draft::ROUNDING;
 
 /// SmolLM2-135M. `cargo xtask setup` provides it.
 fn real_model() -> LlamaModel {
@@ -74,14 +75,11 @@ fn drafts_do_not_change_a_random_reply() {
     assert!(largest_lead(&model("llama", folder.path()), &prompts, 150) <= TOLERANCE);
 }
 
+/// Batches of other sizes round differently, and how much depends on the processor. A draft may therefore choose between
+/// tokens that are equally likely, and only between these.
 #[test]
-fn drafts_do_not_change_a_reply() {
-    let model = real_model();
-    let vocab = Vocab::of(&model);
-    let [mut drafting, mut plain] = sessions(&vocab);
-    for prompt in transcripts() {
-        assert_eq!(drafting.reply("chat", &prompt, 150).0, plain.reply("chat", &prompt, 150).0);
-    }
+fn drafts_choose_only_among_equally_likely_tokens() {
+    assert!(largest_lead(&real_model(), &transcripts(), 150) <= ROUNDING);
 }
 
 /// Processor time of this thread, which computes alone. Other processes hardly change it.
