@@ -16,13 +16,20 @@ const FEWEST: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChunkSize {
     tokens: usize,
+    fewest: usize,
     most: usize,
 }
 
 impl ChunkSize {
     /// Starts with `tokens`, and never exceeds `most`.
     pub(crate) fn new(tokens: u32, most: u32) -> Self {
-        Self { tokens: tokens as usize, most: most as usize }
+        Self { tokens: tokens as usize, fewest: FEWEST.min(most as usize), most: most as usize }
+    }
+
+    /// Never changes, so that the load of the machine does not decide how numbers are rounded.
+    #[cfg(test)]
+    pub(crate) fn fixed(tokens: u32) -> Self {
+        Self { fewest: tokens as usize, ..Self::new(tokens, tokens) }
     }
 
     pub(crate) fn tokens(self) -> usize {
@@ -35,7 +42,7 @@ impl ChunkSize {
             return;
         }
         if time > LONGEST {
-            self.tokens = (self.tokens / 2).max(FEWEST.min(self.most));
+            self.tokens = (self.tokens / 2).max(self.fewest);
         } else if time < SHORTEST {
             self.tokens = (self.tokens * 2).min(self.most);
         }

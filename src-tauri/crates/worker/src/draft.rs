@@ -21,7 +21,7 @@ const PAUSE: usize = 128;
 const LONGEST_PAUSE: usize = 1_024;
 /// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
 /// one. Measured on SmolLM2: 0.07.
-pub(crate) const ROUNDING: f32 = 0.25;
+const ROUNDING: f32 = 0.25;
 
 /// Drafts the continuations of replies.
 #[derive(Default)]

@@ -81,7 +81,7 @@ impl<'m> Chat<'m> {
         let shown = sight::Shown::default();
         let replies = Arc::new(ReplyWriter::new(sight::PixelSource::new(requests, Arc::clone(&shown))));
         let inbox = Inbox::read(pipe, Arc::clone(&replies));
-        let session = GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH), true);
+        let session = GenerationSession::new(vocab, context, cache, ChunkSize::fixed(BATCH), true);
         let session = session.with_projector(projector);
         Self { session, inbox, replies, shown, sampling: WireSampling::default() }
     }
