@@ -43,7 +43,7 @@ test("adapter is added, weighted and removed", async () => {
 	await id("add-adapter").click();
 	await page.getByText("pirate-f16.gguf").waitFor();
 	await page.getByRole("slider", { name: "Strength" }).press("ArrowLeft");
-	await page.getByRole("button", { name: "Remove adapter" }).click();
+	await page.getByRole("button", { name: "Remove pirate-f16.gguf" }).click();
 	await id("add-adapter").waitFor();
 });
 
