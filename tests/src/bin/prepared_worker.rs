@@ -57,7 +57,7 @@ fn send(reply: &WorkerReply) {
 
 struct PreparedModel {
     tokenizer: Tokenizer,
-    /// What was read and written last for each cache key, in tokens.
+    /// Tokens of the last prompt and reply for each cache key.
     caches: HashMap<String, Vec<u32>>,
     replies: usize,
 }

@@ -36,7 +36,7 @@ pub struct ToolRound {
     pub calls: Vec<ToolCall>,
     /// One for each call, in the same order.
     pub results: Vec<ToolResult>,
-    /// What the service needs to go on with its thoughts.
+    /// Opaque data with which the service continues its thoughts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<SignedThought>,
 }

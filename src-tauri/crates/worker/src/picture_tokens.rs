@@ -1,4 +1,4 @@
-//! Tokens that stand for a picture in a sequence.
+//! Token ids of a picture in a sequence.
 //!
 //! A picture takes one KV cell for each of its tokens, like text, but has no token ids. It gets ids of its own: negative
 //! ones, which no vocabulary has. They are derived from the picture's checksum, so that comparing tokens also compares

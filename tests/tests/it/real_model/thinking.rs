@@ -18,7 +18,7 @@ fn grammar(opening: &str) -> String {
     format!(r#"root ::= {opening} {}"\n</think>\n\n" {}"#, letters(10), letters(12))
 }
 
-/// What the template leaves to the model.
+/// Opening mark of the thoughts, if the template does not write it.
 const OPENING: &str = r#""<think>\n""#;
 const NOTHING: &str = "";
 

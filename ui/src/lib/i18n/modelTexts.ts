@@ -31,7 +31,7 @@ export function noteText(note: LoadNote): string {
 	return note.kind === "fewerLayers" ? t("modelLoad.fewerLayers", numbers) : t("modelLoad.smallerContext", numbers);
 }
 
-/** Why graphics devices or memory could not be used as wished. Technical details stand in brackets. */
+/** Reason why a graphics device or the memory was not used as requested. Technical details are in brackets. */
 export function reasonText(reason: LoadReason): string {
 	switch (reason.kind) {
 		case "crashed":
