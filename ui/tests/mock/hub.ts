@@ -144,7 +144,7 @@ export class MockHub {
 		const size = context ?? 8192;
 		const [cache, working] = [size * 147_456, 67_108_864 + weights / 20];
 		const needed = weights + cache + working;
-		return { fits: needed > FREE ? "no" : needed > FREE * 0.8 ? "tight" : "yes", weights, cache, working, needed, available: FREE, graphics: { layers: 29, of: 37, devices: ["AMD Radeon RX 7600"], free: 7_400_000_000 }, context: size, trainedContext: 32_768, largestContext: Math.min(32_768, Math.floor((FREE - weights - working) / 147_456 / 256) * 256), architecture: "qwen3", parameters: 4_022_468_096, hasTemplate: true };
+		return { fits: needed > FREE ? "no" : needed > FREE * 0.8 ? "tight" : "yes", weights, cache, working, needed, available: FREE, graphics: { layers: 29, processorExperts: 0, of: 37, devices: ["AMD Radeon RX 7600"], free: 7_400_000_000 }, context: size, trainedContext: 32_768, largestContext: Math.min(32_768, Math.floor((FREE - weights - working) / 147_456 / 256) * 256), architecture: "qwen3", parameters: 4_022_468_096, hasTemplate: true };
 	};
 
 	op_download_suggestion = ({ id }: { id: string }): Download => {

@@ -84,7 +84,7 @@ export class MockModelLoads {
 	}
 
 	#of(id: string): ModelState {
-		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...this.#states.get(id) };
+		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, processorExperts: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...this.#states.get(id) };
 	}
 
 	#change(id: string, change: Partial<ModelState>): ModelState {

@@ -1,9 +1,10 @@
-//! The next attempt after a model could not be loaded as wished: fewer layers on the graphics device, then a smaller
-//! context, then the processor alone.
+//! The next attempt after a model could not be loaded as wished: experts on the processor, fewer layers on the graphics
+//! device, then a smaller context, then the processor alone.
 
 use provider::{ProviderError, ProviderErrorKind};
 use serde::Serialize;
 
+use crate::gpu_fit::LayerSplit;
 use crate::load_reason::LoadReason;
 
 /// Smallest context, in tokens, that is tried without being asked for.
@@ -14,9 +15,16 @@ const SMALLEST_SHARE: u32 = 4;
 /// One way to load a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attempt {
-    pub(crate) gpu_layers: u32,
+    /// Parts of the model on graphics devices and on the processor.
+    pub(crate) split: LayerSplit,
     /// In tokens.
     pub(crate) context: u32,
+}
+
+impl Attempt {
+    pub(crate) fn on_processor(context: u32) -> Self {
+        Self { split: LayerSplit::default(), context }
+    }
 }
 
 /// Why a model is not loaded as wished.
@@ -25,6 +33,8 @@ pub(crate) struct Attempt {
 pub enum LoadNote {
     /// The graphics devices could not be used, so the processor computes alone.
     WithoutGraphics { reason: LoadReason },
+    /// The processor computes the experts of more layers.
+    MoreExperts { from: u32, to: u32, reason: LoadReason },
     /// Fewer layers are on the graphics device.
     FewerLayers { from: u32, to: u32, reason: LoadReason },
     /// The context is smaller, in tokens.
@@ -35,6 +45,9 @@ impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::WithoutGraphics { reason } => write!(f, "the processor computes alone: {reason}"),
+            Self::MoreExperts { from, to, reason } => {
+                write!(f, "the experts of {to} instead of {from} layers are on the processor: {reason}")
+            }
             Self::FewerLayers { from, to, reason } => {
                 write!(f, "{to} instead of {from} layers are on the graphics device: {reason}")
             }
@@ -50,12 +63,19 @@ impl std::fmt::Display for LoadNote {
 pub(crate) struct Ladder {
     first: Attempt,
     pub(crate) current: Attempt,
+    /// Layers with experts that can move to the processor; 0 unless the model is a mixture of experts.
+    expert_layers: u32,
     notes: Vec<LoadNote>,
 }
 
 impl Ladder {
     pub(crate) fn new(first: Attempt, notes: Vec<LoadNote>) -> Self {
-        Self { first, current: first, notes }
+        Self { first, current: first, expert_layers: 0, notes }
+    }
+
+    /// The layers whose experts can move to the processor.
+    pub(crate) fn with_experts(self, expert_layers: u32) -> Self {
+        Self { expert_layers, ..self }
     }
 
     /// Moves to the next attempt after `error`. Returns false if there is none.
@@ -74,15 +94,21 @@ impl Ladder {
 
     fn next(&self, error: &ProviderError) -> Option<Attempt> {
         use ProviderErrorKind::{Model, OutOfMemory, WorkerDied};
-        let Attempt { gpu_layers, context } = self.current;
-        let on_processor = Attempt { gpu_layers: 0, context: self.first.context };
-        let smaller = (context / 2 >= SMALLEST_CONTEXT).then_some(Attempt { gpu_layers, context: context / 2 });
+        let Attempt { split, context } = self.current;
+        let gpu_layers = split.gpu_layers;
+        let on_processor = Attempt::on_processor(self.first.context);
+        let smaller = (context / 2 >= SMALLEST_CONTEXT).then_some(Attempt { split, context: context / 2 });
         match error.kind {
             WorkerDied if gpu_layers > 0 => Some(on_processor),
+            OutOfMemory | Model if gpu_layers > 0 && split.processor_experts < self.expert_layers => {
+                let processor_experts = (split.processor_experts + self.expert_layers).div_ceil(2);
+                Some(Attempt { split: LayerSplit { processor_experts, ..split }, context })
+            }
             // llama.cpp does not say whether the file or the memory is the reason.
             OutOfMemory | Model if gpu_layers > 0 => {
-                let fewer = Attempt { gpu_layers: gpu_layers / 2, context };
-                let worthwhile = fewer.gpu_layers > 0 && fewer.gpu_layers >= self.first.gpu_layers / SMALLEST_SHARE;
+                let fewer = Attempt { split: LayerSplit { gpu_layers: gpu_layers / 2, ..split }, context };
+                let least = (self.first.split.gpu_layers / SMALLEST_SHARE).max(1);
+                let worthwhile = fewer.split.gpu_layers >= least;
                 let has_shrunk = context < self.first.context;
                 if worthwhile { Some(fewer) } else { Some(smaller.filter(|_| !has_shrunk).unwrap_or(on_processor)) }
             }
@@ -93,10 +119,14 @@ impl Ladder {
 
     /// Replaces what was said about layers and context by the difference to the first attempt.
     fn describe(&mut self, error: &ProviderError) {
-        let (first, now, reason) = (self.first, self.current, LoadReason::from(error));
+        let (first, now, reason) = (self.first.split, self.current.split, LoadReason::from(error));
         self.notes.retain(|note| matches!(note, LoadNote::WithoutGraphics { .. }));
         if now.gpu_layers == 0 && first.gpu_layers > 0 && self.notes.is_empty() {
             self.notes.push(LoadNote::WithoutGraphics { reason: reason.clone() });
+        }
+        if now.gpu_layers > 0 && now.processor_experts > first.processor_experts {
+            let (from, to) = (first.processor_experts, now.processor_experts);
+            self.notes.push(LoadNote::MoreExperts { from, to, reason: reason.clone() });
         }
         if now.gpu_layers > 0 && now.gpu_layers < first.gpu_layers {
             self.notes.push(LoadNote::FewerLayers {
@@ -105,8 +135,9 @@ impl Ladder {
                 reason: reason.clone(),
             });
         }
-        if now.context < first.context {
-            self.notes.push(LoadNote::SmallerContext { from: first.context, to: now.context, reason });
+        let (wished, context) = (self.first.context, self.current.context);
+        if context < wished {
+            self.notes.push(LoadNote::SmallerContext { from: wished, to: context, reason });
         }
     }
 }
@@ -119,12 +150,31 @@ mod tests {
         ProviderError::new(kind, "it did not work", "")
     }
 
+    fn attempt(gpu_layers: u32, processor_experts: u32, context: u32) -> Attempt {
+        Attempt { split: LayerSplit { gpu_layers, processor_experts }, context }
+    }
+
+    #[test]
+    fn experts_move_before_layers() {
+        let mut ladder = Ladder::new(attempt(49, 20, 4_096), Vec::new()).with_experts(48);
+        let mut all = Vec::new();
+        while ladder.step(&failed(ProviderErrorKind::OutOfMemory)) && ladder.current.split.gpu_layers == 49 {
+            all.push(ladder.current.split.processor_experts);
+        }
+        assert_eq!(all, [34, 41, 45, 47, 48]);
+        assert_eq!(ladder.current, attempt(24, 48, 4_096));
+        let told: Vec<_> = ladder.into_notes().iter().map(ToString::to_string).collect();
+        let why = "the memory is not enough";
+        let experts = format!("the experts of 48 instead of 20 layers are on the processor: {why}");
+        assert_eq!(told, [experts, format!("24 instead of 49 layers are on the graphics device: {why}")]);
+    }
+
     /// Every attempt as layers and context, while each fails with `kind`.
     fn attempts(gpu_layers: u32, context: u32, kind: ProviderErrorKind) -> (Vec<(u32, u32)>, Vec<LoadNote>) {
-        let mut ladder = Ladder::new(Attempt { gpu_layers, context }, Vec::new());
+        let mut ladder = Ladder::new(attempt(gpu_layers, 0, context), Vec::new());
         let mut all = vec![(gpu_layers, context)];
         while ladder.step(&failed(kind)) {
-            all.push((ladder.current.gpu_layers, ladder.current.context));
+            all.push((ladder.current.split.gpu_layers, ladder.current.context));
         }
         (all, ladder.into_notes())
     }
@@ -157,7 +207,7 @@ mod tests {
 
     #[test]
     fn fewer_layers_are_told_with_both_numbers() {
-        let mut ladder = Ladder::new(Attempt { gpu_layers: 20, context: 4_096 }, Vec::new());
+        let mut ladder = Ladder::new(attempt(20, 0, 4_096), Vec::new());
         assert!(ladder.step(&failed(ProviderErrorKind::OutOfMemory)));
         let notes = ladder.into_notes();
         let told: Vec<_> = notes.iter().map(ToString::to_string).collect();

@@ -18,6 +18,10 @@ pub(crate) struct ModelSize {
     pub(crate) layers: u32,
     /// Bytes of all weights.
     pub(crate) weights: u64,
+    /// Those of them that belong to experts.
+    pub(crate) experts: u64,
+    /// Number of the first layers, which have no experts.
+    pub(crate) dense_layers: u32,
     /// Bytes of f16 KV cache per token, of all layers.
     pub(crate) cache_per_token: u64,
 }
@@ -25,7 +29,21 @@ pub(crate) struct ModelSize {
 impl ModelSize {
     pub(crate) fn of(header: &GgufHeader, bytes: u64) -> Self {
         let cache_per_token = header.cache_bytes_per_token.unwrap_or(0);
-        Self { layers: header.layers.unwrap_or(0), weights: bytes, cache_per_token }
+        let experts = header.expert_bytes.min(bytes);
+        let (layers, dense_layers) = (header.layers.unwrap_or(0), header.dense_layers);
+        Self { layers, weights: bytes, experts, dense_layers, cache_per_token }
+    }
+
+    /// The weights without the experts of the first `layers`.
+    fn without_experts(self, layers: u32) -> Self {
+        Self { weights: self.weights - self.experts_of(layers), ..self }
+    }
+
+    /// Bytes of the experts of the first `layers`.
+    pub(crate) fn experts_of(&self, layers: u32) -> u64 {
+        let with_experts = |layers: u32| u128::from(layers.min(self.layers).saturating_sub(self.dense_layers));
+        let share = u128::from(self.experts) * with_experts(layers) / with_experts(self.layers).max(1);
+        u64::try_from(share).unwrap_or(self.experts)
     }
 
     /// Bytes of KV cache for `context` tokens and the room for helper jobs.
@@ -44,6 +62,8 @@ impl ModelSize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphicsFit {
     pub layers: u32,
+    /// The first layers, whose experts stay in the memory of the processor.
+    pub processor_experts: u32,
     /// All layers, with the output layer.
     pub of: u32,
     /// Descriptions of the devices.
@@ -57,11 +77,15 @@ pub struct GraphicsFit {
 pub fn graphics_fit(header: &GgufHeader, bytes: u64, context: u32, devices: &Devices) -> Option<GraphicsFit> {
     let graphics = devices.graphics();
     let size = ModelSize::of(header, bytes);
-    (!graphics.is_empty()).then(|| GraphicsFit {
-        layers: layers_that_fit(size, size.cache(context, CacheType::F16), &graphics),
-        of: size.layers + 1,
-        devices: graphics.iter().map(|device| device.description.clone()).collect(),
-        free: graphics.iter().map(|device| device.free).fold(0, u64::saturating_add),
+    (!graphics.is_empty()).then(|| {
+        let split = split_that_fits(size, size.cache(context, CacheType::F16), &graphics);
+        GraphicsFit {
+            layers: split.gpu_layers,
+            processor_experts: split.processor_experts,
+            of: size.layers.saturating_add(1),
+            devices: graphics.iter().map(|device| device.description.clone()).collect(),
+            free: graphics.iter().map(|device| device.free).fold(0, u64::saturating_add),
+        }
     })
 }
 
@@ -76,9 +100,39 @@ fn usable(device: &Device) -> u64 {
     device.free.saturating_sub((device.total / SPARE_SHARE).max(SPARE))
 }
 
+/// The parts of a model on graphics devices and on the processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LayerSplit {
+    /// Layers on graphics devices, including the output layer.
+    pub(crate) gpu_layers: u32,
+    /// The first layers, whose experts stay in the memory of the processor.
+    pub(crate) processor_experts: u32,
+}
+
+/// Splits a model over the free memory of `devices` and the processor. A token uses few of the experts, so they are the
+/// first thing that the devices do without: attention and the KV cache gain more from a device than the same bytes of experts.
+pub(crate) fn split_that_fits(size: ModelSize, cache: u64, devices: &[&Device]) -> LayerSplit {
+    let all = size.layers.saturating_add(1);
+    let fits = |experts| layers_that_fit(size.without_experts(experts), cache, devices) >= all;
+    if size.experts == 0 || fits(0) {
+        return LayerSplit { gpu_layers: layers_that_fit(size, cache, devices), processor_experts: 0 };
+    }
+    if !fits(size.layers) {
+        let gpu_layers = layers_that_fit(size.without_experts(size.layers), cache, devices);
+        return LayerSplit { gpu_layers, processor_experts: if gpu_layers > 0 { size.layers } else { 0 } };
+    }
+    // `fits` is false below a number of layers and true from it on.
+    let (mut too_few, mut enough) = (0, size.layers);
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
+        if fits(middle) { enough = middle } else { too_few = middle }
+    }
+    LayerSplit { gpu_layers: all, processor_experts: enough }
+}
+
 /// Returns the number of layers, including the output layer, whose weights and KV cache fit the free memory of `devices`.
 pub(crate) fn layers_that_fit(size: ModelSize, cache: u64, devices: &[&Device]) -> u32 {
-    let all = size.layers + 1;
+    let all = size.layers.saturating_add(1);
     if size.layers == 0 {
         return 0;
     }
@@ -103,7 +157,52 @@ mod tests {
     }
 
     /// An 8B model at Q4: 32 layers, 5 GB of weights, 128 KiB of cache per token.
-    const LARGE: ModelSize = ModelSize { layers: 32, weights: 5_000_000_000, cache_per_token: 131_072 };
+    const LARGE: ModelSize =
+        ModelSize { layers: 32, weights: 5_000_000_000, experts: 0, dense_layers: 0, cache_per_token: 131_072 };
+
+    /// A 30B mixture of experts at Q4: 48 layers, 18.5 GB of weights, 96 KiB of cache per token.
+    const MIXTURE: ModelSize = ModelSize {
+        layers: 48,
+        weights: 18_500_000_000,
+        experts: 17_000_000_000,
+        dense_layers: 0,
+        cache_per_token: 98_304,
+    };
+
+    fn split(free: u64) -> LayerSplit {
+        split_that_fits(MIXTURE, MIXTURE.cache(8_192, CacheType::F16), &[&card(free)])
+    }
+
+    #[test]
+    fn experts_leave_the_device_before_whole_layers() {
+        assert_eq!(split(64 * GIB), LayerSplit { gpu_layers: 49, processor_experts: 0 });
+        let LayerSplit { gpu_layers, processor_experts } = split(12 * GIB);
+        assert_eq!(gpu_layers, 49, "attention and cache of all layers");
+        assert!((25..35).contains(&processor_experts), "{processor_experts}");
+        assert!(split(8 * GIB).processor_experts > processor_experts, "less memory, fewer experts");
+        let small = split(2 * GIB);
+        assert!(small.processor_experts == 48 && (1..49).contains(&small.gpu_layers), "{small:?}");
+        assert_eq!(split(0), LayerSplit::default());
+    }
+
+    #[test]
+    fn first_layers_without_experts_free_nothing() {
+        let size = ModelSize { dense_layers: 3, ..MIXTURE };
+        assert_eq!([0, 3, 48, 99].map(|layers| size.experts_of(layers)), [0, 0, size.experts, size.experts]);
+        assert_eq!(size.experts_of(4), size.experts / 45);
+        let all_dense = ModelSize { dense_layers: u32::MAX, ..MIXTURE };
+        assert_eq!(all_dense.experts_of(48), 0);
+    }
+
+    #[test]
+    fn split_of_a_dense_model_is_that_of_its_layers() {
+        for free in [0, GIB, 4 * GIB, 8 * GIB] {
+            let cache = LARGE.cache(8_192, CacheType::F16);
+            let gpu_layers = layers_that_fit(LARGE, cache, &[&card(free)]);
+            let expected = LayerSplit { gpu_layers, processor_experts: 0 };
+            assert_eq!(split_that_fits(LARGE, cache, &[&card(free)]), expected);
+        }
+    }
 
     #[test]
     fn only_discrete_devices_add_memory() {
@@ -139,7 +238,14 @@ mod tests {
         // A quarter of the context is room for helper jobs.
         assert_eq!(LARGE.cache(8_192, CacheType::F16), GIB / 4 * 5);
         assert_eq!(LARGE.cache(8_192, CacheType::Q8_0), GIB / 4 * 5 / 64 * 34);
-        let hostile = ModelSize { layers: u32::MAX - 1, weights: u64::MAX, cache_per_token: u64::MAX };
+        let hostile = ModelSize {
+            layers: u32::MAX,
+            weights: u64::MAX,
+            experts: u64::MAX,
+            dense_layers: 1,
+            cache_per_token: u64::MAX,
+        };
         assert!(layers_that_fit(hostile, u64::MAX, &[&card(u64::MAX)]) > 0, "no overflow");
+        assert!(split_that_fits(hostile, u64::MAX, &[&card(u64::MAX)]).gpu_layers > 0, "no overflow");
     }
 }

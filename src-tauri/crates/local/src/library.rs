@@ -227,6 +227,8 @@ mod tests {
             tensors: 1,
             layers: Some(1),
             parameters: 1,
+            expert_bytes: 0,
+            dense_layers: 0,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,
             embeds: false,

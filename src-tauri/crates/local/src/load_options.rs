@@ -9,6 +9,8 @@ use worker::protocol::{Adapter, CacheType, FlashAttention, Tuning};
 pub struct LoadOptions {
     /// Layers that graphics devices compute, 0 for none; `None`: as many as fit their free memory.
     pub gpu_layers: Option<u32>,
+    /// The first layers, whose experts stay in the memory of the processor; `None`: as many as the graphics devices have no room for.
+    pub processor_experts: Option<u32>,
     /// Name of the only graphics device to use; `None`: all discrete ones, or else the integrated one.
     pub device: Option<String>,
     /// Compute threads; `None`: those of [`WorkerSettings`](crate::WorkerSettings).
@@ -25,13 +27,14 @@ pub struct LoadOptions {
 
 impl LoadOptions {
     /// `adapter` has the effect of all adapters.
-    pub(crate) fn tuning(&self, adapter: Option<Adapter>) -> Tuning {
+    pub(crate) fn tuning(&self, adapter: Option<Adapter>, processor_experts: u32) -> Tuning {
         Tuning {
             device: self.device.clone(),
             batch: self.batch,
             cache_type: self.cache_type,
             flash_attention: self.flash_attention,
             adapter,
+            processor_experts,
         }
     }
 

@@ -61,6 +61,8 @@ pub struct LoadedModel {
     pub layers: u32,
     /// Layers on graphics devices.
     pub gpu_layers: u32,
+    /// The first layers, whose experts stay in the memory of the processor.
+    pub processor_experts: u32,
     pub devices: Vec<UsedDevice>,
     /// How it differs from what was wished.
     pub notes: Vec<LoadNote>,

@@ -157,7 +157,11 @@ fn load_model(
             }
             !leaving.load(Ordering::Acquire)
         });
-    let params = tuning::on_device(params, &load.tuning, load.gpu_layers)?;
+    let mut params = Box::pin(tuning::on_device(params, &load.tuning, load.gpu_layers)?);
+    let experts = tuning::expert_tensors(load.tuning.processor_experts);
+    if let Some(pattern) = experts.as_deref().filter(|_| load.gpu_layers > 0) {
+        params.as_mut().add_cpu_buft_override(pattern);
+    }
     let _ = placement::take();
     let mut model = LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| WorkerError {
         code: ErrorCode::Load,

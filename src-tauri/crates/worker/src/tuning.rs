@@ -1,5 +1,6 @@
 //! Applies the tuning of a load request to the parameters of llama.cpp.
 
+use std::ffi::CString;
 use std::path::Path;
 
 use llama_cpp_2::context::LlamaContext;
@@ -37,6 +38,19 @@ pub(crate) fn on_device(
     }
 }
 
+/// Most layers that a pattern names, far more than any model has.
+const MAX_LAYERS: u32 = 1_024;
+
+/// A regular expression for the tensors of the experts in the first layers, as that of llama.cpp's `--n-cpu-moe`; `None`
+/// without a layer.
+pub(crate) fn expert_tensors(first_layers: u32) -> Option<CString> {
+    let layers: Vec<_> = (0..first_layers.min(MAX_LAYERS)).map(|layer| layer.to_string()).collect();
+    if layers.is_empty() {
+        return None;
+    }
+    CString::new(format!(r"^blk\.({})\.ffn_(up|down|gate|gate_up)_(ch|)exps", layers.join("|"))).ok()
+}
+
 /// Sets the types of the KV cache and the attention.
 pub(crate) fn tuned(params: LlamaContextParams, tuning: &Tuning) -> LlamaContextParams {
     let cache = match tuning.cache_type {
@@ -72,4 +86,17 @@ pub(crate) fn apply_adapter(
 fn refused(adapter: &Adapter, why: &str) -> WorkerError {
     let message = format!("the adapter {} cannot be used with this model: {why}", adapter.path);
     WorkerError { code: ErrorCode::Adapter, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pattern_names_the_first_layers_only() {
+        assert_eq!(expert_tensors(0), None);
+        let pattern = |layers| expert_tensors(layers).unwrap().into_string().unwrap();
+        assert_eq!(pattern(3), r"^blk\.(0|1|2)\.ffn_(up|down|gate|gate_up)_(ch|)exps");
+        assert!(pattern(u32::MAX).len() < 6_000, "bounded");
+    }
 }

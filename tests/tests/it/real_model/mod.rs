@@ -13,7 +13,7 @@ mod recall_floor;
 mod reuse;
 mod thinking;
 #[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../src/tiny_models.rs"]
+#[path = "../../../src/tiny_models/mod.rs"]
 mod tiny_models;
 mod token_choices;
 mod tools;

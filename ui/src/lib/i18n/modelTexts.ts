@@ -14,7 +14,8 @@ export function placement(state: ModelState): string {
 		return t("modelLoad.onProcessor", { context, used: bytes(sum(state.devices.map(used))) });
 	}
 	const total = sum(cards.map(({ total }) => total ?? 0));
-	return t("modelLoad.onGraphics", {
+	return t(state.processorExperts > 0 ? "modelLoad.onGraphicsExperts" : "modelLoad.onGraphics", {
+		experts: number(state.processorExperts),
 		layers: number(state.gpuLayers),
 		all: number(state.layers),
 		device: cards.map(({ device }) => device).join(", "),
@@ -28,7 +29,7 @@ export function placement(state: ModelState): string {
 export function noteText(note: LoadNote): string {
 	if (note.kind === "withoutGraphics") return t("modelLoad.withoutGraphics");
 	const numbers = { from: number(note.from), to: number(note.to) };
-	return note.kind === "fewerLayers" ? t("modelLoad.fewerLayers", numbers) : t("modelLoad.smallerContext", numbers);
+	return t(`modelLoad.${note.kind}`, numbers);
 }
 
 /** Reason why a graphics device or the memory was not used as requested. Technical details are in brackets. */

@@ -6,7 +6,7 @@ import { api } from "./api";
 import { ModelStates } from "./modelStates.svelte";
 
 const GB = 1_000_000_000;
-const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...over });
+const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, processorExperts: 0, devices: [], notes: [], adapters: [], projector: null, readsNoPictures: false, ...over });
 const processor = { device: "", weights: 2 * GB, cache: 0.4 * GB, compute: 0.1 * GB, total: 0 };
 const card = { device: "RX 7600", weights: 2.5 * GB, cache: 0.5 * GB, compute: 0.1 * GB, total: 8 * GB };
 
@@ -15,11 +15,14 @@ test("placement names layers, device, context and memory", () => {
 	expect(placement(state({ activity: "idle", context: 8192, layers: 29, devices: [processor] }))).toBe("On the processor, context 8,192, 2.5 GB");
 	const split = state({ activity: "idle", context: 8192, layers: 29, gpuLayers: 27, devices: [processor, card] });
 	expect(placement(split)).toBe("27 of 29 layers on RX 7600, context 8,192, 3.1 GB of 8 GB");
+	const mixture = state({ activity: "idle", context: 8192, layers: 49, gpuLayers: 49, processorExperts: 30, devices: [processor, card] });
+	expect(placement(mixture)).toBe("49 of 49 layers on RX 7600, the experts of 30 on the processor, context 8,192, 3.1 GB of 8 GB");
 });
 
 test("every kind of note has a text", () => {
 	const reason = { kind: "outOfMemory" } as const;
 	expect(noteText({ kind: "withoutGraphics", reason })).toContain("processor");
+	expect(noteText({ kind: "moreExperts", from: 20, to: 34, reason })).toContain("34 instead of 20");
 	expect(noteText({ kind: "fewerLayers", from: 29, to: 14, reason })).toContain("14 instead of 29");
 	expect(noteText({ kind: "smallerContext", from: 8192, to: 4096, reason })).toContain("4,096 instead of 8,192");
 });

@@ -513,6 +513,9 @@ settings! {
 
     /// Layers of a local model that graphics devices compute; 0 is none. `None`: as many as fit their free memory.
     gpu_layers: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 0, max: 1_000 }, None, Loading, LOADING;
+    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor. `None`: as many as the
+    /// graphics devices have no room for.
+    processor_experts: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 0, max: 1_000 }, None, Loading, LOADING;
     /// Name of the only graphics device to use. `auto`: all graphics cards, or else the graphics of the processor.
     gpu_device: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Loading, LOADING;
     kv_cache_type: KvCacheType = text("f16"), ValueType::Choice(KvCacheType::WORDS), None, Loading, LOADING;

@@ -120,6 +120,8 @@ pub struct FitReport {
 #[serde(rename_all = "camelCase")]
 pub struct GraphicsFit {
     pub layers: u32,
+    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor.
+    pub processor_experts: u32,
     /// All layers of the model.
     pub of: u32,
     /// Descriptions of the devices.

@@ -68,6 +68,8 @@ pub struct ModelState {
     pub layers: u32,
     /// Layers on graphics devices.
     pub gpu_layers: u32,
+    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor.
+    pub processor_experts: u32,
     pub devices: Vec<ModelMemory>,
     /// How it differs from what was wished.
     pub notes: Vec<LoadNote>,
@@ -103,6 +105,8 @@ pub struct ModelMemory {
 pub enum LoadNote {
     /// The graphics devices could not be used, so the processor computes alone.
     WithoutGraphics { reason: LoadReason },
+    /// The processor computes the experts of more layers.
+    MoreExperts { from: u32, to: u32, reason: LoadReason },
     /// Fewer layers are on the graphics device.
     FewerLayers { from: u32, to: u32, reason: LoadReason },
     /// The context is smaller, in tokens.

@@ -25,6 +25,7 @@ impl Configuration {
         let projector = self.projector(model).await?;
         Ok(LoadOptions {
             gpu_layers: values.gpu_layers,
+            processor_experts: values.processor_experts,
             device: Some(values.gpu_device.clone()).filter(|name| name != "auto"),
             threads: values.compute_threads,
             batch: values.prompt_batch,

@@ -152,6 +152,7 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
         context: loaded.context,
         layers: loaded.layers,
         gpu_layers: loaded.gpu_layers,
+        processor_experts: loaded.processor_experts,
         devices: loaded.devices.into_iter().map(shown_memory).collect(),
         notes: loaded.notes.into_iter().map(shown_note).collect(),
         projector: None,
@@ -169,6 +170,9 @@ fn shown_memory(device: local::UsedDevice) -> api::ModelMemory {
 fn shown_note(note: local::LoadNote) -> api::LoadNote {
     match note {
         local::LoadNote::WithoutGraphics { reason } => api::LoadNote::WithoutGraphics { reason: reason.into() },
+        local::LoadNote::MoreExperts { from, to, reason } => {
+            api::LoadNote::MoreExperts { from, to, reason: reason.into() }
+        }
         local::LoadNote::FewerLayers { from, to, reason } => {
             api::LoadNote::FewerLayers { from, to, reason: reason.into() }
         }

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::worker::protocol::{
-    Adapter, CacheType, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest,
-};
+use ::worker::protocol::{Adapter, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, WorkerReplyJob};
@@ -15,7 +13,7 @@ use crate::devices::Devices;
 use crate::failure;
 use crate::fallback::{Attempt, Ladder, LoadNote};
 use crate::gguf::{self, GgufHeader};
-use crate::gpu_fit::{ModelSize, layers_that_fit};
+use crate::gpu_fit::{LayerSplit, ModelSize, layers_that_fit, split_that_fits};
 use crate::library;
 use crate::load_options::LoadOptions;
 use crate::load_reason::LoadReason;
@@ -113,7 +111,8 @@ impl Actor {
                     return Ok(());
                 }
                 Err(error) => {
-                    let (on_gpu, died) = (ladder.current.gpu_layers > 0, error.kind == ProviderErrorKind::WorkerDied);
+                    let on_gpu = ladder.current.split.gpu_layers > 0;
+                    let died = error.kind == ProviderErrorKind::WorkerDied;
                     if self.closing.is_some() || !ladder.step(&error) {
                         return Err(error);
                     }
@@ -143,9 +142,9 @@ impl Actor {
     /// The first attempt: the layers that the user chose, or as many as fit.
     async fn ladder(&self, path: &Path, need: &ModelNeed, header: &GgufHeader) -> Ladder {
         let ModelNeed::Replies { context, options } = need else {
-            return Ladder::new(Attempt { gpu_layers: 0, context: 0 }, Vec::new());
+            return Ladder::new(Attempt::on_processor(0), Vec::new());
         };
-        let on_processor = Attempt { gpu_layers: 0, context: *context };
+        let on_processor = Attempt::on_processor(*context);
         if options.gpu_layers == Some(0) {
             return Ladder::new(on_processor, Vec::new());
         }
@@ -161,19 +160,23 @@ impl Actor {
             let none = || without(LoadReason::NoDevice { device: options.device.clone() });
             return if wished { none() } else { Ladder::new(on_processor, Vec::new()) };
         }
-        let all = header.layers.map_or(u32::MAX, |layers| layers.saturating_add(1));
-        let gpu_layers = options.gpu_layers.unwrap_or_else(|| fitting(path, header, *context, options, &usable));
-        Ladder::new(Attempt { gpu_layers: gpu_layers.min(all), context: *context }, Vec::new())
+        let size = ModelSize::of(header, bytes(path));
+        let expert_layers = if size.experts > 0 { size.layers } else { 0 };
+        let split = split(size, *context, options, &usable);
+        Ladder::new(Attempt { split, context: *context }, Vec::new()).with_experts(expert_layers)
     }
 
     /// Unloads other models until this one fits the memory for models.
     async fn make_room(&self, path: &Path, need: &ModelNeed, header: &GgufHeader, attempt: Attempt) {
         let ModelNeed::Replies { context, .. } = need else { return };
         let Some(pool) = self.pool.upgrade() else { return };
-        let fit = library::fit(header, bytes(path) + projector_bytes(need), *context, None);
-        let layers = u64::from(header.layers.unwrap_or(0)) + 1;
-        let on_processor = layers.saturating_sub(attempt.gpu_layers.into());
-        pool.make_room(path, fit.needed() / layers * on_processor, self.settings.policy.shutdown_timeout).await;
+        let size = ModelSize::of(header, bytes(path));
+        let of_experts = size.experts_of(attempt.split.processor_experts);
+        let fit = library::fit(header, (size.weights - of_experts) + projector_bytes(need), *context, None);
+        let layers = u64::from(size.layers) + 1;
+        let on_processor = layers.saturating_sub(attempt.split.gpu_layers.into());
+        let needed = (fit.needed() / layers * on_processor).saturating_add(of_experts);
+        pool.make_room(path, needed, self.settings.policy.shutdown_timeout).await;
     }
 
     /// Checks the adapters before llama.cpp opens them, and makes one of several.
@@ -224,6 +227,7 @@ impl Actor {
     }
 
     fn load_request(&self, path: &Path, (need, adapter): (&ModelNeed, Option<Adapter>), attempt: Attempt) -> Load {
+        let LayerSplit { gpu_layers, processor_experts } = attempt.split;
         let (options, replies) = (need.options(), need.context().is_some());
         let variant = options.cache_variant();
         let folder = |saved: &SavedCaches| saved.folder_for(path, attempt.context, &variant, &self.settings.worker);
@@ -231,22 +235,33 @@ impl Actor {
             path: path.to_string_lossy().into_owned(),
             context: attempt.context,
             threads: options.threads.unwrap_or(self.settings.threads),
-            gpu_layers: attempt.gpu_layers,
+            gpu_layers,
             purpose: need.purpose(),
             aside: self.settings.cache_budget,
             saved: self.saved.as_ref().filter(|_| replies).and_then(folder),
-            tuning: options.tuning(adapter),
+            tuning: options.tuning(adapter, processor_experts),
             projector: options.projector.filter(|_| replies),
         }
     }
 }
 
-/// The number of layers that fit the free memory of `devices`.
-fn fitting(path: &Path, header: &GgufHeader, context: u32, options: &LoadOptions, devices: &[&Device]) -> u32 {
-    let size = ModelSize::of(header, bytes(path));
-    let cache: CacheType = options.cache_type;
+/// The parts that the user chose, or as much as fits the free memory of `devices`.
+fn split(size: ModelSize, context: u32, options: &LoadOptions, devices: &[&Device]) -> LayerSplit {
     let projector = options.projector.as_deref().map_or(0, |path| bytes(Path::new(path)));
-    layers_that_fit(size, size.cache(context, cache).saturating_add(projector), devices)
+    let cache = size.cache(context, options.cache_type).saturating_add(projector);
+    // The header may not say how many layers there are.
+    let all = if size.layers == 0 { u32::MAX } else { size.layers.saturating_add(1) };
+    let experts = options.processor_experts.map(|experts| if size.experts > 0 { experts.min(size.layers) } else { 0 });
+    match (options.gpu_layers, experts) {
+        (None, None) => split_that_fits(size, cache, devices),
+        (Some(layers), experts) => {
+            LayerSplit { gpu_layers: layers.min(all), processor_experts: experts.unwrap_or_default() }
+        }
+        (None, Some(processor_experts)) => {
+            let gpu_layers = layers_that_fit(size.without_experts(processor_experts), cache, devices);
+            LayerSplit { gpu_layers, processor_experts }
+        }
+    }
 }
 
 fn bytes(path: &Path) -> u64 {

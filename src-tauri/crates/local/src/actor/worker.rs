@@ -249,6 +249,7 @@ fn shown(loaded: &Loaded, devices: &Devices) -> LoadedModel {
         context: loaded.info.context,
         layers: placement.layers,
         gpu_layers: placement.gpu_layers,
+        processor_experts: loaded.load.tuning.processor_experts,
         devices: used.collect(),
         notes: loaded.notes.clone(),
     }

@@ -53,6 +53,10 @@ pub struct GgufHeader {
     pub layers: Option<u32>,
     /// Number of values in all tensors.
     pub parameters: u64,
+    /// Bytes of the weights of experts, of which each token uses only some; 0 unless the model is a mixture of experts.
+    pub expert_bytes: u64,
+    /// Number of the first layers, which have no experts in a mixture of experts.
+    pub dense_layers: u32,
     /// Bytes of f16 KV cache per token of context; `None` if the header lacks the figures.
     pub cache_bytes_per_token: Option<u64>,
     /// Length of the vectors of an embedding model.
@@ -141,6 +145,7 @@ pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
         let others = split::other_parts(path, parts)?;
         header.tensors = header.tensors.saturating_add(others.len() as u64);
         header.parameters = header.parameters.saturating_add(tensor::values(&others));
+        header.expert_bytes = header.expert_bytes.saturating_add(tensor::expert_bytes(&others));
     }
     Ok(header)
 }
@@ -218,7 +223,7 @@ fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, Vec
     if let Some(purpose) = purpose::of_tensors(&metadata, &list) {
         return Err(GgufFault::Other(purpose));
     }
-    let header = describe(&mut reader, &metadata, version, (tensors, tensor::values(&list)))?;
+    let header = describe(&mut reader, &metadata, version, &list)?;
     Ok((header, list, parts))
 }
 
@@ -254,7 +259,7 @@ fn describe<R: Read + Seek>(
     reader: &mut GgufReader<R>,
     metadata: &Metadata,
     version: u32,
-    (tensors, parameters): (u64, u64),
+    tensors: &[Tensor],
 ) -> Result<GgufHeader, GgufFault> {
     let architecture = metadata.text("general.architecture").ok_or(GgufFault::NoArchitecture)?.to_owned();
     let of_model = |key: &str| metadata.number(&format!("{architecture}.{key}"));
@@ -268,9 +273,11 @@ fn describe<R: Read + Seek>(
         eos: metadata.token(reader, "tokenizer.ggml.eos_token_id")?,
         add_bos: metadata.flag("tokenizer.ggml.add_bos_token"),
         file_type: metadata.number("general.file_type").and_then(file_type),
-        tensors,
+        tensors: tensors.len() as u64,
         layers: of_model("block_count").and_then(|layers| u32::try_from(layers).ok()),
-        parameters,
+        parameters: tensor::values(tensors),
+        expert_bytes: tensor::expert_bytes(tensors),
+        dense_layers: of_model("leading_dense_block_count").and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
         // Models that generate text do not use pooling.

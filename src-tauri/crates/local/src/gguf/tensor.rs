@@ -29,6 +29,14 @@ pub(super) fn values(tensors: &[Tensor]) -> u64 {
     tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.values))
 }
 
+/// Bytes of the experts of a mixture, of which each token uses only some. The names are those of
+/// `LLM_TENSOR_FFN_GATE_EXPS` and its neighbours in `llama-arch.cpp`.
+pub(super) fn expert_bytes(tensors: &[Tensor]) -> u64 {
+    let of_experts = |name: &str| name.contains(".ffn_") && (name.contains("_exps.") || name.contains("_chexps."));
+    let experts = tensors.iter().filter(|tensor| of_experts(&tensor.name));
+    experts.fold(0, |sum, tensor| sum.saturating_add(tensor.bytes))
+}
+
 /// Reads `count` tensor descriptions and checks that the file contains their data.
 pub(super) fn check_all<R: Read + Seek>(
     reader: &mut GgufReader<R>,

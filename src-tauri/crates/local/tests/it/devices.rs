@@ -14,6 +14,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::*;
+use crate::tiny_models;
 
 const GIB: u64 = 1 << 30;
 
@@ -39,6 +40,7 @@ impl Machine {
             "devices": [card],
             "max_layers": 1_000,
             "max_context": 1_000_000,
+            "least_experts": 0,
             "bytes": 100_000_000,
         });
         Self { folder: tempfile::tempdir().unwrap(), description }
@@ -101,6 +103,35 @@ async fn full_device_gets_fewer_layers() {
     let reason = LoadReason::OutOfMemory;
     assert_eq!(notes, [LoadNote::FewerLayers { from: 31, to: 7, reason }]);
     assert_eq!(gpu_layers(&host), 7);
+}
+
+#[tokio::test]
+async fn full_device_gets_fewer_experts_before_fewer_layers() {
+    let machine = Machine::new().with("least_experts", 3);
+    let (host, mixture) = (machine.host(), model_at(tiny_models::write("gpt-oss", machine.folder.path())));
+    let notes = answers(&host, &mixture, LoadOptions::default()).await;
+    assert_eq!(notes, [LoadNote::MoreExperts { from: 0, to: 3, reason: LoadReason::OutOfMemory }]);
+    let loaded = host.status().loaded.unwrap();
+    assert_eq!((loaded.gpu_layers, loaded.processor_experts), (5, 3));
+
+    let chosen = |experts| LoadOptions { processor_experts: Some(experts), ..LoadOptions::default() };
+    for (experts, used) in [(4, 4), (900, 4), (3, 3)] {
+        assert_eq!(answers(&host, &mixture, chosen(experts)).await, []);
+        assert_eq!(host.status().loaded.unwrap().processor_experts, used);
+    }
+    let on_processor = LoadOptions { gpu_layers: Some(0), ..chosen(2) };
+    assert_eq!(answers(&host, &mixture, on_processor).await, []);
+    assert_eq!(host.status().loaded.unwrap().processor_experts, 0);
+}
+
+#[tokio::test]
+async fn model_without_experts_moves_none() {
+    let machine = Machine::new();
+    let (host, model) = (machine.host(), machine.model("a.gguf"));
+    let chosen = LoadOptions { processor_experts: Some(9), ..LoadOptions::default() };
+    assert_eq!(answers(&host, &model, chosen).await, []);
+    let loaded = host.status().loaded.unwrap();
+    assert_eq!((loaded.gpu_layers, loaded.processor_experts), (31, 0));
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ mod samplers;
 mod saved;
 mod support;
 #[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
+#[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 mod tokens;
 mod vulkan;

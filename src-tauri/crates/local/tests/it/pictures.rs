@@ -99,6 +99,40 @@ async fn picture_is_counted_exactly_and_read_once() {
     }
 }
 
+/// Shows the colours of a picture to a model that says their letter.
+#[tokio::test]
+async fn model_sees_the_colours_of_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = model_at(tiny_models::write_seeing_pair(folder.path()));
+    let pair = Pair { folder, model: LocalModel { context: 4_096, ..model } };
+    let (host, prompt) = (pair.host(), chat(&["Which colour is it?"]));
+    let provider = pair.provider(&host);
+    let (red, green, blue) = (Rgb([250, 20, 10]), Rgb([20, 240, 30]), Rgb([0, 10, 255]));
+    let shown = [
+        ("R", painted(red, (64, 64), ImageFormat::Png)),
+        ("G", painted(green, (64, 64), ImageFormat::Png)),
+        ("B", painted(blue, (64, 64), ImageFormat::Png)),
+        ("G", painted(green, (300, 40), ImageFormat::Jpeg)),
+        ("B", painted(blue, (7, 500), ImageFormat::WebP)),
+        ("R", painted(red, (2_000, 1_500), ImageFormat::Jpeg)),
+        ("B", painted(blue, (1, 1), ImageFormat::Png)),
+    ];
+    for (letter, file) in &shown {
+        let seen = reply(&*provider, asked(prompt.clone(), vec![picture(0, file)])).await;
+        seen.usage();
+        assert_eq!(seen.text, *letter);
+    }
+    let unseen = reply(&*provider, asked(prompt, Vec::new())).await;
+    unseen.usage();
+    assert_eq!(unseen.text, "?");
+}
+
+fn painted(colour: Rgb<u8>, (width, height): (u32, u32), format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(RgbImage::from_pixel(width, height, colour)).write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
 #[tokio::test]
 async fn prompt_without_pictures_loads_no_projector() {
     let pair = Pair::new("llama", "mlp");

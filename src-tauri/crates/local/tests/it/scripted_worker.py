@@ -36,7 +36,8 @@ def load(request):
     layers, context = request["gpu_layers"], request["context"]
     if layers > 0 and (NO_GRAPHICS or MACHINE["driver"] == "dies at load"):
         os.abort()
-    if layers > MACHINE["max_layers"] or context > MACHINE["max_context"]:
+    full = layers > 0 and request["tuning"]["processor_experts"] < MACHINE["least_experts"]
+    if full or layers > MACHINE["max_layers"] or context > MACHINE["max_context"]:
         message = "a context of %d tokens does not fit into memory" % context
         return send(type="error", id=None, code="memory", message=message)
     host = {"device": "", "weights": MACHINE["bytes"], "cache": 0, "compute": 0}

@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use domain::model::LocalModel;
 use domain::token_choice::TokenChoice;
 use local::{DeviceKind, Devices, LoadOptions, LocalHost, Policy, WorkerSettings};
 use provider::GenerationEvent;
 
 use crate::support::*;
+use crate::tiny_models;
 
 const WORKER: &str = "INGLENOOK_VULKAN_WORKER";
 
@@ -20,8 +22,8 @@ fn vulkan_host() -> LocalHost {
 }
 
 /// The tokens of a reply of 64 tokens with the likeliest alternatives.
-async fn written(host: &LocalHost, options: LoadOptions) -> Vec<TokenChoice> {
-    let provider = host.provider_with(&model(), 256, options);
+async fn written(host: &LocalHost, model: &LocalModel, options: LoadOptions) -> Vec<TokenChoice> {
+    let provider = host.provider_with(model, 256, options);
     let mut request = request(vec![plain("The capital of France is")], 64);
     request.sampling.alternatives = 5;
     let outcome = reply(&*provider, request).await;
@@ -47,16 +49,47 @@ async fn small_model_answers_through_vulkan() {
     let device = devices.iter().find(|device| device.kind != DeviceKind::Processor).expect("a Vulkan device");
     assert_eq!(device.backend, "Vulkan", "{device:?}");
     let on_device = LoadOptions { device: Some(device.name.clone()), gpu_layers: Some(31), ..LoadOptions::default() };
-    let through_vulkan = written(&host, on_device).await;
+    let through_vulkan = written(&host, &model(), on_device).await;
     let loaded = host.status().loaded.unwrap();
     assert_eq!((loaded.gpu_layers, loaded.layers), (31, 31));
     assert_eq!(loaded.notes, []);
     assert!(loaded.devices.iter().any(|used| used.name == device.name && used.weights > 10 << 20), "{loaded:?}");
-    let on_processor = written(&host, LoadOptions { gpu_layers: Some(0), ..LoadOptions::default() }).await;
-    let same = through_vulkan.iter().zip(&on_processor).take_while(|(a, b)| a.text == b.text).count();
-    let text = |tokens: &[TokenChoice]| tokens.iter().map(|token| token.text.as_str()).collect::<String>();
-    println!("{same} tokens agree\nVulkan: {:?}\nCPU: {:?}", text(&through_vulkan), text(&on_processor));
+    let on_processor = written(&host, &model(), LoadOptions { gpu_layers: Some(0), ..LoadOptions::default() }).await;
+    agree(&through_vulkan, &on_processor);
     assert!(text(&through_vulkan).contains("Paris"), "{through_vulkan:?}");
+}
+
+/// The experts of a mixture stay on the processor, and the rest of it is on the device.
+#[tokio::test]
+#[ignore = "needs a worker with Vulkan: cargo xtask test --only vulkan"]
+async fn experts_stay_on_the_processor() {
+    let (host, folder) = (vulkan_host(), tempfile::tempdir().unwrap());
+    for architecture in ["gpt-oss", "qwen3next", "deepseek2"] {
+        let model = model_at(tiny_models::write(architecture, folder.path()));
+        let with =
+            |experts| LoadOptions { gpu_layers: Some(99), processor_experts: Some(experts), ..LoadOptions::default() };
+        let on_processor = written(&host, &model, LoadOptions { gpu_layers: Some(0), ..LoadOptions::default() }).await;
+        let mut on_device = Vec::new();
+        for experts in [0, 1, 99] {
+            agree(&written(&host, &model, with(experts)).await, &on_processor);
+            let loaded = host.status().loaded.unwrap();
+            assert_eq!((loaded.gpu_layers, &loaded.notes[..]), (loaded.layers, &[][..]), "{architecture}");
+            let weights = loaded.devices.iter().filter(|used| !used.name.is_empty()).map(|used| used.weights);
+            on_device.push(weights.sum::<u64>());
+        }
+        println!("{architecture}: {on_device:?} bytes of weights on the device");
+        assert!(on_device[0] > on_device[2] && on_device[1] >= on_device[2], "{architecture}: {on_device:?}");
+    }
+}
+
+fn text(tokens: &[TokenChoice]) -> String {
+    tokens.iter().map(|token| token.text.as_str()).collect()
+}
+
+/// Checks that two replies differ only where rounding decides.
+fn agree(through_vulkan: &[TokenChoice], on_processor: &[TokenChoice]) {
+    let same = through_vulkan.iter().zip(on_processor).take_while(|(a, b)| a.text == b.text).count();
+    println!("{same} tokens agree\nVulkan: {:?}\nCPU: {:?}", text(through_vulkan), text(on_processor));
     // Both round differently, so they may differ only where two tokens are nearly equally likely.
     let Some((a, b)) = through_vulkan.get(same).zip(on_processor.get(same)) else { return };
     println!("first difference: {a:?}\n{b:?}");

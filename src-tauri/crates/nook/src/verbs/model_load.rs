@@ -142,7 +142,11 @@ fn placement(state: &ModelState) -> String {
         0 => "on the processor".to_owned(),
         on_graphics => format!("{on_graphics} of {} layers on graphics devices", state.layers),
     };
-    format!("{layers}, context {}; {memory}{notes}", state.context)
+    let experts = match state.processor_experts {
+        0 => String::new(),
+        layers => format!(", the experts of {layers} on the processor"),
+    };
+    format!("{layers}{experts}, context {}; {memory}{notes}", state.context)
 }
 
 fn memory(memory: &ModelMemory) -> String {
@@ -158,6 +162,9 @@ fn memory(memory: &ModelMemory) -> String {
 fn note_text(note: &LoadNote) -> String {
     match note {
         LoadNote::WithoutGraphics { reason } => format!("the processor computes alone: {reason}"),
+        LoadNote::MoreExperts { from, to, reason } => {
+            format!("the experts of {to} instead of {from} layers are on the processor: {reason}")
+        }
         LoadNote::FewerLayers { from, to, reason } => {
             format!("{to} instead of {from} layers are on the graphics device: {reason}")
         }

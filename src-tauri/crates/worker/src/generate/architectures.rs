@@ -15,7 +15,7 @@ use crate::disk::Disk;
 use crate::engine;
 
 #[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
+#[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 
 mod drafts;

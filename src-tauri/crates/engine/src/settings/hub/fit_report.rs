@@ -51,6 +51,7 @@ pub(crate) fn report(header: &GgufHeader, bytes: u64, context: Option<u32>, devi
         available: fit.available,
         graphics: graphics_fit(header, bytes, context, devices).map(|fit| GraphicsFit {
             layers: fit.layers,
+            processor_experts: fit.processor_experts,
             of: fit.of,
             devices: fit.devices,
             free: fit.free,

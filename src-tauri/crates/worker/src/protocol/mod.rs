@@ -3,10 +3,16 @@
 
 use serde::{Deserialize, Serialize};
 
+mod load;
+mod placement;
+
+pub use load::{Adapter, CacheType, FlashAttention, Load, LoadPurpose, SavedCacheFolder, Tuning};
+pub use placement::{Device, DeviceKind, DeviceMemory, LoadedModelInfo, Placement};
+
 use crate::token_rules::{TokenChoice, WireRules};
 
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// Maximum edge of a picture, in pixels. Its pixels then fit into a frame.
 pub const MAX_PICTURE_EDGE: u32 = 896;
@@ -48,108 +54,6 @@ pub enum WorkerRequest {
     KeepOffDisk { cache_keys: Vec<String> },
     /// Ends the current work, saves the caches and exits. Closing the pipe also exits, but saves nothing.
     Shutdown,
-}
-
-/// The model to load, and how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Load {
-    pub path: String,
-    /// Context size in tokens.
-    pub context: u32,
-    pub threads: u32,
-    pub gpu_layers: u32,
-    pub purpose: LoadPurpose,
-    /// Maximum bytes of memory for the KV caches of chats other than the current one.
-    #[serde(default)]
-    pub aside: u64,
-    /// Folder for caches that outlive the process; `None` keeps them in memory only.
-    #[serde(default)]
-    pub saved: Option<SavedCacheFolder>,
-    #[serde(default)]
-    pub tuning: Tuning,
-    /// Absolute path of the file that reads pictures for the model (mmproj).
-    #[serde(default)]
-    pub projector: Option<String>,
-}
-
-/// How to compute with a model. The default leaves every choice to the worker.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tuning {
-    /// Name of the only graphics device to use, such as `Vulkan0`; `None` means those that llama.cpp selects.
-    pub device: Option<String>,
-    /// Tokens per batch while a prompt is read; `None` depends on the size of the model. It limits the delay of a cancel.
-    pub batch: Option<u32>,
-    pub cache_type: CacheType,
-    pub flash_attention: FlashAttention,
-    pub adapter: Option<Adapter>,
-}
-
-/// Data type of the KV cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheType {
-    #[default]
-    F16,
-    /// Half the memory. Needs flash attention.
-    Q8_0,
-}
-
-/// Whether attention is computed in one fused step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FlashAttention {
-    /// On, if the device supports it.
-    #[default]
-    Auto,
-    On,
-    Off,
-}
-
-/// A LoRA adapter for the loaded model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Adapter {
-    /// Absolute path.
-    pub path: String,
-    /// Factor of its effect; 1 is the effect of its training.
-    pub weight: f32,
-}
-
-/// Most KV cells for helper jobs.
-const MOST_ROOM: u32 = 2_048;
-
-impl Load {
-    /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for helper jobs.
-    pub fn background_room(context: u32) -> u32 {
-        (context / 4).min(MOST_ROOM)
-    }
-
-    /// Returns the largest context whose KV cells, with the room for helper jobs, are at most `cells`.
-    pub fn context_of(cells: u32) -> u32 {
-        (cells / 5 * 4).max(cells.saturating_sub(MOST_ROOM))
-    }
-}
-
-/// Purpose of a loaded model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadPurpose {
-    #[default]
-    Replies,
-    /// Only counting and tokenizing, without weights.
-    Vocabulary,
-    /// Embeddings: one vector per token.
-    Embeddings,
-}
-
-/// A folder for the caches of exactly one model and context size, because llama.cpp does not check what a cache belongs
-/// to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedCacheFolder {
-    /// Absolute path. Created when needed.
-    pub folder: String,
-    /// Maximum bytes to write on one occasion.
-    pub budget: u64,
 }
 
 /// One reply to generate.
@@ -349,79 +253,6 @@ pub struct EncodedEmbedding {
 impl EncodedEmbedding {
     /// Factor from a vector component, -1 to 1, to its quantized byte.
     pub const SCALE: f32 = 127.0;
-}
-
-/// The loaded model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoadedModelInfo {
-    /// Context size in tokens; 0 if only the vocabulary is loaded.
-    pub context: u32,
-    /// Number of tokens in the vocabulary.
-    pub vocab: u32,
-    /// Vector length; 0 unless the model was loaded for embeddings.
-    pub dimensions: u32,
-    /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments' tokens, plus 1 if its
-    /// first control segment does not begin with that token.
-    pub bos: bool,
-    #[serde(default)]
-    pub placement: Placement,
-}
-
-/// The devices and memory of a loaded model, as llama.cpp reports them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placement {
-    /// Number of layers, including the output layer; 0 if only the vocabulary is loaded.
-    pub layers: u32,
-    /// Layers on graphics devices.
-    pub gpu_layers: u32,
-    /// Memory by device. The processor is the device without a name.
-    pub memory: Vec<DeviceMemory>,
-}
-
-/// Bytes of a loaded model on one device.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceMemory {
-    /// Name such as `Vulkan0`; empty for the processor.
-    pub device: String,
-    pub weights: u64,
-    /// KV cache and recurrent state.
-    pub cache: u64,
-    pub compute: u64,
-}
-
-impl DeviceMemory {
-    pub fn total(&self) -> u64 {
-        self.weights.saturating_add(self.cache).saturating_add(self.compute)
-    }
-}
-
-/// A device that can compute models. `inglenook-worker --devices` prints a list of them as JSON and exits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Device {
-    /// Name for [`Tuning::device`], such as `Vulkan0`.
-    pub name: String,
-    /// Product name.
-    pub description: String,
-    /// Name of the backend, such as `Vulkan` or `CUDA`.
-    pub backend: String,
-    pub kind: DeviceKind,
-    /// Bytes.
-    pub total: u64,
-    /// Bytes that other programs do not use.
-    pub free: u64,
-}
-
-/// Kind of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DeviceKind {
-    Processor,
-    /// A graphics card with memory of its own.
-    Discrete,
-    /// Graphics that share the memory of the processor.
-    Integrated,
-    /// A helper of the processor, such as a matrix library.
-    Accelerator,
 }
 
 /// A finished reply.
