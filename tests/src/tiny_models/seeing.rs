@@ -62,7 +62,9 @@ fn projector() -> TinyModel {
             let from = colour * pixels + pixel;
             projector.set("v.patch_embd.weight", from, colour, 1.0 / pixels as f32);
         }
-        projector.set("mm.0.weight", colour, colour, 4.0);
+        // A weak colour counts as none, such as the grey beside a picture that is no square.
+        projector.set("mm.0.weight", colour, colour, 40.0);
+        projector.set("mm.0.bias", 0, colour, -4.0);
         projector.set("mm.2.weight", colour, OF_TOKEN + colour, 1.0);
     }
     projector

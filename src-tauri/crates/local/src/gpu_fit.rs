@@ -35,7 +35,7 @@ impl ModelSize {
     }
 
     /// The weights without the experts of the first `layers`.
-    fn without_experts(self, layers: u32) -> Self {
+    pub(crate) fn without_experts(self, layers: u32) -> Self {
         Self { weights: self.weights - self.experts_of(layers), ..self }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(split(64 * GIB), LayerSplit { gpu_layers: 49, processor_experts: 0 });
         let LayerSplit { gpu_layers, processor_experts } = split(12 * GIB);
         assert_eq!(gpu_layers, 49, "attention and cache of all layers");
-        assert!((25..35).contains(&processor_experts), "{processor_experts}");
+        assert!((20..30).contains(&processor_experts), "{processor_experts}");
         assert!(split(8 * GIB).processor_experts > processor_experts, "less memory, fewer experts");
         let small = split(2 * GIB);
         assert!(small.processor_experts == 48 && (1..49).contains(&small.gpu_layers), "{small:?}");

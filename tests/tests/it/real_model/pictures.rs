@@ -1,6 +1,6 @@
 //! Whole turns with pictures on a local model: a tiny one with random weights, and a tiny projector.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::api::{CharacterFields, EndReason, Message, ModelProjector, Picture, SettingOwner, SettingValue, WhatIf};
 use engine::{Clock, Engine, Options};
@@ -15,23 +15,37 @@ struct App {
     engine: Engine,
     dir: TempDir,
     model: String,
+    character: String,
     chat: String,
 }
 
 impl App {
     async fn new(projector: Option<&str>) -> Self {
+        Self::with_model(|folder| {
+            if let Some(kind) = projector {
+                tiny_models::write_projector(kind, tiny_models::WIDTH, folder);
+            }
+            tiny_models::write("qwen2vl", folder)
+        })
+        .await
+    }
+
+    /// A model that answers with the letter of a picture's colour.
+    async fn seeing() -> Self {
+        Self::with_model(tiny_models::write_seeing_pair).await
+    }
+
+    /// `write` puts the files of a model into a folder.
+    async fn with_model(write: impl FnOnce(&Path) -> PathBuf) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("files");
         std::fs::create_dir(&folder).unwrap();
-        let file = tiny_models::write("qwen2vl", &folder);
-        if let Some(kind) = projector {
-            tiny_models::write_projector(kind, tiny_models::WIDTH, &folder);
-        }
+        let file = write(&folder);
         let engine = open(&dir).await;
         let model = engine.add_model(file).await.unwrap().id;
         let fields = CharacterFields { name: "Mira".into(), ..CharacterFields::default() };
         let character = engine.create_character(fields).await.unwrap().id;
-        let chat = engine.new_chat(character).await.unwrap().id;
+        let chat = engine.new_chat(character.clone()).await.unwrap().id;
         for (key, value) in [("template", "plain"), ("read_ahead", "off"), ("max_tokens", "8")] {
             let value = match value {
                 "off" => SettingValue::Switch(false),
@@ -40,7 +54,7 @@ impl App {
             };
             engine.set_setting(SettingOwner::Global, key.into(), Some(value)).await.unwrap();
         }
-        Self { engine, dir, model, chat }
+        Self { engine, dir, model, character, chat }
     }
 
     async fn projector(&self) -> Option<ModelProjector> {
@@ -49,10 +63,10 @@ impl App {
     }
 
     async fn restart(self) -> Self {
-        let Self { engine, dir, model, chat } = self;
+        let Self { engine, dir, .. } = self;
         engine.shutdown().await;
         drop(engine);
-        Self { engine: open(&dir).await, dir, model, chat }
+        Self { engine: open(&dir).await, dir, ..self }
     }
 
     fn folder(&self) -> PathBuf {
@@ -60,10 +74,17 @@ impl App {
     }
 
     async fn picture(&self, colour: u8) -> Picture {
-        let pixels = RgbImage::from_fn(120, 80, |x, y| Rgb([colour, (x * 2) as u8, (y * 3) as u8]));
+        self.attach(RgbImage::from_fn(120, 80, |x, y| Rgb([colour, (x * 2) as u8, (y * 3) as u8]))).await
+    }
+
+    async fn attach(&self, pixels: RgbImage) -> Picture {
         let mut bytes = std::io::Cursor::new(Vec::new());
         DynamicImage::ImageRgb8(pixels).write_to(&mut bytes, ImageFormat::Png).unwrap();
         self.engine.add_picture_bytes("quay.png".into(), bytes.into_inner()).await.unwrap()
+    }
+
+    async fn start_chat(&mut self) {
+        self.chat = self.engine.new_chat(self.character.clone()).await.unwrap().id;
     }
 
     async fn show(&self, text: &str, pictures: Vec<Picture>) -> Message {
@@ -95,6 +116,17 @@ async fn open(dir: &TempDir) -> Engine {
 
 fn evaluated(reply: &Message) -> u32 {
     reply.swipes[reply.selected as usize].figures.as_ref().unwrap().evaluated.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn character_sees_the_colour_of_a_picture() {
+    let mut app = App::seeing().await;
+    for (letter, colour) in [("B", Rgb([0, 0, 250])), ("G", Rgb([0, 250, 0])), ("R", Rgb([250, 0, 0]))] {
+        app.start_chat().await;
+        let shown = app.attach(RgbImage::from_pixel(90, 60, colour)).await;
+        let reply = app.show("Which colour is it?", vec![shown]).await;
+        assert_eq!(selected_text(&reply), letter);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

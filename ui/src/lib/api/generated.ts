@@ -1484,6 +1484,8 @@ export type Generating = {
 /**  The part of a model that the graphics devices of this machine would compute. */
 export type GraphicsFit = {
 	layers: number,
+	/**  The first layers of a mixture of experts, whose experts stay in the memory of the processor. */
+	processorExperts: number,
 	/**  All layers of the model. */
 	of: number,
 	/**  Descriptions of the devices. */
@@ -1791,6 +1793,8 @@ export type ListPlace = {
 export type LoadNote = 
 /**  The graphics devices could not be used, so the processor computes alone. */
 { kind: "withoutGraphics"; reason: LoadReason } | 
+/**  The processor computes the experts of more layers. */
+{ kind: "moreExperts"; from: number; to: number; reason: LoadReason } | 
 /**  Fewer layers are on the graphics device. */
 { kind: "fewerLayers"; from: number; to: number; reason: LoadReason } | 
 /**  The context is smaller, in tokens. */
@@ -2285,6 +2289,8 @@ export type ModelState = {
 	layers: number,
 	/**  Layers on graphics devices. */
 	gpuLayers: number,
+	/**  The first layers of a mixture of experts, whose experts stay in the memory of the processor. */
+	processorExperts: number,
 	devices: ModelMemory[],
 	/**  How it differs from what was wished. */
 	notes: LoadNote[],

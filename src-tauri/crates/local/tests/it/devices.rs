@@ -40,7 +40,6 @@ impl Machine {
             "devices": [card],
             "max_layers": 1_000,
             "max_context": 1_000_000,
-            "least_experts": 0,
             "bytes": 100_000_000,
         });
         Self { folder: tempfile::tempdir().unwrap(), description }

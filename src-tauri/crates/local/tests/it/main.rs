@@ -17,7 +17,7 @@ mod replies;
 mod samplers;
 mod saved;
 mod support;
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with other crates")]
 #[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 mod tokens;

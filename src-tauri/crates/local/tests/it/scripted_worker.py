@@ -36,7 +36,7 @@ def load(request):
     layers, context = request["gpu_layers"], request["context"]
     if layers > 0 and (NO_GRAPHICS or MACHINE["driver"] == "dies at load"):
         os.abort()
-    full = layers > 0 and request["tuning"]["processor_experts"] < MACHINE["least_experts"]
+    full = layers > 0 and request["tuning"]["processor_experts"] < MACHINE.get("least_experts", 0)
     if full or layers > MACHINE["max_layers"] or context > MACHINE["max_context"]:
         message = "a context of %d tokens does not fit into memory" % context
         return send(type="error", id=None, code="memory", message=message)

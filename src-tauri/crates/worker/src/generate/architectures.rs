@@ -14,7 +14,7 @@ use crate::checkpoints::{INTERVAL, Rollback};
 use crate::disk::Disk;
 use crate::engine;
 
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with other crates")]
 #[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 
