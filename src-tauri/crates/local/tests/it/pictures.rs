@@ -113,7 +113,7 @@ async fn model_sees_the_colours_of_pictures() {
         ("G", painted(green, (64, 64), ImageFormat::Png)),
         ("B", painted(blue, (64, 64), ImageFormat::Png)),
         ("G", painted(green, (300, 40), ImageFormat::Jpeg)),
-        ("B", painted(blue, (7, 500), ImageFormat::WebP)),
+        ("B", painted(blue, (60, 400), ImageFormat::WebP)),
         ("R", painted(red, (2_000, 1_500), ImageFormat::Jpeg)),
         ("B", painted(blue, (1, 1), ImageFormat::Png)),
     ];
