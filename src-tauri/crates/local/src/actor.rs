@@ -1,7 +1,9 @@
 //! The supervisor: one thread that owns the worker and serves requests in order.
 
+mod jobs;
 mod load;
 mod texts;
+mod wire;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
@@ -9,131 +11,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use ::worker::protocol::{self, Generate, WorkerReply, WorkerRequest};
-use domain::prompt::Segment;
-use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, Usage};
+use ::worker::protocol::{WorkerReply, WorkerRequest};
+use provider::{FinishReason, GenerationEvent, ProviderError, Timings, Usage};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
 
+use self::jobs::ActorJob;
+pub(crate) use self::jobs::{ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob};
 pub(crate) use self::load::{Loaded, ModelNeed};
+use self::wire::{finished, from_done, generate};
 use crate::crash_history::CrashHistory;
 use crate::failure;
-use crate::load_options::LoadOptions;
-use crate::pictures;
 use crate::pool::{Confirmation, ModelLimits, Pool, Shared};
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::settings::WorkerSettings;
 use crate::status::{WorkerState, WorkerStatus};
-use domain::embedding::Embedding;
-
-/// Commands that handles send to the supervisor.
-#[derive(Debug)]
-pub(crate) enum ActorCommand {
-    Reply(Box<WorkerReplyJob>),
-    Texts(TextsJob),
-    /// Drops the caches of this cache key.
-    Forget(String),
-    /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::exclude_from_saving).
-    KeepOffDisk(Vec<String>, Arc<Confirmation>),
-    /// Loads a model without a request for a reply.
-    Load(Box<LoadJob>),
-    /// Ends the worker once it is idle. The next request starts another one.
-    Unload(oneshot::Sender<()>),
-    Shutdown(oneshot::Sender<()>),
-}
-
-/// A model to load in advance.
-#[derive(Debug)]
-pub(crate) struct LoadJob {
-    pub(crate) path: PathBuf,
-    pub(crate) context: u32,
-    pub(crate) options: Arc<LoadOptions>,
-    pub(crate) done: oneshot::Sender<Result<(), ProviderError>>,
-}
-
-/// A requested reply.
-#[derive(Debug)]
-pub(crate) struct WorkerReplyJob {
-    pub(crate) path: PathBuf,
-    pub(crate) context: u32,
-    pub(crate) options: Arc<LoadOptions>,
-    pub(crate) request: Request,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) events: mpsc::UnboundedSender<Result<GenerationEvent, ProviderError>>,
-}
-
-impl WorkerReplyJob {
-    fn send_event(&self, event: GenerationEvent) {
-        // A closed receiver has the same effect as a cancel, which `given_up` detects.
-        let _ = self.events.send(Ok(event));
-    }
-
-    /// The options for this prompt: one without pictures needs no projector.
-    fn options_of_prompt(&self) -> Arc<LoadOptions> {
-        match self.request.prompt.pictures.is_empty() {
-            true => Arc::new(self.options.without_projector()),
-            false => Arc::clone(&self.options),
-        }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled() || self.events.is_closed()
-    }
-
-    async fn given_up(&self) {
-        tokio::select! {
-            () = self.cancel.cancelled() => {}
-            () = self.events.closed() => {}
-        }
-    }
-}
-
-/// Texts to count, tokenize or embed.
-#[derive(Debug)]
-pub(crate) struct TextsJob {
-    pub(crate) path: PathBuf,
-    pub(crate) texts: Vec<Segment>,
-    pub(crate) receiver: TextsReceiver,
-    /// Pictures to count instead of texts.
-    pub(crate) pictures: Option<PictureSizes>,
-}
-
-/// Pictures to count. The model must be loaded for replies, because only then its projector is.
-#[derive(Debug)]
-pub(crate) struct PictureSizes {
-    pub(crate) context: u32,
-    pub(crate) options: Arc<LoadOptions>,
-    /// Widths and heights in pixels.
-    pub(crate) sizes: Vec<(u32, u32)>,
-}
-
-/// Receiver of the result of a [`TextsJob`].
-#[derive(Debug)]
-pub(crate) enum TextsReceiver {
-    Counts(oneshot::Sender<Result<Vec<u32>, ProviderError>>),
-    Tokens(oneshot::Sender<Result<Vec<Vec<i32>>, ProviderError>>),
-    Embeddings(oneshot::Sender<Result<Vec<Embedding>, ProviderError>>),
-    Bos(oneshot::Sender<Result<bool, ProviderError>>),
-}
-
-enum ActorJob {
-    Reply(Box<WorkerReplyJob>),
-    Texts(TextsJob),
-    /// Queued, because earlier replies were requested with the withdrawn text in their prompts.
-    KeepOffDisk(Vec<String>, Arc<Confirmation>),
-    Load(Box<LoadJob>),
-    Unload(oneshot::Sender<()>),
-}
-
-impl ActorJob {
-    fn keeps_off_disk(self) -> Option<(Vec<String>, Arc<Confirmation>)> {
-        match self {
-            Self::KeepOffDisk(cache_keys, done) => Some((cache_keys, done)),
-            Self::Reply(_) | Self::Texts(_) | Self::Load(_) | Self::Unload(_) => None,
-        }
-    }
-}
 
 /// The state of the supervisor.
 pub(crate) struct Actor {
@@ -451,70 +343,4 @@ async fn unused(idle: Option<Duration>) {
         Some(idle) => tokio::time::sleep(idle).await,
         None => std::future::pending().await,
     }
-}
-
-fn generate(id: u64, request: &Request, projector: &str) -> Result<Generate, ProviderError> {
-    let sampling = &request.sampling;
-    let pictures = request.prompt.pictures.iter();
-    let pictures = pictures.map(|picture| pictures::wire(picture, projector).ok_or_else(failure::unreadable_picture));
-    Ok(Generate {
-        id,
-        cache_key: request.cache_key.clone(),
-        background: request.background,
-        segments: request.prompt.segments.iter().map(segment).collect(),
-        pictures: pictures.collect::<Result<_, _>>()?,
-        sampling: protocol::WireSampling {
-            repeat_penalty: finite(sampling.repeat_penalty, 1.0),
-            repeat_range: sampling.repeat_range,
-            frequency_penalty: finite(sampling.frequency_penalty, 0.0),
-            presence_penalty: finite(sampling.presence_penalty, 0.0),
-            dry_multiplier: finite(sampling.dry.multiplier, 0.0),
-            dry_base: finite(sampling.dry.base, 1.75),
-            dry_allowed_length: sampling.dry.allowed_length,
-            dry_range: sampling.dry.range,
-            top_n_sigma: finite(sampling.top_n_sigma, 0.0),
-            top_k: sampling.top_k,
-            typical_p: finite(sampling.typical_p, 1.0),
-            top_p: finite(sampling.top_p, 1.0),
-            min_p: finite(sampling.min_p, 0.0),
-            xtc_probability: finite(sampling.xtc.probability, 0.0),
-            xtc_threshold: finite(sampling.xtc.threshold, 0.1),
-            temperature: finite(sampling.temperature, 0.0),
-            dynatemp_range: finite(sampling.dynatemp.range, 0.0),
-            dynatemp_exponent: finite(sampling.dynatemp.exponent, 1.0),
-            mirostat: sampling.mirostat.version,
-            mirostat_tau: finite(sampling.mirostat.tau, 5.0),
-            mirostat_eta: finite(sampling.mirostat.eta, 0.1),
-            seed: sampling.seed,
-        },
-        stop: request.prompt.stop.clone(),
-        max_tokens: sampling.max_tokens,
-        rules: Box::new(crate::token_rules::rules(request)),
-    })
-}
-
-/// JSON has no infinity, and no sampler uses it as a value.
-fn finite(value: f32, off: f32) -> f32 {
-    if value.is_finite() { value } else { off }
-}
-
-fn segment(segment: &Segment) -> protocol::WireSegment {
-    protocol::WireSegment { text: segment.text.clone(), control: segment.control }
-}
-
-fn from_done(done: &protocol::Done, first_text_ms: f64) -> GenerationEvent {
-    let protocol::Usage { prompt, reused, evaluated, generated } = done.usage;
-    let usage =
-        Usage { prompt: Some(prompt), reused: Some(reused), evaluated: Some(evaluated), generated: Some(generated) };
-    let protocol::Timings { prefill_ms, decode_ms } = done.timings;
-    let reason = match done.reason {
-        protocol::FinishReason::Stop => FinishReason::Stop,
-        protocol::FinishReason::Length => FinishReason::Length,
-        protocol::FinishReason::Cancelled => FinishReason::Cancelled,
-    };
-    finished(reason, usage, Timings { prefill_ms, decode_ms, first_text_ms })
-}
-
-fn finished(reason: FinishReason, usage: Usage, timings: Timings) -> GenerationEvent {
-    GenerationEvent::Finished { reason, usage, timings }
 }

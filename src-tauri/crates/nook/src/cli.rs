@@ -2,22 +2,25 @@
 
 mod api_key;
 mod character;
+mod endpoints;
 mod folders;
 mod group;
 mod kinds;
 mod lore;
 mod memory;
+mod models;
 mod readable;
 mod story;
 mod tool_servers;
 mod tools;
+mod turn;
 
 use std::path::PathBuf;
 
 pub(crate) use api_key::{ApiKeyArgs, ApiKeyVerb};
 pub(crate) use character::CharacterVerb;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::api::Ask;
+use clap::{Args, Parser, Subcommand};
+pub(crate) use endpoints::{EndpointArgs, EndpointVerb};
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use group::{GroupMemberArgs, GroupVerb};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
@@ -25,10 +28,12 @@ pub(crate) use lore::{LoreProfile, LoreTestArgs, LoreVerb};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
+pub(crate) use models::ModelVerb;
 pub(crate) use readable::ReadableArgs;
 pub(crate) use story::StoryVerb;
 pub(crate) use tool_servers::{ToolServerArgs, ToolServerVerb};
 pub(crate) use tools::ToolVerb;
+pub(crate) use turn::{ChatArgs, ModelArgs, PlacementArg, PromptArgs, StageArg};
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -262,302 +267,6 @@ pub(crate) struct SettingsOwnerArgs {
     pub(crate) endpoint: Option<String>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ChatArgs {
-    /// Name or id, or a card file, which is imported first
-    #[arg(long, value_name = "CHARACTER", required_unless_present = "chat")]
-    pub(crate) character: Option<String>,
-    /// Continue this chat (id or title) instead of starting a new one
-    #[arg(long)]
-    pub(crate) chat: Option<String>,
-    /// The persona to play: name or id
-    #[arg(long)]
-    pub(crate) persona: Option<String>,
-    #[command(flatten)]
-    pub(crate) answering: ModelArgs,
-    /// Random seed; the same seed gives the same reply
-    #[arg(long)]
-    pub(crate) seed: Option<u32>,
-    /// Sampling temperature from 0 to 2; 0 always takes the most likely token
-    #[arg(long, value_name = "X", value_parser = temperature)]
-    pub(crate) temperature: Option<f32>,
-    /// Maximum length of the reply in tokens
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_tokens: Option<u32>,
-    /// A picture to send with the first message (PNG, JPEG or WebP); may be repeated
-    #[arg(long = "image", value_name = "FILE")]
-    pub(crate) images: Vec<PathBuf>,
-    /// The message to send [default: each line of stdin]
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) message: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PromptArgs {
-    /// Id or title
-    #[arg(long, required_unless_present = "character")]
-    pub(crate) chat: Option<String>,
-    /// Name or id; without --chat, uses the character's newest chat, or shows the first turn if there is none
-    #[arg(long, value_name = "CHARACTER")]
-    pub(crate) character: Option<String>,
-    /// The message to build the prompt for
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub(crate) message: String,
-    /// Print the prompt of a background task instead of the next turn
-    #[arg(long, value_name = "JOB", conflicts_with = "message")]
-    pub(crate) ask: Option<GenerationTask>,
-    /// Generate another version of the last reply instead of the next turn
-    #[arg(long, conflicts_with_all = ["message", "ask"])]
-    pub(crate) regenerate: bool,
-    /// Context size in tokens to plan for
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u32>,
-    /// Placement of lore and notes, overriding the settings
-    #[arg(long)]
-    pub(crate) placement: Option<PlacementArg>,
-    /// Print the prompt at this stage, compared with the stage before
-    #[arg(long)]
-    pub(crate) stage: Option<StageArg>,
-    #[command(flatten)]
-    pub(crate) answering: ModelArgs,
-}
-
-/// Model, template and mode of a turn, overriding the chat and the settings.
-#[derive(Debug, Default, Args)]
-pub(crate) struct ModelArgs {
-    /// A model of the library: name, file name or id
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// A remote endpoint, name or id; NAME/MODEL for a model other than its default
-    #[arg(long, value_name = "NAME", conflicts_with = "model")]
-    pub(crate) endpoint: Option<String>,
-    /// A prompt template: id or name
-    #[arg(long, value_name = "T")]
-    pub(crate) template: Option<String>,
-    /// A conversation mode
-    #[arg(long, value_name = "M")]
-    pub(crate) mode: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum EndpointVerb {
-    /// List the endpoints
-    List,
-    /// List known services and servers, with their addresses
-    Services,
-    /// Add an endpoint
-    Add(EndpointArgs),
-    /// List the models of an endpoint
-    Models {
-        /// Name or id
-        name: String,
-    },
-    /// Test an endpoint and store its list of models
-    Test {
-        /// Name or id
-        name: String,
-    },
-    /// Use an endpoint by default, for chats without their own model
-    Default {
-        /// Name or id; NAME/MODEL for a model other than its default
-        name: String,
-    },
-    /// Remove an endpoint and its key
-    Remove {
-        /// Name or id
-        name: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EndpointArgs {
-    /// Display name [default: the service's name or the address]
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// Base address, such as http://127.0.0.1:8080/v1
-    #[arg(long, required_unless_present = "service")]
-    pub(crate) url: Option<String>,
-    /// A known service; `endpoints services` lists them
-    #[arg(long)]
-    pub(crate) service: Option<String>,
-    /// The API of the server [default: by the address]
-    #[arg(long, value_name = "API", value_parser = ["openai", "text", "anthropic", "gemini", "ollama"])]
-    pub(crate) api: Option<String>,
-    /// The default model
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// Context size of the model in tokens
-    #[arg(long, value_name = "N", default_value_t = 8192)]
-    pub(crate) context: u32,
-    /// A file with the API key; - reads it from stdin
-    #[arg(long, value_name = "FILE")]
-    pub(crate) key_from: Option<PathBuf>,
-    /// A file with one header per line, such as X-Team: lamps
-    #[arg(long, value_name = "FILE")]
-    pub(crate) headers_from: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ModelVerb {
-    /// List the models
-    List,
-    /// Add a GGUF file; it stays in its folder
-    Add { file: PathBuf },
-    /// Download a GGUF file from an https address into the data folder, and add it
-    Get {
-        url: String,
-        /// Expected SHA-256 of the file
-        #[arg(long, value_name = "HEX")]
-        sha256: Option<String>,
-    },
-    /// Search the model hub
-    Search {
-        #[arg(required = true, value_name = "QUERY")]
-        query: Vec<String>,
-        /// Cursor of a further page, as the page before printed it
-        #[arg(long, value_name = "CURSOR")]
-        page: Option<String>,
-    },
-    /// List the files of a model on the hub: size, quantisation, fit, checksum
-    Files {
-        /// OWNER/NAME
-        repo: String,
-    },
-    /// Report the memory that a file of the hub needs, before it is downloaded
-    Fit {
-        /// OWNER/NAME
-        repo: String,
-        /// Path or quantisation
-        file: String,
-        /// Context size in tokens
-        #[arg(long, value_name = "N")]
-        context: Option<u32>,
-    },
-    /// Download a model from the hub and add it; an interrupted download continues
-    Download {
-        /// OWNER/NAME, or the id of a suggested model
-        repo: String,
-        /// Path or quantisation [default: the file that suits this machine]
-        file: Option<String>,
-        /// Also download the file that lets the model read pictures
-        #[arg(long)]
-        pictures: bool,
-        /// Use the model by default afterwards
-        #[arg(long)]
-        default: bool,
-    },
-    /// List the downloads that are not complete, or cancel one
-    Downloads {
-        #[arg(long, value_name = "ID")]
-        cancel: Option<String>,
-    },
-    /// List models that suit this machine
-    Suggest,
-    /// List the folders of model files, or add or forget one
-    #[command(group = clap::ArgGroup::new("folder").multiple(false))]
-    Folders {
-        /// Add the model files in a folder without copying them
-        #[arg(long, value_name = "DIR", group = "folder")]
-        add: Option<PathBuf>,
-        /// Forget a folder; its models stay in the library
-        #[arg(long, value_name = "DIR", group = "folder")]
-        forget: Option<String>,
-    },
-    /// List other apps with model files on this machine, or add the models of one without copying them
-    Apps { app: Option<String> },
-    /// Show or change the address of the model hub, and its access token
-    Hub {
-        /// Address; an empty one restores the default
-        #[arg(long, value_name = "URL")]
-        address: Option<String>,
-        /// File with the access token; an empty file removes it
-        #[arg(long, value_name = "FILE")]
-        token_from: Option<PathBuf>,
-    },
-    /// Remove a model from the library; its file is kept
-    Remove { name: String },
-    /// Use a model by default, for chats without their own model
-    Default { name: String },
-    /// List the devices that can compute models
-    Devices,
-    /// Load a model with its own settings, and report where it is
-    Load { name: String },
-    /// Change how a model is loaded, such as `gpu_layers`, `kv_cache_type` or `context_limit`; `show settings` lists all
-    /// keys
-    Set {
-        name: String,
-        key: String,
-        #[arg(required_unless_present = "reset")]
-        value: Option<String>,
-        /// Remove the value, so that the more general value applies
-        #[arg(long, conflicts_with = "value")]
-        reset: bool,
-    },
-    /// List the adapters (LoRA) of a model, or add, weigh or remove one
-    Adapter {
-        name: String,
-        #[arg(required_if_eq("remove", "true"))]
-        file: Option<PathBuf>,
-        /// Factor of its effect, from 0 to 2
-        #[arg(long, requires = "file")]
-        weight: Option<f32>,
-        /// Load the model without this adapter; its file is kept
-        #[arg(long, conflicts_with = "weight")]
-        remove: bool,
-    },
-    /// Show, choose or switch off the file with which a model reads pictures (mmproj)
-    Pictures {
-        name: String,
-        file: Option<PathBuf>,
-        /// Read no pictures
-        #[arg(long, conflicts_with = "file")]
-        none: bool,
-        /// Use the file in the model's folder
-        #[arg(long, conflicts_with_all = ["file", "none"])]
-        auto: bool,
-    },
-    /// Move the files of a model to another model folder, and compare their checksums
-    #[command(group = clap::ArgGroup::new("what").required(true))]
-    Move {
-        #[arg(group = "what")]
-        name: Option<String>,
-        /// Move all models of this folder
-        #[arg(long, value_name = "DIR", group = "what")]
-        all_from: Option<String>,
-        /// A model folder; an empty one is the folder inside the data folder
-        #[arg(long, value_name = "DIR")]
-        to: String,
-    },
-    /// List the moves that are not complete, or cancel one
-    Moves {
-        /// The model
-        #[arg(long, value_name = "NAME")]
-        cancel: Option<String>,
-    },
-    /// Show the model for search by meaning, or choose another embedding model
-    Embedding {
-        /// GGUF file of an embedding model; it stays in its folder
-        file: Option<PathBuf>,
-        /// Use the one that comes with the app
-        #[arg(long, conflicts_with = "file")]
-        bundled: bool,
-    },
-    /// Measure the speed of a model for about ten seconds, and keep the fastest settings
-    Speed { name: String },
-    /// Verify every model file against its stored checksum
-    Check,
-    /// Count the tokens of a remote model with its own tokenizer.json
-    Tokenizer {
-        /// The endpoint: name or id
-        endpoint: String,
-        #[arg(required_unless_present = "remove")]
-        file: Option<PathBuf>,
-        /// Remove the tokenizer and count with a matching encoding or an estimate again
-        #[arg(long, conflicts_with = "file")]
-        remove: bool,
-    },
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateVerb {
     /// Report the problems of a template by section
@@ -571,51 +280,6 @@ pub(crate) enum TemplateVerb {
     },
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum GenerationTask {
-    /// Continue the last reply
-    Continue,
-    /// Draft the user's next message
-    Impersonate,
-    /// Title of the chat
-    Title,
-}
-
-impl From<GenerationTask> for Ask {
-    fn from(job: GenerationTask) -> Self {
-        match job {
-            GenerationTask::Continue => Self::Continue,
-            GenerationTask::Impersonate => Self::Impersonate,
-            GenerationTask::Title => Self::Title,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum PlacementArg {
-    CacheFirst,
-    Classic,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum StageArg {
-    /// The template as written, with its variables and macros
-    Sources,
-    /// After variables, macros and regex scripts
-    Filled,
-    /// After applying the token budget
-    Budget,
-    /// As sent to the model
-    Sent,
-}
-
-fn temperature(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
-        _ => Err("enter a number from 0 to 2".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -625,13 +289,5 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn temperature_is_a_number_from_0_to_2() {
-        assert_eq!(temperature("0.8"), Ok(0.8));
-        for wrong in ["-1", "2.1", "NaN", "inf", "warm"] {
-            assert!(temperature(wrong).is_err(), "{wrong}");
-        }
     }
 }

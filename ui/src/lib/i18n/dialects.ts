@@ -21,7 +21,7 @@ export function dialectName(dialect: EndpointDialect): string {
 	}
 }
 
-/** What the choice of an API means; `null` for the choice by address. */
+/** The meaning of the choice of an API; `null` for the choice by address. */
 export function dialectAbout(dialect: EndpointDialect | null): string {
 	switch (dialect) {
 		case null:
@@ -59,7 +59,7 @@ export function addressOf(dialect: EndpointDialect | null): string {
 	}
 }
 
-/** What to know about keys of this API; empty if nothing is special. */
+/** A note on keys of this API; empty if nothing is special. */
 export function keyHint(dialect: EndpointDialect | null): string {
 	switch (dialect) {
 		case "anthropic":

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, ReplyTurn, Started } from "../api/generated";
+import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -9,7 +9,8 @@ import type { ChatCallbacks } from "./callbacks";
 import { ChatFind } from "./chatFind.svelte";
 import { ChatPages } from "./chatPages";
 import { Impersonation, ReplyStream } from "./chatStreams";
-import { Commands, maybeCommand, refusalText, settingText } from "./commands.svelte";
+import { ChatCommands } from "./chatCommands";
+import { Commands, maybeCommand } from "./commands.svelte";
 import { PromptSectionsState } from "./promptSections.svelte";
 import { QuickReplies } from "./quickReplies.svelte";
 import { Documents } from "./documents.svelte";
@@ -90,6 +91,7 @@ export class ChatState {
 	readonly #pages: ChatPages;
 	readonly #replies: ReplyStream;
 	readonly #impersonation: Impersonation;
+	readonly #commandRuns: ChatCommands;
 	/** Events that arrive while the chat loads. They are applied afterwards, and those already included have no effect. */
 	#queued: Event[] | null = [];
 	#reading: Promise<void> | null = null;
@@ -127,6 +129,7 @@ export class ChatState {
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
+		this.#commandRuns = new ChatCommands(this, callbacks);
 		this.#saver = draftSaver(api, id, (error) => callbacks.failed(error));
 	}
 
@@ -168,7 +171,7 @@ export class ChatState {
 			if (!event.following) this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
 		}
 		else if (event.event === "vision") this.info = this.info && { ...this.info, vision: event.status };
-		else if (event.event === "quickReplyRan") void this.#ranAlone(event.label, event.outcomes);
+		else if (event.event === "quickReplyRan") void this.#commandRuns.ranAlone(event.label, event.outcomes);
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);
 		else if (event.event === "drafted") this.#impersonation.end(event);
@@ -188,14 +191,17 @@ export class ChatState {
 		const draft = this.draft;
 		const pictures = this.attached.all;
 		if ((draft.trim() === "" && pictures.length === 0) || this.attached.uploading > 0) return;
-		if (maybeCommand(draft)) return this.#runCommand(draft, pictures);
+		if (maybeCommand(draft)) return this.#commandRuns.run(draft, pictures);
 		if (this.busy) return;
 		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, draft) : this.api.sendPictures(this.id, draft, pictures));
 		const started = await this.#start(send);
 		if (!started) return;
-		this.#clear(draft);
+		this.#commandRuns.clear(draft);
 		this.attached.sent(pictures);
 	}
+
+	/** Runs a quick reply. Returns whether it changed the text in the composer. */
+	runQuickReply = (set: QuickReplySet, reply: QuickReply): Promise<boolean> => this.#commandRuns.runQuickReply(set, reply);
 
 	/** Sets the mode and returns an error text; empty on success. */
 	async setMode(name: string): Promise<string> {
@@ -355,6 +361,9 @@ export class ChatState {
 	/** Saves the draft without waiting for a pause in typing. */
 	keepDraft = (): void => void this.#saver.now();
 
+	/** The loaded data is no longer that of the engine. */
+	outdated = (): void => void (this.#stale = true);
+
 	/** Must be called before another chat is shown. */
 	async close(): Promise<void> {
 		this.auto.stop();
@@ -421,75 +430,6 @@ export class ChatState {
 			void this.load();
 			this.#watchForSilence();
 		});
-	}
-
-	/** Lets the engine send the draft or run its command. If it is refused, the text stays in the composer. */
-	async #runCommand(draft: string, pictures: Picture[]): Promise<void> {
-		if (draft.trim() === "/impersonate") {
-			this.type("");
-			return this.impersonate();
-		}
-		const outcome = await this.commands.run(draft, pictures);
-		if (typeof outcome === "string" || outcome.kind === "refused") {
-			this.commandFailure = typeof outcome === "string" ? outcome : refusalText(outcome.refusal);
-			return;
-		}
-		this.#clear(draft);
-		await this.#applyOutcome(outcome, pictures);
-	}
-
-	/** Runs a quick reply. Returns whether it changed the text in the composer. */
-	async runQuickReply(set: QuickReplySet, reply: QuickReply): Promise<boolean> {
-		this.commandFailure = "";
-		if (reply.unsupported) {
-			const { line, text } = reply.unsupported;
-			this.commands.answer = { kind: "text", title: t("quickReplies.unsupported", { label: reply.label, line }), text, choices: [] };
-			return false;
-		}
-		const { draft } = this;
-		const run = await this.quickReplies.run(set, reply, draft);
-		if (typeof run === "string") this.commandFailure = run;
-		else {
-			if (run.usedText) this.#clear(draft);
-			for (const outcome of run.outcomes) await this.#applyOutcome(outcome);
-		}
-		return this.draft !== draft;
-	}
-
-	/** Shows the results of a quick reply that ran by itself. */
-	async #ranAlone(label: string, outcomes: CommandOutcome[]): Promise<void> {
-		this.callbacks.announce(t("quickReplies.ran", { label }));
-		for (const outcome of outcomes) await this.#applyOutcome(outcome);
-	}
-
-	/** Shows the result of a command. */
-	async #applyOutcome(outcome: CommandOutcome, pictures: Picture[] = []): Promise<void> {
-		if (outcome.kind === "refused") this.commandFailure = refusalText(outcome.refusal);
-		else if (outcome.kind === "started") {
-			this.#stale = true;
-			if (outcome.started.sent) this.attached.sent(pictures);
-			await this.load();
-		} else if (outcome.kind === "added" || outcome.kind === "updated") await this.load();
-		else if (outcome.kind === "set") {
-			this.callbacks.announce(settingText(outcome.setting, outcome.value));
-			await Promise.all([this.load(), this.mode.load(), this.marks.load()]);
-		} else if (outcome.kind === "shown") {
-			const { setting, value, choices } = outcome;
-			this.commands.answer = { kind: "text", title: t(`commandSetting.${setting}`), text: value, choices };
-		} else if (outcome.kind === "help") this.commands.answer = { kind: "help", commands: outcome.commands };
-		else if (outcome.kind === "search") this.callbacks.search(outcome.text);
-		else if (outcome.kind === "export") this.callbacks.exportChat(outcome.format);
-		else if (outcome.kind === "insert") this.type(outcome.text);
-		else if (outcome.kind === "opened") {
-			this.callbacks.announce(t("branch.made", { title: outcome.title }));
-			this.callbacks.openChat(outcome.chat);
-		}
-		this.callbacks.promptChanged();
-	}
-
-	/** Removes the sent text from the composer. Text typed meanwhile stays. */
-	#clear(sent: string): void {
-		if (this.draft.startsWith(sent)) this.type(this.draft.slice(sent.length));
 	}
 
 	/** Starts the reply of the character that goes on without the user. Returns whether anybody does. */

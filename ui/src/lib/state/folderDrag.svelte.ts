@@ -12,7 +12,7 @@ const EDGE = 40;
 /** Scroll speed there, in pixels per frame. */
 const PACE = 9;
 
-/** What the user drags: items of the list, or a folder. */
+/** The dragged items of the list, or the dragged folder. */
 type Dragged = { items: readonly string[]; label: string } | { folder: Folder; label: string };
 
 /**
@@ -104,7 +104,7 @@ export class FolderDrag<Item extends Placed> {
 		this.host.announce(t("folders.dragStopped"));
 	};
 
-	/** What a drag of the row moves. A selected item takes the other selected ones along. */
+	/** The items that a drag of the row moves. A selected item takes the other selected ones along. */
 	#take({ dataset }: HTMLElement): Dragged | null {
 		const folder = this.folders.all.find(({ id }) => id === dataset["dragFolder"]);
 		if (folder) return { folder, label: folder.name };

@@ -5,7 +5,7 @@ import { Selection, type SelectableRow } from "./selection.svelte";
 
 type Keys = Pick<MouseEvent, "shiftKey" | "ctrlKey" | "metaKey">;
 
-/** What a list shows. */
+/** The content of a list. */
 interface Source<Item> {
 	items: () => readonly Item[];
 	/** Empty to show the items without folders, as in the results of a search. */

@@ -3,7 +3,7 @@ import type { ApiError, ChatMarks, Message, Rating } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 
-/** What the marks need from their chat. */
+/** The parts of a chat that its marks need. */
 export interface MarksHost {
 	failed(error: ApiError): void;
 	undoable(text: string, undo: () => Promise<void>): void;

@@ -8,7 +8,7 @@ export type SpritePlace = (typeof SPRITE_PLACES)[number];
 /** The tokens of texts that may be on a picture. */
 const TEXTS = ["--text", "--quiet", "--ember", "--speech"] as const;
 
-/** What a chat shows around its messages: a background, and pictures of the characters. */
+/** The surroundings of a chat's messages: a background, and pictures of the characters. */
 export class Scenery {
 	place = $state<SpritePlace>("beside");
 	/** The background and what selects it. The engine decides. */

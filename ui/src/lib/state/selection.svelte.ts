@@ -11,7 +11,7 @@ export class Selection {
 	#ids = $state.raw(setOf<string>());
 	/** Key of the row at which a range selection starts. */
 	#anchor = "";
-	/** What was selected when the anchor was set. A range is added to it. */
+	/** The selection when the anchor was set. A range is added to it. */
 	#base: readonly string[] = [];
 
 	get size(): number {

@@ -1,6 +1,6 @@
 import type { Message, ModelRef, RegenerateHint, RegenerateOptions } from "../api/generated";
 
-/** What the versions need from their chat. */
+/** The parts of a chat that its versions need. */
 export interface VersionsHost {
 	messages(): Message[];
 	/** Starts another version of the last reply. Returns whether it started. */

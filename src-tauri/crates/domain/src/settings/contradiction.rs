@@ -1,8 +1,9 @@
 //! Detects settings that contradict each other.
 
 use super::layers::Resolved;
-use super::list::{FlashAttention, KvCacheType, Values};
+use super::list::Values;
 use super::owner::SettingOrigin;
+use super::words::{FlashAttention, KvCacheType};
 
 /// Settings that contradict each other. They do not stop a turn, because the budget never exceeds the limit. Setting
 /// such a value is refused.

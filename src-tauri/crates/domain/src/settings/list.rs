@@ -6,8 +6,11 @@ use std::borrow::Cow;
 
 use super::owner::Scope;
 use super::value::{ConfigValue, FromValue, Syntax, ValueType};
-use crate::sampling::{self, Dry, Dynatemp, Mirostat, STAGES, SamplerOrder, Sampling, TokenRules, Xtc};
-use crate::token_choice::ALTERNATIVES;
+use super::words::{
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, KvCacheType,
+    LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+};
+use crate::sampling::STAGES;
 
 /// Prefix of environment variables: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
 pub const ENVIRONMENT_PREFIX: &str = "INGLENOOK_";
@@ -63,160 +66,6 @@ pub fn setting(key: &str) -> Option<&'static Setting> {
 /// change how much of a chat is remembered.
 pub fn preset_setting(key: &str) -> Option<&'static Setting> {
     setting(key).filter(|setting| setting.group == SettingSection::Sampler && setting.key != "sampler_preset")
-}
-
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
-
-        impl $name {
-            /// The default comes first.
-            pub const WORDS: &'static [&'static str] = &[$($word),*];
-
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                [$(Self::$variant),*][0]
-            }
-        }
-
-        impl FromValue for $name {
-            fn from_value(value: &ConfigValue) -> Option<Self> {
-                let ConfigValue::Text(text) = value else { return None };
-                [$(Self::$variant),*].into_iter().find(|each| each.as_str() == text)
-            }
-        }
-    )*};
-}
-
-words! {
-    /// Placement of lore and notes in the prompt.
-    PlacementMode {
-        /// Near the end, where changes require the least re-reading.
-        CacheFirst = "cache-first",
-        /// Exactly where SillyTavern would put them.
-        Classic = "classic",
-    }
-
-    /// Whether a context block stays in the prompt after its turn.
-    ContextRetention {
-        AppendOnly = "append-only",
-        Ephemeral = "ephemeral",
-    }
-
-    /// Sorting of the character's books and global books. It decides which entries are added first if the lore budget
-    /// is short, and the order of entries with equal `order`.
-    LoreStrategy {
-        CharacterFirst = "character-first",
-        GlobalFirst = "global-first",
-        /// Only by the order of their entries.
-        Evenly = "evenly",
-    }
-
-    /// Role of the author's note in the prompt.
-    NoteRole {
-        /// Sent as instructions.
-        System = "system",
-        User = "user",
-        Character = "character",
-    }
-
-    /// Place of the author's note in the prompt.
-    NotePlace {
-        /// Among the messages, at its depth.
-        InChat = "in-chat",
-        BeforeCharacter = "before-character",
-        AfterCharacter = "after-character",
-    }
-
-    /// Place of the character's note next to the author's note.
-    CharacterNotePlace {
-        Before = "before",
-        After = "after",
-        /// Only the character's note is sent.
-        Replace = "replace",
-    }
-
-    /// How lorebook entries are activated.
-    LoreProfile {
-        /// Follows the card specifications. Word boundaries follow Unicode.
-        Corrected = "corrected",
-        /// Behaves like SillyTavern, including its quirks.
-        Compatible = "compatible",
-    }
-
-    /// Author of the first message of a chat.
-    StartMode {
-        /// The card's greeting is the first message.
-        Character = "character",
-        /// The chat starts empty, and the user writes first.
-        Empty = "empty",
-    }
-
-    /// Data type of a local model's KV cache.
-    KvCacheType {
-        F16 = "f16",
-        /// Half the memory. Needs flash attention.
-        Q8 = "q8_0",
-    }
-
-    /// Whether a local model computes attention in one fused step.
-    FlashAttention {
-        /// On, if the device supports it.
-        Auto = "auto",
-        On = "on",
-        Off = "off",
-    }
-
-    /// Position of the characters' pictures in the chat.
-    SpritePlace {
-        Beside = "beside",
-        Behind = "behind",
-        Above = "above",
-        Off = "off",
-    }
-
-    /// How to continue an unfinished reply.
-    ContinueBy {
-        /// Ends the prompt with the unfinished reply. Endpoints that have rejected this get the `continue` prompt.
-        Auto = "auto",
-        Prefill = "prefill",
-        /// Appends the `continue` prompt.
-        Asking = "asking",
-    }
-
-    /// Whether a model names chats when idle.
-    ChatTitles {
-        /// Only local models, because endpoints may cost money.
-        Auto = "auto",
-        On = "on",
-        Off = "off",
-    }
-
-    /// Whether a model creates keyframes and extracts facts when idle.
-    MemoryLearning {
-        /// Only local models, because endpoints may cost money.
-        Auto = "auto",
-        On = "on",
-        /// No model is used.
-        Off = "off",
-    }
-
-    /// Content rating that templates receive. Messages are never rewritten for it.
-    ContentRating {
-        /// Templates receive nothing.
-        Unset = "unset",
-        Everyone = "everyone",
-        Teen = "teen",
-        Mature = "mature",
-        Adult = "adult",
-    }
 }
 
 const EVERYWHERE: &[Scope] = &Scope::ALL;
@@ -537,55 +386,10 @@ impl Default for Values {
     }
 }
 
-impl Values {
-    /// Returns the sampler values. `seed` applies if the settings have none.
-    pub fn sampling(&self, seed: u32) -> Sampling {
-        Sampling {
-            temperature: self.temperature,
-            top_p: self.top_p,
-            top_k: self.top_k,
-            min_p: self.min_p,
-            typical_p: self.typical_p,
-            top_n_sigma: self.top_n_sigma,
-            repeat_penalty: self.repeat_penalty,
-            repeat_range: self.repeat_range,
-            frequency_penalty: self.frequency_penalty,
-            presence_penalty: self.presence_penalty,
-            dry: Dry {
-                multiplier: self.dry_multiplier,
-                base: self.dry_base,
-                allowed_length: self.dry_allowed_length,
-                range: self.dry_range,
-                breakers: sampling::texts(&self.dry_breakers).collect(),
-            },
-            xtc: Xtc { probability: self.xtc_probability, threshold: self.xtc_threshold },
-            mirostat: Mirostat { version: self.mirostat, tau: self.mirostat_tau, eta: self.mirostat_eta },
-            dynatemp: Dynatemp { range: self.dynatemp_range, exponent: self.dynatemp_exponent },
-            max_tokens: self.max_tokens,
-            seed: self.seed.unwrap_or(seed),
-            order: SamplerOrder::parse(&self.sampler_order),
-            rules: self.token_rules(),
-            alternatives: if self.token_probabilities { ALTERNATIVES } else { 0 },
-        }
-    }
-
-    fn token_rules(&self) -> TokenRules {
-        let given = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned);
-        let biases = [sampling::logit_biases(&self.logit_bias), sampling::banned_tokens(&self.banned_tokens)];
-        TokenRules {
-            logit_bias: biases.into_iter().flat_map(Result::unwrap_or_default).collect(),
-            banned_strings: sampling::texts(&self.banned_strings).collect(),
-            grammar: given(&self.grammar),
-            json_schema: given(&self.json_schema),
-            min_tokens: self.min_tokens,
-            ban_end_token: self.ban_end_token,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampling::{SamplerOrder, TokenRules};
 
     #[test]
     fn every_default_is_valid() {

@@ -9,15 +9,17 @@ mod disabled_by;
 mod layers;
 mod list;
 mod owner;
+mod sampling;
 mod value;
+mod words;
 
 pub use contradiction::Contradiction;
 pub use disabled_by::{Disabler, disablers};
 pub use layers::{IgnoredValue, Layer, Layers, Resolved, resolve};
-pub use list::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, FlashAttention,
-    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SETTINGS, Setting,
-    SettingSection, SpritePlace, StartMode, Unit, Values, preset_setting, setting,
-};
+pub use list::{ENVIRONMENT_PREFIX, SETTINGS, Setting, SettingSection, Unit, Values, preset_setting, setting};
 pub use owner::{Owner, Scope, SettingOrigin};
 pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};
+pub use words::{
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, KvCacheType,
+    LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+};

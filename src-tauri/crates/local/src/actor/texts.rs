@@ -7,7 +7,8 @@ use domain::prompt::Segment;
 use provider::ProviderError;
 
 use super::load::ModelNeed;
-use super::{Actor, PictureSizes, TextsJob, TextsReceiver, segment};
+use super::wire::segment;
+use super::{Actor, PictureSizes, TextsJob, TextsReceiver};
 use crate::failure;
 use crate::status::WorkerState;
 

@@ -5,6 +5,10 @@ use local::{inspect, library};
 use provider::ProviderErrorKind;
 
 use crate::support::*;
+use crate::tiny_models;
+
+/// Bytes of a tiny model's settings and list of tensors, about.
+const HEADER: u64 = 8_000;
 
 #[test]
 fn inspect_reads_the_model_file() {
@@ -87,12 +91,55 @@ async fn host_survives_fifty_mutated_headers() {
     is_well(&*host.provider(&model(), 512)).await;
 }
 
+/// Every kind of memory that llama.cpp has reads other settings and tensors.
+#[tokio::test]
+async fn host_survives_mutated_models_of_any_architecture() {
+    let rounds: usize = std::env::var("INGLENOOK_MUTATIONS").map_or(40, |rounds| rounds.parse().unwrap());
+    let (host, folder) = (host(), tempfile::tempdir().unwrap());
+    let (mut seed, mut outcomes) = (7u64, [0; 3]);
+    for (round, architecture) in tiny_models::ARCHITECTURES.iter().cycle().take(rounds).enumerate() {
+        // Its own path, because the host refuses a file that ended the worker too often.
+        let place = folder.path().join(round.to_string());
+        std::fs::create_dir(&place).unwrap();
+        let path = tiny_models::write(architecture, &place);
+        let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        mutate_within(&file, HEADER, &mut seed);
+        let outcome = reply(&*host.provider(&model_at(path), 512), request(vec![plain("A lamp")], 4)).await;
+        let place = match outcome.end {
+            Ok(_) => 0,
+            Err(error) => {
+                assert!(!error.message.is_empty() && !error.hint.is_empty());
+                assert!(
+                    matches!(
+                        error.kind,
+                        ProviderErrorKind::Model | ProviderErrorKind::OutOfMemory | ProviderErrorKind::WorkerDied
+                    ),
+                    "{error:?}"
+                );
+                1 + usize::from(error.kind == ProviderErrorKind::WorkerDied)
+            }
+        };
+        outcomes[place] += 1;
+    }
+    println!(
+        "{rounds} models: {} answered, {} were refused, {} ended the worker",
+        outcomes[0], outcomes[1], outcomes[2]
+    );
+    assert!(outcomes[1] * 4 > rounds, "{outcomes:?}");
+    is_well(&*host.provider(&model(), 512)).await;
+}
+
 /// Changes three bytes among the first settings. Returns the original bytes, latest change first.
 fn mutate(file: &File, seed: &mut u64) -> Vec<(u64, u8)> {
+    mutate_within(file, 1_800, seed)
+}
+
+/// Changes three of the first `length` bytes.
+fn mutate_within(file: &File, length: u64, seed: &mut u64) -> Vec<(u64, u8)> {
     let mut original = Vec::new();
     for _ in 0..3 {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let (at, byte) = ((*seed >> 33) % 1_800, (*seed >> 8) as u8);
+        let (at, byte) = ((*seed >> 33) % length, (*seed >> 8) as u8);
         let mut old = [0];
         file.read_exact_at(&mut old, at).unwrap();
         file.write_all_at(&[byte], at).unwrap();

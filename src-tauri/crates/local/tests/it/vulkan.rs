@@ -72,6 +72,7 @@ async fn experts_stay_on_the_processor() {
         let on_processor = written(&host, &model, LoadOptions { gpu_layers: Some(0), ..LoadOptions::default() }).await;
         let mut on_device = Vec::new();
         for experts in [0, 1, 99] {
+            println!("{architecture}, experts of {experts} layers on the processor");
             agree(&written(&host, &model, with(experts)).await, &on_processor);
             let loaded = host.status().loaded.unwrap();
             assert_eq!((loaded.gpu_layers, &loaded.notes[..]), (loaded.layers, &[][..]), "{architecture}");

@@ -3,10 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use domain::model::EndpointDialect;
 use serde::{Deserialize, Serialize};
 
 use super::api_error::EndpointError;
+use parameters::{EXTRAS, LIMITS, SAMPLING};
+use phrases::{MISSING, NO_SYSTEM, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, UNKNOWN};
+
+mod known;
+mod parameters;
+mod phrases;
+
+pub(crate) use parameters::PARAMETERS;
 
 /// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint refuses them. Local
 /// servers support them and most others ignore them. The rest reject them with a 400 or 422.
@@ -40,215 +47,7 @@ pub enum RoleRules {
     NoSystem,
 }
 
-/// Every parameter that can be omitted.
-pub(crate) const PARAMETERS: [&str; 39] = [
-    "typical_p",
-    "top_n_sigma",
-    "repeat_last_n",
-    "dry_multiplier",
-    "dry_base",
-    "dry_allowed_length",
-    "dry_penalty_last_n",
-    "xtc_probability",
-    "xtc_threshold",
-    "mirostat",
-    "mirostat_tau",
-    "mirostat_eta",
-    "dynatemp_range",
-    "dynatemp_exponent",
-    "dry_sequence_breakers",
-    "samplers",
-    "min_tokens",
-    "ignore_eos",
-    "grammar",
-    "top_k",
-    "min_p",
-    "repeat_penalty",
-    "repetition_penalty",
-    "cache_prompt",
-    "return_progress",
-    "add_generation_prompt",
-    "continue_final_message",
-    "temperature",
-    "top_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "logit_bias",
-    "seed",
-    "stream_options",
-    "response_format",
-    "stop",
-    "max_tokens",
-    "tools",
-    "parallel_tool_calls",
-];
-/// Number of leading entries of [`PARAMETERS`] that are not part of OpenAI's API.
-const EXTRAS: usize = 27;
-/// An endpoint that fixes one of these fixes all of them.
-const SAMPLING: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
-const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
-
-/// Phrases that endpoints use for an unknown parameter.
-const UNKNOWN: [&str; 19] = [
-    "deprecated",
-    "support",
-    "unrecogni",
-    "not recogni",
-    "unknown",
-    "unexpected",
-    "extra",
-    "permitted",
-    "not allowed",
-    "invalid param",
-    "forbidden",
-    "additional propert",
-    "not a valid",
-    "not accepted",
-    "no such",
-    "does not exist",
-    "should not exist",
-    "must not be set",
-    "cannot be set",
-];
-/// Phrases that endpoints use for a value out of range. Extra samplers are then omitted; the user must correct other
-/// values.
-const OUT_OF_RANGE: [&str; 10] = [
-    "must be",
-    "should be",
-    "at least",
-    "at most",
-    "invalid",
-    "greater than",
-    "less than",
-    "out of range",
-    "between",
-    "disable",
-];
-/// Phrases that endpoints use if a model or a server has no tools.
-const NO_TOOLS: [&str; 9] = [
-    "not support tool",
-    "not support function",
-    "tools are not supported",
-    "tools is not supported",
-    "tool use is not supported",
-    "tool calling is not supported",
-    "function calling is not supported",
-    "enable-auto-tool-choice",
-    "tools param requires",
-];
-const MISSING: [&str; 3] = ["required", "missing", "must be provided"];
-/// Phrases that endpoints use if the last message must be the user's.
-const PREFILL: [&str; 9] = [
-    "prefill",
-    "end with a user message",
-    "expected last role",
-    "last message must be",
-    "last message should be",
-    "last message is not",
-    "must end with",
-    "continue_final_message",
-    "add_generation_prompt",
-];
-/// Phrases that endpoints use to reject the order of turns.
-const ORDER: [&str; 12] = [
-    "must alternate",
-    "should alternate",
-    "alternating",
-    "alternate between",
-    "roles must",
-    "at the beginning",
-    "first message",
-    "must start with",
-    "start with a user",
-    "multiple system",
-    "more than one system",
-    "consecutive",
-];
-const NO_SYSTEM: [&str; 14] = [
-    "only user and assistant",
-    "only 'user' and 'assistant'",
-    "system role not",
-    "system role is not",
-    "system messages are not",
-    "system message is not",
-    "not support system",
-    "not support the system",
-    "developer instruction is not",
-    "invalid role: system",
-    "unsupported role: system",
-    "role 'system' is not",
-    "be 'user' or 'assistant'",
-    "be one of 'user', 'assistant'",
-];
-
 impl LearnedDialect {
-    /// Known restrictions of widely used services, applied before their first refusal.
-    pub(crate) fn of_host(host: &str) -> Self {
-        let is = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-        let mut known = Self::default();
-        if is("api.openai.com") || is("api.mistral.ai") {
-            (known.plain, known.no_prefill) = (true, true);
-        }
-        if is("api.mistral.ai") {
-            known.left_out.extend(["seed", "stream_options"].map(str::to_owned));
-        }
-        if is("api.perplexity.ai") {
-            known.roles = RoleRules::Strict;
-        }
-        known
-    }
-
-    /// Parameters that the APIs other than OpenAI's accept. The names are those of OpenAI and llama.cpp.
-    pub(crate) fn of_api(api: EndpointDialect) -> Self {
-        let taken: &[&str] = match api {
-            EndpointDialect::OpenAi => return Self::default(),
-            EndpointDialect::Text => return Self { left_out: names_of(&["tools"]), ..Self::default() },
-            // Newer models refuse a temperature together with `top_p`.
-            EndpointDialect::Anthropic => &["temperature", "stop", "max_tokens", "tools"],
-            EndpointDialect::Gemini => &[
-                "temperature",
-                "top_p",
-                "top_k",
-                "frequency_penalty",
-                "presence_penalty",
-                "seed",
-                "response_format",
-                "stop",
-                "max_tokens",
-                "tools",
-            ],
-            EndpointDialect::Ollama => &[
-                "typical_p",
-                "repeat_last_n",
-                "mirostat",
-                "mirostat_tau",
-                "mirostat_eta",
-                "top_k",
-                "min_p",
-                "repeat_penalty",
-                "temperature",
-                "top_p",
-                "frequency_penalty",
-                "presence_penalty",
-                "seed",
-                "response_format",
-                "stop",
-                "max_tokens",
-                "tools",
-            ],
-        };
-        let left_out = PARAMETERS.iter().copied().filter(|name| !taken.contains(name)).collect::<Vec<_>>();
-        let no_prefill = api == EndpointDialect::Gemini;
-        Self { left_out: names_of(&left_out), no_prefill, ..Self::default() }
-    }
-
-    /// The refusals beyond what all endpoints with this API lack.
-    pub fn beyond(&self, api: EndpointDialect) -> Self {
-        let known = Self::of_api(api);
-        let left_out = self.left_out.difference(&known.left_out).cloned().collect();
-        Self { left_out, no_prefill: self.no_prefill && !known.no_prefill, ..self.clone() }
-    }
-
     pub(crate) fn sends(&self, parameter: &str) -> bool {
         let beyond = self.plain && is_extra(parameter);
         !beyond && !self.left_out.contains(parameter)
@@ -384,10 +183,6 @@ impl LearnedDialect {
     }
 }
 
-fn names_of(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
 fn is_extra(name: &str) -> bool {
     PARAMETERS[..EXTRAS].contains(&name)
 }
@@ -408,14 +203,14 @@ fn names(words: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn after(refusals: &[&str]) -> LearnedDialect {
+    pub(super) fn after(refusals: &[&str]) -> LearnedDialect {
         refusals.iter().fold(LearnedDialect::default(), |dialect, message| {
             let error = EndpointError { message: (*message).to_owned(), ..EndpointError::default() };
             dialect.learn(&error, false).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
         })
     }
 
-    fn left_out(dialect: &LearnedDialect) -> Vec<&str> {
+    pub(super) fn left_out(dialect: &LearnedDialect) -> Vec<&str> {
         dialect.left_out.iter().map(String::as_str).collect()
     }
 
@@ -474,23 +269,6 @@ mod tests {
     }
 
     #[test]
-    fn each_api_leaves_out_what_it_lacks() {
-        let sends = |api, name| LearnedDialect::of_api(api).sends(name);
-        assert!(sends(EndpointDialect::Anthropic, "temperature") && !sends(EndpointDialect::Anthropic, "top_p"));
-        assert!(sends(EndpointDialect::Gemini, "top_k") && !sends(EndpointDialect::Gemini, "min_p"));
-        assert!(sends(EndpointDialect::Ollama, "min_p") && !sends(EndpointDialect::Ollama, "dry_base"));
-        assert!(sends(EndpointDialect::Text, "min_p") && !sends(EndpointDialect::Text, "tools"));
-        let deprecated = after(&["`temperature` is deprecated for this model."]);
-        assert!(!deprecated.sends("temperature"), "{deprecated:?}");
-        let learned = deprecated.or(LearnedDialect::of_api(EndpointDialect::Gemini)).beyond(EndpointDialect::Gemini);
-        assert_eq!(
-            (left_out(&learned), learned.no_prefill),
-            (vec!["frequency_penalty", "presence_penalty", "temperature", "top_p"], false),
-            "only what was learned is shown"
-        );
-    }
-
-    #[test]
     fn learns_nothing_from_other_errors() {
         for message in [
             "messages must not be empty",
@@ -509,13 +287,6 @@ mod tests {
         let error =
             EndpointError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
         assert_eq!(LearnedDialect::default().learn(&error, false), None);
-    }
-
-    #[test]
-    fn known_services_start_with_their_dialect() {
-        assert!(LearnedDialect::of_host("api.openai.com").plain);
-        assert_eq!(LearnedDialect::of_host("api.perplexity.ai").roles, RoleRules::Strict);
-        assert_eq!(LearnedDialect::of_host("notapi.openai.com"), LearnedDialect::default());
     }
 
     #[test]
