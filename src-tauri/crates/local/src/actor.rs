@@ -1,5 +1,6 @@
 //! The supervisor: one thread that owns the worker and serves requests in order.
 
+mod graphics_failure;
 mod jobs;
 mod load;
 mod texts;
@@ -15,6 +16,7 @@ use ::worker::protocol::{WorkerReply, WorkerRequest};
 use provider::{FinishReason, GenerationEvent, ProviderError, Timings, Usage};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
+use self::graphics_failure::GraphicsFailure;
 use self::jobs::ActorJob;
 pub(crate) use self::jobs::{ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob};
 pub(crate) use self::load::{Loaded, ModelNeed};
@@ -44,6 +46,8 @@ pub(crate) struct Actor {
     forgotten: Vec<String>,
     worker: Option<Worker>,
     health: CrashHistory,
+    /// The last way to load a model in which a graphics device ended the worker.
+    graphics_failure: Option<GraphicsFailure>,
     /// Model and context size that `health` refers to.
     health_of: (PathBuf, u32),
     last_id: u64,
@@ -73,6 +77,7 @@ impl Actor {
             asked: HashMap::new(),
             worker: None,
             health: CrashHistory::default(),
+            graphics_failure: None,
             health_of: (PathBuf::new(), 0),
             last_id: 0,
             busy: false,
@@ -190,13 +195,24 @@ impl Actor {
             return Err(failure::no_segments());
         }
         let _turn = self.turn_of(Some(job)).await?;
-        if !job.is_cancelled() {
-            let need = ModelNeed::Replies { context: job.context, options: job.options_of_prompt() };
-            self.load(&job.path, need, Some(job)).await?;
+        loop {
+            if !job.is_cancelled() {
+                let need = ModelNeed::Replies { context: job.context, options: job.options_of_prompt() };
+                self.load(&job.path, need, Some(job)).await?;
+            }
+            if job.is_cancelled() {
+                return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
+            }
+            let (on_graphics, mut has_text) = (self.computes_on_graphics(), false);
+            match self.generate(job, &mut has_text).await {
+                Err(error) if on_graphics && self.blames_graphics(job, &error) && !has_text => {}
+                result => return result,
+            }
         }
-        if job.is_cancelled() {
-            return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
-        }
+    }
+
+    /// Lets the loaded model write the reply. `has_text` becomes true with its first text.
+    async fn generate(&mut self, job: &WorkerReplyJob, has_text: &mut bool) -> Result<GenerationEvent, ProviderError> {
         let id = self.next_id();
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
@@ -210,6 +226,7 @@ impl Actor {
             }
             WorkerReply::Text { text, .. } => {
                 first_text.get_or_insert_with(|| start.elapsed());
+                *has_text = true;
                 job.send_event(GenerationEvent::Text(text));
                 None
             }

@@ -3,7 +3,7 @@
 use provider::{ProviderError, ProviderErrorKind};
 use serde::Serialize;
 
-/// Why graphics devices or memory could not be used as wished.
+/// The reason why graphics devices or memory could not be used as wished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadReason {
@@ -54,6 +54,13 @@ impl std::fmt::Display for LoadReason {
 #[error("{0}")]
 pub(crate) struct DeathDetail(pub(crate) String);
 
+impl DeathDetail {
+    /// Another program or the system ended the worker, for example because memory was short.
+    pub(crate) fn is_kill(&self) -> bool {
+        self.0.starts_with("SIGKILL")
+    }
+}
+
 impl From<&ProviderError> for LoadReason {
     fn from(error: &ProviderError) -> Self {
         match error.kind {
@@ -80,6 +87,7 @@ mod tests {
         let reason = LoadReason::from(&died);
         assert_eq!(reason, LoadReason::Crashed { detail: "SIGABRT".into() });
         assert_eq!(reason.to_string(), "the graphics driver ended the worker (SIGABRT)");
+        assert!(DeathDetail("SIGKILL; loading".into()).is_kill() && !DeathDetail("SIGABRT".into()).is_kill());
         let unknown = LoadReason::from(&failed(ProviderErrorKind::WorkerDied));
         assert_eq!(unknown.to_string(), "the graphics driver ended the worker");
     }

@@ -113,7 +113,7 @@ pub enum LoadNote {
     SmallerContext { from: u32, to: u32, reason: LoadReason },
 }
 
-/// Why graphics devices or memory could not be used as wished.
+/// The reason why graphics devices or memory could not be used as wished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadReason {

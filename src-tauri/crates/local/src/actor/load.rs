@@ -148,8 +148,11 @@ impl Actor {
         if options.gpu_layers == Some(0) {
             return Ladder::new(on_processor, Vec::new());
         }
-        let devices = self.shared.devices.current(&self.settings).await;
         let without = |reason| Ladder::new(on_processor, vec![LoadNote::WithoutGraphics { reason }]);
+        if let Some(reason) = self.failure_on_graphics(path, options) {
+            return without(reason);
+        }
+        let devices = self.shared.devices.current(&self.settings).await;
         let wished = options.gpu_layers.is_some() || options.device.is_some();
         let usable = match (&devices, options.device.as_deref()) {
             (Devices::Failed(reason), _) => return without(reason.clone()),

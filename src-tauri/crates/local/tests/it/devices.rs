@@ -149,6 +149,51 @@ async fn dead_device_falls_back_to_the_processor() {
 }
 
 #[tokio::test]
+async fn device_that_dies_at_a_reply_costs_no_reply() {
+    let machine = Machine::new().with("driver", "dies at a reply");
+    let (host, model) = (machine.host(), machine.model("a.gguf"));
+    let notes = answers(&host, &model, LoadOptions::default()).await;
+    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = &notes[..] else {
+        panic!("{notes:?}")
+    };
+    assert!(detail.starts_with("SIGABRT"), "{detail}");
+    for _ in 0..4 {
+        answers(&host, &model, LoadOptions::default()).await;
+        host.unload(&model).await;
+    }
+    assert_eq!(host.status().deaths, 1, "the device is not tried again");
+    let other = LoadOptions { gpu_layers: Some(7), ..LoadOptions::default() };
+    answers(&host, &model, other).await;
+    assert_eq!(host.status().deaths, 2, "other options are tried on the device");
+    answers(&host, &machine.model("b.gguf"), LoadOptions::default()).await;
+    assert_eq!(host.status().deaths, 3, "other models are tried on the device");
+}
+
+#[tokio::test]
+async fn reply_with_text_is_not_written_twice() {
+    let machine = Machine::new().with("driver", "dies in a reply");
+    let (host, model) = (machine.host(), machine.model("a.gguf"));
+    let provider = host.provider_with(&model, 4_096, LoadOptions::default());
+    let outcome = reply(&*provider, request(chat(&["Hello"]), 8)).await;
+    assert_eq!((outcome.text.as_str(), outcome.error().kind), ("It works.", ProviderErrorKind::WorkerDied));
+    let notes = answers(&host, &model, LoadOptions::default()).await;
+    assert!(matches!(&notes[..], [LoadNote::WithoutGraphics { .. }]), "{notes:?}");
+    assert_eq!(host.status().deaths, 1);
+}
+
+#[tokio::test]
+async fn killed_worker_is_not_the_fault_of_the_device() {
+    let machine = Machine::new().with("driver", "is killed at a reply");
+    let (host, model) = (machine.host(), machine.model("a.gguf"));
+    for deaths in 1..=2 {
+        let provider = host.provider_with(&model, 4_096, LoadOptions::default());
+        let outcome = reply(&*provider, request(chat(&["Hello"]), 8)).await;
+        assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
+        assert_eq!(host.status().deaths, deaths);
+    }
+}
+
+#[tokio::test]
 async fn faulty_driver_costs_only_the_listing() {
     for (driver, told) in [("hangs", "did not answer within"), ("crashes", "the driver found a bug")] {
         let machine = Machine::new().with("driver", driver);

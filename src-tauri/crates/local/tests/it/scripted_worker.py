@@ -2,6 +2,7 @@
 """A worker whose machine can be described in machine.json, beside this file. It speaks the real protocol."""
 import json
 import os
+import signal
 import struct
 import sys
 import time
@@ -48,14 +49,22 @@ def load(request):
 
 
 def main():
+    layers = 0
     send(type="ready", protocol=MACHINE["protocol"], build="scripted", devices=[])
     while True:
         request = receive()
         kind = request["type"]
         if kind == "load":
+            layers = request["gpu_layers"]
             load(request)
         elif kind == "generate":
+            if layers > 0 and MACHINE["driver"] == "dies at a reply":
+                os.abort()
+            if layers > 0 and MACHINE["driver"] == "is killed at a reply":
+                os.kill(os.getpid(), signal.SIGKILL)
             send(type="text", id=request["id"], text="It works.")
+            if layers > 0 and MACHINE["driver"] == "dies in a reply":
+                os.abort()
             usage = {"prompt": 5, "reused": 0, "evaluated": 5, "generated": 3}
             timings = {"prefill_ms": 1.0, "decode_ms": 1.0}
             send(type="done", id=request["id"], reason="stop", usage=usage, timings=timings)
