@@ -41,8 +41,8 @@ test("server is added by the form, with a secret value", async () => {
 	await id("tool-server-args").fill("-y\ndice-server\n");
 	await id("add-value").click();
 	await id("value-name").fill("API_KEY");
-	assert.equal(await id("value").getAttribute("type"), "password");
-	await id("value").fill("secret");
+	assert.equal(await id("value-value").getAttribute("type"), "password");
+	await id("value-value").fill("secret");
 	await id("tool-server-save").click();
 	await id("tool-server-form").waitFor({ state: "detached" });
 	await row("Dice").getByText("npx -y dice-server").waitFor();
