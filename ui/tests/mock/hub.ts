@@ -5,7 +5,7 @@ const FREE = 11.2 * GB;
 const PAGE = "https://huggingface.co/";
 
 const suggestion = (id: string, name: string, billions: number, bytes: number, rest: Partial<SuggestedModel>): SuggestedModel => ({
-	id, name, billions, bytes, repo: `library/${id}-GGUF`, licence: "Apache-2.0", licenceUrl: "https://www.apache.org/licenses/LICENSE-2.0", hasTerms: false, languages: ["en", "de", "fr", "es"],
+	id, name, billions, activeBillions: null, bytes, repo: `library/${id}-GGUF`, licence: "Apache-2.0", licenceUrl: "https://www.apache.org/licenses/LICENSE-2.0", hasTerms: false, languages: ["en", "de", "fr", "es"],
 	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", best: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
 });
 
@@ -14,6 +14,7 @@ const SUGGESTIONS = [
 	suggestion("llama-3.2-1b", "Llama 3.2 1B Instruct", 1.24, 1.32 * GB, { quantisation: "Q8_0", licence: "Llama 3.2 Community License", licenceUrl: "https://www.llama.com/llama3_2/license/", hasTerms: true, goodAt: ["lowMemory", "everyday"], notes: ["llama3"] }),
 	suggestion("granite-3.3-2b", "Granite 3.3 2B Instruct", 2.53, 1.55 * GB, { goodAt: ["instructions", "languages"], notes: ["granite"] }),
 	suggestion("gemma-3-4b", "Gemma 3 4B Instruct", 3.88, 2.38 * GB, { licence: "Gemma Terms of Use", licenceUrl: "https://ai.google.dev/gemma/terms", hasTerms: true, goodAt: ["stories", "languages", "pictures"], notes: ["gemma", "noSystem"] }),
+	suggestion("granite-4-tiny", "Granite 4.0 H Tiny", 6.94, 4.25 * GB, { activeBillions: 1, goodAt: ["quick", "instructions", "languages"], notes: ["granite"] }),
 	suggestion("mistral-7b", "Mistral 7B Instruct v0.3", 7.25, 4.44 * GB, { languages: ["en"], goodAt: ["everyday", "stories"], notes: ["mistral"] }),
 	suggestion("mistral-nemo-12b", "Mistral Nemo 12B Instruct", 12.25, 7.5 * GB, { fits: "tight", goodAt: ["stories", "everyday"], notes: ["mistral"] }),
 	suggestion("mistral-small-24b", "Mistral Small 24B Instruct", 23.57, 14.4 * GB, { fits: "no", goodAt: ["stories", "everyday"], notes: ["mistral"] }),

@@ -1800,7 +1800,7 @@ export type LoadNote =
 /**  The context is smaller, in tokens. */
 { kind: "smallerContext"; from: number; to: number; reason: LoadReason };
 
-/**  Why graphics devices or memory could not be used as wished. */
+/**  The reason why graphics devices or memory could not be used as wished. */
 export type LoadReason = 
 /**  The graphics driver ended the worker. `detail` is technical and may be empty. */
 { kind: "crashed"; detail: string } | 
@@ -3234,6 +3234,8 @@ export type SuggestedModel = {
 	repo: string,
 	/**  Number of weights, in billions. */
 	billions: number | null,
+	/**  Those of them that compute each token, in billions; `null` unless the model is a mixture of experts. */
+	activeBillions: number | null,
 	licence: string,
 	licenceUrl: string,
 	/**  The licence has conditions beyond naming the authors. */

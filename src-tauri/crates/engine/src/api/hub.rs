@@ -140,6 +140,8 @@ pub struct SuggestedModel {
     pub repo: String,
     /// Number of weights, in billions.
     pub billions: f64,
+    /// Those of them that compute each token, in billions; `null` unless the model is a mixture of experts.
+    pub active_billions: Option<f64>,
     pub licence: String,
     pub licence_url: String,
     /// The licence has conditions beyond naming the authors.

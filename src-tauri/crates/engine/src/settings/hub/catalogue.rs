@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use local::library;
+use local::{graphics_memory, library};
 use serde::Deserialize;
 
 use crate::api::{self, Fits};
@@ -31,6 +31,9 @@ struct CatalogueEntry {
     repo: String,
     /// Number of weights, in billions.
     billions: f64,
+    /// Those of them that compute each token, in billions; absent unless the model is a mixture of experts.
+    #[serde(default)]
+    active_billions: Option<f64>,
     licence: String,
     licence_url: String,
     has_terms: bool,
@@ -64,6 +67,23 @@ impl CatalogueEntry {
         let context = default_context(self.context);
         fit_report::fits(library::estimate(self.bytes(), self.cache_bytes_per_token, context, available))
     }
+
+    /// Bytes of weights that each token reads.
+    fn bytes_per_token(&self) -> u64 {
+        let share = self.active_billions.map_or(1.0, |active| active / self.billions);
+        (self.bytes() as f64 * share) as u64
+    }
+
+    /// Answers faster than people read: each token reads few weights, or all are in the memory of graphics cards.
+    fn is_quick(&self, graphics: u64) -> bool {
+        self.bytes_per_token() <= QUICK || graphics > 0 && self.fits(Some(graphics)) != Fits::No
+    }
+
+    /// Weights in billions of a model without experts that writes about as well. The geometric mean of all and the active
+    /// weights is a rule of thumb for mixtures of experts.
+    fn comparable_billions(&self) -> f64 {
+        (self.billions * self.active_billions.unwrap_or(self.billions)).sqrt()
+    }
 }
 
 impl Configuration {
@@ -72,7 +92,8 @@ impl Configuration {
         let hub = self.hub().await?;
         let page =
             |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
-        Ok(suggestions(self.model_memory().await, page))
+        let graphics = graphics_memory(&self.local().current_devices().await);
+        Ok(suggestions(self.model_memory().await, graphics, page))
     }
 
     /// Downloads a model of the catalogue, and makes it the default afterwards.
@@ -91,9 +112,12 @@ impl Configuration {
     }
 }
 
-fn suggestions(available: Option<u64>, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
-    let comfortable = |entry: &&CatalogueEntry| entry.fits(available) == Fits::Yes && entry.bytes() <= QUICK;
-    let best = CATALOGUE.iter().filter(comfortable).max_by(|a, b| a.billions.total_cmp(&b.billions));
+/// `available` is the memory for models, and `graphics` the part of it on graphics cards, in bytes.
+fn suggestions(available: Option<u64>, graphics: u64, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
+    let comfortable = |entry: &&CatalogueEntry| entry.fits(available) == Fits::Yes && entry.is_quick(graphics);
+    let by_quality =
+        |a: &&CatalogueEntry, b: &&CatalogueEntry| a.comparable_billions().total_cmp(&b.comparable_billions());
+    let best = CATALOGUE.iter().filter(comfortable).max_by(by_quality);
     let best = best.map(|entry| entry.id.as_str());
     let mut all: Vec<_> = CATALOGUE.iter().map(|entry| shown(entry, available, best, &page)).collect();
     all.sort_by(|a, b| b.best.cmp(&a.best).then(a.billions.total_cmp(&b.billions)));
@@ -116,6 +140,7 @@ fn shown(
         name: entry.name.clone(),
         repo: entry.repo.clone(),
         billions: entry.billions,
+        active_billions: entry.active_billions,
         licence: entry.licence.clone(),
         licence_url: entry.licence_url.clone(),
         has_terms: entry.has_terms,
@@ -129,6 +154,8 @@ fn shown(
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    const GB: u64 = 1_000_000_000;
 
     #[test]
     fn every_catalogue_entry_states_its_licence() {
@@ -145,9 +172,10 @@ mod tests {
         assert_eq!(ids.len(), CATALOGUE.len());
         for entry in CATALOGUE.iter() {
             assert!(provider::hub::names::RepoId::parse(&entry.repo).is_some(), "{}", entry.repo);
-            assert!((0.4..=25.0).contains(&entry.billions) && entry.context >= 4_096, "{}", entry.id);
+            assert!((0.4..=31.0).contains(&entry.billions) && entry.context >= 4_096, "{}", entry.id);
             assert!(!entry.languages.is_empty() && !entry.good_at.is_empty(), "{}", entry.id);
             assert!(entry.cache_bytes_per_token > 0, "{}", entry.id);
+            assert!(entry.active_billions.is_none_or(|active| active < entry.billions), "{}", entry.id);
             let known = |name: &String| bits_per_weight(name).is_some();
             assert!(!entry.quantisations.is_empty() && entry.quantisations.iter().all(known), "{}", entry.id);
         }
@@ -157,15 +185,35 @@ mod tests {
 
     #[test]
     fn best_suggestion_is_the_largest_comfortable_one() {
-        let at = |gigabytes: u64| suggestions(Some(gigabytes * 1_000_000_000), |_| String::new());
+        let at = |gigabytes: u64| suggestions(Some(gigabytes * GB), 0, |_| String::new());
         let best = |gigabytes| at(gigabytes).into_iter().find(|model| model.best);
         assert!(best(1).is_none_or(|model| model.billions < 1.0));
         let (small, large) = (best(4).unwrap().billions, best(16).unwrap().billions);
         assert!((1.0..4.0).contains(&small) && (7.0..9.0).contains(&large), "{small} {large}");
-        // Much memory does not make a large model quick.
-        assert!(best(256).unwrap().bytes <= QUICK);
+        // Much memory does not make a large model quick, unless each token uses few of its weights.
+        let most = best(256).unwrap();
+        assert!(most.billions > 25.0 && most.active_billions.unwrap() < 4.0, "{}", most.id);
         assert!(at(16)[0].best && at(16).iter().filter(|model| model.best).count() == 1);
         assert!(at(2).iter().any(|model| model.fits == Fits::No));
-        assert!(suggestions(None, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+        assert!(suggestions(None, 0, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+    }
+
+    #[test]
+    fn graphics_card_makes_larger_models_quick() {
+        let best = |graphics: u64| {
+            let all = suggestions(Some((16 + graphics) * GB), graphics * GB, |_| String::new());
+            all.into_iter().find(|model| model.best).unwrap()
+        };
+        let (without, with) = (best(0), best(24));
+        assert!(without.billions < 9.0 && with.active_billions.is_none(), "{} {}", without.id, with.id);
+        assert!(with.billions > 20.0, "{}: it fits the card", with.id);
+    }
+
+    #[test]
+    fn mixture_compares_with_a_smaller_dense_model() {
+        let comparable = |id: &str| CATALOGUE.iter().find(|entry| entry.id == id).unwrap().comparable_billions();
+        assert!((9.0..11.0).contains(&comparable("qwen3-30b-a3b")));
+        assert!((2.0..3.0).contains(&comparable("granite-4-tiny")));
+        assert_eq!(comparable("qwen3-8b"), 8.19);
     }
 }
