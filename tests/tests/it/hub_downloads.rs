@@ -84,7 +84,7 @@ async fn newcomer_gets_a_model_despite_interruptions() {
     let app = Headless::with_hub(&hub).await;
     let suggested = app.engine.suggested_models().await.unwrap();
     let qwen = suggested.iter().find(|model| model.repo == REPO).unwrap();
-    assert!(!qwen.licence.is_empty() && qwen.bytes > 1_000_000_000);
+    assert!(!qwen.licence.is_empty() && qwen.bytes > 1_000_000_000 && !qwen.installed);
     let repository = app.engine.hub_files(REPO.into()).await.unwrap();
     assert_eq!(repository.recommended.as_deref(), Some(FILE));
     let fit = app.engine.hub_fit(REPO.into(), FILE.into(), Some(4096)).await.unwrap();
@@ -110,6 +110,9 @@ async fn newcomer_gets_a_model_despite_interruptions() {
     assert_eq!(fs::read(&model.path).unwrap(), small_model("Qwen3 4B", SIZE));
     assert_eq!(files(&model_folder(&app)), [FILE], "no part is left");
     assert!(app.engine.list_downloads().await.unwrap().is_empty());
+    let suggested = app.engine.suggested_models().await.unwrap();
+    let installed: Vec<_> = suggested.iter().filter(|model| model.installed).map(|model| model.repo.as_str()).collect();
+    assert_eq!(installed, [REPO]);
     let ranges: Vec<_> = hub
         .requests()
         .into_iter()

@@ -20,6 +20,7 @@ test("newcomer gets a model with two clicks", async () => {
 	await row.getByText("per second").waitFor();
 	await id("download-pause").click();
 	await row.getByText("Paused").waitFor();
+	await best.getByText("Resume").waitFor();
 	await id("download-resume").click();
 	await page.evaluate(() => window.engine.hub.reach(0.5, "waiting", "The connection was lost.", "The download resumes where it stopped."));
 	await row.getByText("Next try in 4 seconds").waitFor();
@@ -27,6 +28,8 @@ test("newcomer gets a model with two clicks", async () => {
 	await row.waitFor({ state: "detached" });
 	await page.getByText("is ready and answers from now on").waitFor();
 	await id("model").filter({ hasText: "Qwen3-8B" }).getByText("Default").waitFor();
+	await best.getByText("Installed").waitFor();
+	assert.equal(await best.getByTestId("suggestion-download").count(), 0);
 });
 
 test("hint under the composer can be dismissed", async () => {

@@ -6,7 +6,7 @@ const PAGE = "https://huggingface.co/";
 
 const suggestion = (id: string, name: string, billions: number, bytes: number, rest: Partial<SuggestedModel>): SuggestedModel => ({
 	id, name, billions, activeBillions: null, bytes, repo: `library/${id}-GGUF`, licence: "Apache-2.0", licenceUrl: "https://www.apache.org/licenses/LICENSE-2.0", hasTerms: false, languages: ["en", "de", "fr", "es"],
-	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", best: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
+	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", best: false, installed: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
 });
 
 const SUGGESTIONS = [
@@ -59,7 +59,7 @@ export class MockHub {
 		if (!first) return;
 		const id = `m-${first.id}`;
 		for (const model of this.host.models) model.default &&= !first.makesDefault;
-		this.host.models.push({ id, name: first.file.replace(".gguf", ""), path: `${this.settings.downloadFolder}/${first.file}`, bytes: first.total, sha256: "7c1a10d2", architecture: "qwen3", context: 32_768, fits: "yes", missing: false, note: null, default: first.makesDefault, readsPictures: false });
+		this.host.models.push({ id, name: first.file.replace(".gguf", ""), path: `${this.settings.downloadFolder}/${first.repo}/${first.file}`, bytes: first.total, sha256: "7c1a10d2", architecture: "qwen3", context: 32_768, fits: "yes", missing: false, note: null, default: first.makesDefault, readsPictures: false });
 		this.host.emit({ event: "changed", what: "models", id });
 		this.host.emit({ event: "downloadEnded", id: first.id, name: first.file, model: id, makesDefault: first.makesDefault });
 	}
@@ -109,7 +109,7 @@ export class MockHub {
 	op_list_downloads = () => this.downloads;
 	op_hints_at_larger_model = () => this.hint && this.downloads.length === 0;
 	op_dismiss_larger_model_hint = () => void (this.hint = false);
-	op_suggested_models = () => SUGGESTIONS;
+	op_suggested_models = () => SUGGESTIONS.map((model) => ({ ...model, installed: this.host.models.some(({ path }) => path.includes(model.repo)) }));
 	op_find_other_models = () => this.others;
 	op_hub_settings = () => this.settings;
 

@@ -3250,8 +3250,10 @@ export type SuggestedModel = {
 	/**  Estimated size of the download. The hub states the true one. */
 	bytes: number | null,
 	fits: Fits,
-	/**  The largest one that runs comfortably on this machine. */
+	/**  The one that writes best and still answers quickly on this machine. */
 	best: boolean,
+	/**  A file of its repository is in the library. */
+	installed: boolean,
 	page: string,
 };
 

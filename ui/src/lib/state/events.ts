@@ -76,7 +76,10 @@ export class EngineEvents {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.#chatsChanged();
 			else if (what === "folders") await app.loadFolders();
-			else if (what === "models" || what === "endpoints") await app.models.load();
+			else if (what === "models" || what === "endpoints") {
+				await app.models.load();
+				if (what === "models" && app.screen === "models") await app.modelLibrary.modelsChanged();
+			}
 			else if (what === "toolServers") await app.toolServers.changed();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, app.memoriesChanged()]);
 			else if (what === "memories") await app.memoriesChanged();

@@ -44,6 +44,11 @@ export class ModelLibrary {
 		[this.suggestions, this.others, this.settings] = await Promise.all([this.api.suggestedModels(), this.api.findOtherModels(), this.api.hubSettings()]);
 	}
 
+	/** Another set of models is installed now. */
+	async modelsChanged(): Promise<void> {
+		if (this.suggestions.length > 0) await this.callbacks.attempt(async () => (this.suggestions = await this.api.suggestedModels()));
+	}
+
 	/** Applies an event. */
 	update(download: Download): void {
 		this.#events += 1;

@@ -157,8 +157,10 @@ pub struct SuggestedModel {
     #[specta(type = f64)]
     pub bytes: u64,
     pub fits: Fits,
-    /// The largest one that runs comfortably on this machine.
+    /// The one that writes best and still answers quickly on this machine.
     pub best: bool,
+    /// A file of its repository is in the library.
+    pub installed: bool,
     pub page: String,
 }
 

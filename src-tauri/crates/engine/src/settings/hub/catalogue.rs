@@ -1,5 +1,6 @@
 //! The catalogue of models that comes with the app, and which of them suit this machine.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use local::{graphics_memory, library};
@@ -93,7 +94,12 @@ impl Configuration {
         let page =
             |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
         let graphics = graphics_memory(&self.local().current_devices().await);
-        Ok(suggestions(self.model_memory().await, graphics, page))
+        let mut all = suggestions(self.model_memory().await, graphics, page);
+        let models = self.base().store().read(|store| store.models().list()).await?;
+        for model in &mut all {
+            model.installed = models.iter().any(|known| comes_from(&known.path, &model.repo));
+        }
+        Ok(all)
     }
 
     /// Downloads a model of the catalogue, and makes it the default afterwards.
@@ -110,6 +116,11 @@ impl Configuration {
         let path = file.map(|file| file.path().to_owned()).ok_or_else(|| not_found("model file"))?;
         self.start_download(entry.repo.clone(), path, None, true).await
     }
+}
+
+/// Whether the file at `path` is in a folder of this repository, as downloads of this app and of others are.
+fn comes_from(path: &str, repo: &str) -> bool {
+    Path::new(path).parent().is_some_and(|folder| folder.ends_with(repo))
 }
 
 /// `available` is the memory for models, and `graphics` the part of it on graphics cards, in bytes.
@@ -134,6 +145,7 @@ fn shown(
         bytes: entry.bytes(),
         fits: entry.fits(available),
         best: best == Some(entry.id.as_str()),
+        installed: false,
         page: page(&entry.repo),
         quantisation: entry.quantisation().to_owned(),
         id: entry.id.clone(),
@@ -207,6 +219,16 @@ mod tests {
         let (without, with) = (best(0), best(24));
         assert!(without.billions < 9.0 && with.active_billions.is_none(), "{} {}", without.id, with.id);
         assert!(with.billions > 20.0, "{}: it fits the card", with.id);
+    }
+
+    #[test]
+    fn file_in_the_folder_of_a_repository_is_installed() {
+        let repo = "Qwen/Qwen3-8B-GGUF";
+        assert!(comes_from("/data/models/Qwen/Qwen3-8B-GGUF/Qwen3-8B-Q8_0.gguf", repo));
+        for other in ["/data/Qwen3-8B-GGUF/a.gguf", "/data/Qwen/Qwen3-8B-GGUF-2/a.gguf", "Qwen/Qwen3-8B-GGUF", "", "/"]
+        {
+            assert!(!comes_from(other, repo), "{other}");
+        }
     }
 
     #[test]
