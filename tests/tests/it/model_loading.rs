@@ -137,6 +137,19 @@ async fn speed_test_keeps_the_fastest_settings() {
     assert!(test.runs.len() >= 2 && test.runs.iter().all(|run| run.prompt > 0.0 && run.reply > 0.0), "{test:?}");
     assert_eq!(test.best, 0, "all are equally fast, so the app's own choice stays");
     let settings = app.engine.layered_settings(app.owner()).await.unwrap();
-    let threads = settings.settings.iter().find(|setting| setting.key == "compute_threads").unwrap();
-    assert_eq!(threads.value, text("auto"));
+    for key in ["compute_threads", "gpu_layers"] {
+        let setting = settings.settings.iter().find(|setting| setting.key == key).unwrap();
+        assert_eq!(setting.value, text("auto"), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn speed_test_leaves_a_device_slower_than_the_processor() {
+    let app = App::new("is slow").await;
+    app.set("gpu_layers", SettingValue::Whole(20)).await.unwrap();
+    let test = app.engine.measure_model(app.model.clone()).await.unwrap();
+    let layers: Vec<_> = test.runs.iter().map(|run| run.gpu_layers).collect();
+    assert_eq!((&layers[..2], layers[test.best as usize]), (&[31, 0][..], 0), "{test:?}");
+    assert!(layers[2..].iter().all(|layers| *layers == 0), "further runs are without the device: {layers:?}");
+    assert_eq!(app.load().await.0, 0, "the setting is kept");
 }

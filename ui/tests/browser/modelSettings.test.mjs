@@ -51,7 +51,7 @@ test("speed test shows every run and the fastest", async () => {
 	await openSettings("SmolLM2 135M Instruct");
 	await id("measure-model").click();
 	await id("speed-results").waitFor();
-	assert.equal(await id("speed-results").locator("tbody tr").count(), 3);
+	assert.equal(await id("speed-results").locator("tbody tr").count(), 4);
 	await page.getByText("Fastest: 8 threads, 61 tokens per second").waitFor();
 });
 

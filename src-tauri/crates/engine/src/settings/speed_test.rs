@@ -31,17 +31,25 @@ const READING: f32 = 0.25;
 const NOTICEABLE: f32 = 1.05;
 
 impl Configuration {
-    /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as
-    /// settings of the model.
+    /// Measures the model for about ten seconds with and without graphics devices, with several numbers of threads and
+    /// batch sizes, and stores the best as settings of the model.
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the model cannot be loaded.
     pub(crate) async fn measure_model(&self, id: String) -> ApiResult<SpeedTest> {
         let model = self.local_model(id.parse()?).await?;
         let (_, own) = self.load_settings(&model).await?;
-        let own = LoadOptions { threads: None, batch: None, ..own };
+        let mut own = LoadOptions { gpu_layers: None, threads: None, batch: None, ..own };
         let (start, default) = (Instant::now(), self.local().default_threads());
         let mut runs = vec![self.measure(&model, &own, default).await?];
+        if runs[0].gpu_layers > 0 {
+            // A graphics device that shares the memory of the processor may be slower than the processor.
+            let on_processor = LoadOptions { gpu_layers: Some(0), ..own.clone() };
+            runs.push(self.measure(&model, &on_processor, default).await?);
+            if best(&runs) > 0 {
+                own = on_processor;
+            }
+        }
         for threads in thread_counts(default).into_iter().filter(|threads| *threads != default) {
             if start.elapsed() < LIMIT {
                 runs.push(self.measure(&model, &LoadOptions { threads: Some(threads), ..own.clone() }, default).await?);
@@ -55,13 +63,22 @@ impl Configuration {
             }
         }
         let best = best(&runs);
-        self.keep_speed(&model, &runs[best], default).await?;
+        let leaves_graphics = runs[0].gpu_layers > 0 && runs[best].gpu_layers == 0;
+        self.keep_speed(&model, &runs[best], default, leaves_graphics).await?;
         Ok(SpeedTest { runs, best: best as u32 })
     }
 
-    async fn keep_speed(&self, model: &LocalModel, run: &SpeedRun, default: u32) -> ApiResult<()> {
+    async fn keep_speed(
+        &self,
+        model: &LocalModel,
+        run: &SpeedRun,
+        default: u32,
+        leaves_graphics: bool,
+    ) -> ApiResult<()> {
         let owner = || SettingOwner::Model { model: convert::model_ref(ModelChoice::Local(model.id)) };
         let threads = Some(run.threads).filter(|threads| *threads != default).map(SettingValue::Whole);
+        let layers = leaves_graphics.then_some(SettingValue::Whole(0));
+        self.set_setting(owner(), "gpu_layers".to_owned(), layers).await?;
         self.set_setting(owner(), "compute_threads".to_owned(), threads).await?;
         self.set_setting(owner(), "prompt_batch".to_owned(), run.batch.map(SettingValue::Whole)).await?;
         Ok(())

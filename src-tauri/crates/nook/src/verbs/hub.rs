@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use engine::Engine;
 use engine::api::{
-    AddedModels, Download, DownloadState, Event, FitReport, HubFile, HubModel, HubRepository, HubSettings,
+    AddedModels, Download, DownloadState, Event, FitReport, GraphicsFit, HubFile, HubModel, HubRepository, HubSettings,
     OtherAppModels, SuggestedModel,
 };
 use serde_json::json;
@@ -70,9 +70,10 @@ fn fit_lines(report: &FitReport) -> String {
     let size = |bytes| fetched(bytes, None);
     let available = report.available.map_or_else(|| "unknown".to_owned(), size);
     let largest = report.largest_context.map_or_else(|| "unknown".to_owned(), |tokens| format!("{tokens} tokens"));
+    let graphics = report.graphics.as_ref().map(graphics_line).unwrap_or_default();
     format!(
         "{} with {} tokens of context\n  weights {}, KV cache {}, buffers {}: {} of {available} available\n  largest \
-         context that fits: {largest} (trained for {})",
+         context that fits: {largest} (trained for {}){graphics}",
         fit_text(report.fits),
         report.context,
         size(report.weights),
@@ -81,6 +82,14 @@ fn fit_lines(report: &FitReport) -> String {
         size(report.needed),
         report.trained_context,
     )
+}
+
+fn graphics_line(fit: &GraphicsFit) -> String {
+    let experts = match fit.processor_experts {
+        0 => String::new(),
+        layers => format!(", the experts of {layers} on the processor"),
+    };
+    format!("\n  {}: about {} of {} layers{experts}", fit.devices.join(", "), fit.layers, fit.of)
 }
 
 /// The path of a file, which may be given by its quantisation or its name.
@@ -174,7 +183,9 @@ pub(super) async fn suggest(engine: &Engine, out: &Output) -> Result<(), Command
     lines(ItemList { items: engine.suggested_models().await? }, out, |model: &SuggestedModel| {
         let mark = if model.best { "*" } else { " " };
         let size = fetched(model.bytes, None);
-        format!("{mark} {}  {} (about {size}, {}, {})", model.id, model.name, fit_text(model.fits), model.licence)
+        let installed = if model.installed { ", installed" } else { "" };
+        let fits = fit_text(model.fits);
+        format!("{mark} {}  {} (about {size}, {fits}, {}{installed})", model.id, model.name, model.licence)
     })
 }
 
