@@ -23,6 +23,7 @@ pub(crate) use self::load::{Loaded, ModelNeed};
 use self::wire::{finished, from_done, generate};
 use crate::crash_history::CrashHistory;
 use crate::failure;
+use crate::load_reason::died_by_itself;
 use crate::pool::{Confirmation, ModelLimits, Pool, Shared};
 use crate::process::Worker;
 use crate::saved::SavedCaches;
@@ -204,9 +205,12 @@ impl Actor {
                 return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
             }
             let (on_graphics, mut has_text) = (self.computes_on_graphics(), false);
-            match self.generate(job, &mut has_text).await {
-                Err(error) if on_graphics && self.blames_graphics(job, &error) && !has_text => {}
-                result => return result,
+            let result = self.generate(job, &mut has_text).await;
+            let failed = result.as_ref().err().filter(|error| on_graphics && died_by_itself(error));
+            let Some(error) = failed.filter(|_| self.closing.is_none()) else { return result };
+            self.blame_graphics(job, error);
+            if has_text {
+                return result;
             }
         }
     }

@@ -5,7 +5,7 @@ use provider::{ProviderError, ProviderErrorKind};
 use serde::Serialize;
 
 use crate::gpu_fit::LayerSplit;
-use crate::load_reason::LoadReason;
+use crate::load_reason::{LoadReason, died_by_itself};
 
 /// Smallest context, in tokens, that is tried without being asked for.
 const SMALLEST_CONTEXT: u32 = 1_024;
@@ -99,7 +99,7 @@ impl Ladder {
         let on_processor = Attempt::on_processor(self.first.context);
         let smaller = (context / 2 >= SMALLEST_CONTEXT).then_some(Attempt { split, context: context / 2 });
         match error.kind {
-            WorkerDied if gpu_layers > 0 => Some(on_processor),
+            WorkerDied if gpu_layers > 0 && died_by_itself(error) => Some(on_processor),
             OutOfMemory | Model if gpu_layers > 0 && split.processor_experts < self.expert_layers => {
                 let processor_experts = (split.processor_experts + self.expert_layers).div_ceil(2);
                 Some(Attempt { split: LayerSplit { processor_experts, ..split }, context })

@@ -55,17 +55,22 @@ impl std::fmt::Display for LoadReason {
 pub(crate) struct DeathDetail(pub(crate) String);
 
 impl DeathDetail {
-    /// Another program or the system ended the worker, for example because memory was short.
-    pub(crate) fn is_kill(&self) -> bool {
-        self.0.starts_with("SIGKILL")
+    fn of(error: &ProviderError) -> Option<&Self> {
+        error.source.as_ref().and_then(|source| source.downcast_ref())
     }
+}
+
+/// Whether the worker ended by itself: not by another program or the system, which ends it if memory is short.
+pub(crate) fn died_by_itself(error: &ProviderError) -> bool {
+    let killed = || DeathDetail::of(error).is_some_and(|detail| detail.0.starts_with("SIGKILL"));
+    error.kind == ProviderErrorKind::WorkerDied && !killed()
 }
 
 impl From<&ProviderError> for LoadReason {
     fn from(error: &ProviderError) -> Self {
         match error.kind {
             ProviderErrorKind::WorkerDied => {
-                let detail = error.source.as_ref().and_then(|source| source.downcast_ref::<DeathDetail>());
+                let detail = DeathDetail::of(error);
                 Self::Crashed { detail: detail.map(ToString::to_string).unwrap_or_default() }
             }
             ProviderErrorKind::OutOfMemory => Self::OutOfMemory,
@@ -87,7 +92,9 @@ mod tests {
         let reason = LoadReason::from(&died);
         assert_eq!(reason, LoadReason::Crashed { detail: "SIGABRT".into() });
         assert_eq!(reason.to_string(), "the graphics driver ended the worker (SIGABRT)");
-        assert!(DeathDetail("SIGKILL; loading".into()).is_kill() && !DeathDetail("SIGABRT".into()).is_kill());
+        let killed = failed(ProviderErrorKind::WorkerDied).caused_by(DeathDetail("SIGKILL; loading".into()));
+        assert!(died_by_itself(&died) && !died_by_itself(&killed));
+        assert!(!died_by_itself(&failed(ProviderErrorKind::Model)));
         let unknown = LoadReason::from(&failed(ProviderErrorKind::WorkerDied));
         assert_eq!(unknown.to_string(), "the graphics driver ended the worker");
     }

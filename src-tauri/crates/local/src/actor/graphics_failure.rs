@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::{ProviderError, ProviderErrorKind};
+use provider::ProviderError;
 
 use super::{Actor, WorkerReplyJob};
 use crate::load_options::LoadOptions;
-use crate::load_reason::{DeathDetail, LoadReason};
+use crate::load_reason::LoadReason;
 
 /// A way to load a model that failed on graphics devices.
 #[derive(Debug)]
@@ -25,19 +25,12 @@ impl Actor {
         loaded.is_some_and(|loaded| loaded.load.gpu_layers > 0)
     }
 
-    /// Notes that the worker died while graphics devices computed a reply. Returns false if another program or the system
-    /// ended it, or if it did not die.
-    pub(super) fn blames_graphics(&mut self, job: &WorkerReplyJob, error: &ProviderError) -> bool {
-        let detail = error.source.as_ref().and_then(|source| source.downcast_ref::<DeathDetail>());
-        let died = error.kind == ProviderErrorKind::WorkerDied && self.closing.is_none();
-        if !died || detail.is_none_or(DeathDetail::is_kill) {
-            return false;
-        }
+    /// Notes that graphics devices ended the worker with `error` in a reply.
+    pub(super) fn blame_graphics(&mut self, job: &WorkerReplyJob, error: &ProviderError) {
         let (path, options) = (job.path.clone(), job.options.without_projector());
         self.graphics_failure = Some(GraphicsFailure { path, options, reason: LoadReason::from(error) });
         // It was not the model's fault.
         self.health.forgive();
-        true
     }
 
     /// The reason why the processor computes this model with these options. Other options are tried on the devices again.

@@ -17,7 +17,7 @@ async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usi
     killed_during(endless(), host, provider, with, at).await
 }
 
-async fn killed_during(
+pub(crate) async fn killed_during(
     request: Request,
     host: &LocalHost,
     provider: &dyn Provider,

@@ -75,6 +75,11 @@ async fn answers(host: &LocalHost, model: &LocalModel, options: LoadOptions) -> 
     host.status().loaded.unwrap().notes
 }
 
+fn tells_of_a_crash(notes: &[LoadNote]) {
+    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = notes else { panic!("{notes:?}") };
+    assert!(detail.starts_with("SIGABRT"), "{detail}");
+}
+
 fn gpu_layers(host: &LocalHost) -> u32 {
     host.status().loaded.unwrap().gpu_layers
 }
@@ -137,11 +142,7 @@ async fn model_without_experts_moves_none() {
 async fn dead_device_falls_back_to_the_processor() {
     let machine = Machine::new().with("driver", "dies at load");
     let (host, model) = (machine.host(), machine.model("a.gguf"));
-    let notes = answers(&host, &model, LoadOptions::default()).await;
-    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = &notes[..] else {
-        panic!("{notes:?}")
-    };
-    assert!(detail.starts_with("SIGABRT"), "{detail}");
+    tells_of_a_crash(&answers(&host, &model, LoadOptions::default()).await);
     assert_eq!(gpu_layers(&host), 0);
     host.unload(&model).await;
     answers(&host, &model, LoadOptions::default()).await;
@@ -152,11 +153,7 @@ async fn dead_device_falls_back_to_the_processor() {
 async fn device_that_dies_at_a_reply_costs_no_reply() {
     let machine = Machine::new().with("driver", "dies at a reply");
     let (host, model) = (machine.host(), machine.model("a.gguf"));
-    let notes = answers(&host, &model, LoadOptions::default()).await;
-    let [LoadNote::WithoutGraphics { reason: LoadReason::Crashed { detail } }] = &notes[..] else {
-        panic!("{notes:?}")
-    };
-    assert!(detail.starts_with("SIGABRT"), "{detail}");
+    tells_of_a_crash(&answers(&host, &model, LoadOptions::default()).await);
     for _ in 0..4 {
         answers(&host, &model, LoadOptions::default()).await;
         host.unload(&model).await;
@@ -183,13 +180,15 @@ async fn reply_with_text_is_not_written_twice() {
 
 #[tokio::test]
 async fn killed_worker_is_not_the_fault_of_the_device() {
-    let machine = Machine::new().with("driver", "is killed at a reply");
-    let (host, model) = (machine.host(), machine.model("a.gguf"));
-    for deaths in 1..=2 {
-        let provider = host.provider_with(&model, 4_096, LoadOptions::default());
-        let outcome = reply(&*provider, request(chat(&["Hello"]), 8)).await;
-        assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
-        assert_eq!(host.status().deaths, deaths);
+    for driver in ["is killed at load", "is killed at a reply"] {
+        let machine = Machine::new().with("driver", driver);
+        let (host, model) = (machine.host(), machine.model("a.gguf"));
+        for deaths in 1..=2 {
+            let provider = host.provider_with(&model, 4_096, LoadOptions::default());
+            let outcome = reply(&*provider, request(chat(&["Hello"]), 8)).await;
+            assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied, "{driver}");
+            assert_eq!(host.status().deaths, deaths, "{driver}");
+        }
     }
 }
 

@@ -37,6 +37,8 @@ def load(request):
     layers, context = request["gpu_layers"], request["context"]
     if layers > 0 and (NO_GRAPHICS or MACHINE["driver"] == "dies at load"):
         os.abort()
+    if layers > 0 and MACHINE["driver"] == "is killed at load":
+        os.kill(os.getpid(), signal.SIGKILL)
     full = layers > 0 and request["tuning"]["processor_experts"] < MACHINE.get("least_experts", 0)
     if full or layers > MACHINE["max_layers"] or context > MACHINE["max_context"]:
         message = "a context of %d tokens does not fit into memory" % context

@@ -6,8 +6,10 @@ use std::time::Duration;
 use domain::model::LocalModel;
 use domain::token_choice::TokenChoice;
 use local::{DeviceKind, Devices, LoadNote, LoadOptions, LocalHost, Policy, WorkerSettings};
-use provider::GenerationEvent;
+use provider::{FinishReason, GenerationEvent, ProviderErrorKind};
+use rustix::process::Signal;
 
+use crate::death::killed_during;
 use crate::support::*;
 use crate::tiny_models;
 
@@ -96,6 +98,27 @@ async fn experts_stay_on_the_processor() {
         println!("{architecture}: {weights:?} bytes of weights on the device");
         assert!(weights[0] > weights[2] && weights[1] >= weights[2], "{architecture}: {weights:?}");
     }
+}
+
+/// Replies draft text from the context on graphics devices only.
+#[tokio::test]
+#[ignore = "needs a worker with Vulkan: cargo xtask test --only vulkan"]
+async fn recovers_from_deaths_between_drafts() {
+    let rounds: usize = std::env::var("INGLENOOK_DEATHS").map_or(10, |rounds| rounds.parse().unwrap());
+    let (host, folder) = (vulkan_host(), tempfile::tempdir().unwrap());
+    let model = model_at(tiny_models::write("llama", folder.path()));
+    let provider = host.provider_with(&model, 1_024, on_device(0));
+    let asked = |tokens| request(chat(&[&"The lamplighter counts the ships. ".repeat(10)]), tokens);
+    for round in 0..rounds {
+        // Multiplying by 37 modulo 101 spreads the kills over loading, prompt processing and generation.
+        let outcome = killed_during(asked(200), &host, &*provider, Signal::KILL, round * 37 % 101).await;
+        assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied, "{outcome:?}");
+        if round % 5 == 0 {
+            assert_eq!(reply(&*provider, asked(20)).await.reason(), FinishReason::Length);
+            assert!(host.status().loaded.unwrap().gpu_layers > 0, "a kill is not the fault of the device");
+        }
+    }
+    assert_eq!(host.status().deaths as usize, rounds);
 }
 
 fn on_processor() -> LoadOptions {
