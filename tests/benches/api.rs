@@ -2,8 +2,6 @@
 //! to the first byte, 50 us a token, 50 ms for 99 of 100 first bytes without a character, and 1 s with one. Run with
 //! `cargo xtask bench api`.
 
-#![allow(clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -25,12 +23,7 @@ const CLIENTS: usize = 50;
 const ROUNDS: usize = 10;
 const RAW: &str = "gpt-small";
 
-fn main() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(run());
-}
-
-async fn run() {
+pub(crate) async fn run() {
     let app = Headless::new().await;
     let draft = EndpointDraft {
         name: "Lab".into(),

@@ -6,8 +6,6 @@
 //!
 //! Run `cargo xtask bench assembly` after `cargo xtask setup`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,8 +54,7 @@ const CASES: [Case; 3] = [
     },
 ];
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let names = ["p50", "p95", "worst", "bar", "call"].map(|name| format!("{name:>7}")).concat();
     println!("{:<40}{names}   of p50: collect, find, count, plan", "ms");
     for case in CASES {

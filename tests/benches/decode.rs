@@ -5,8 +5,6 @@
 //! Run `cargo xtask bench decode` on an idle machine. `-- --pairs 5` changes the number of pairs of each load.
 //! `-- --sweep` times only the worker, with several spin counts and zero to two busy processes.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::path::Path;
 
 use provider::Provider;
@@ -20,8 +18,7 @@ const CONTEXT: u32 = 1_024;
 const SPINS: [u32; 6] = [0, 100, 200, 400, 1_000, 3_000];
 const SWEEP_ROUNDS: usize = 3;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     if std::env::args().any(|argument| argument == "--sweep") {
         sweep(&model).await;

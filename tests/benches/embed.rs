@@ -5,8 +5,6 @@
 //! Run `cargo xtask bench embed` on an idle machine. `INGLENOOK_WORKER` names another worker, such as the one that
 //! `cargo xtask bundle` builds, which uses every instruction set of the processor.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
@@ -38,8 +36,7 @@ struct Answer {
 /// Tokens per second of wall time, and per second of processor time.
 type Speed = [f64; 2];
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let model = tests::headless::models_dir().join("all-MiniLM-L6-v2.Q8_0.gguf");
     let settings = worker_settings();
     let worker = std::env::var_os("INGLENOOK_WORKER").map_or(settings.worker.clone(), PathBuf::from);

@@ -1,8 +1,6 @@
 //! Benchmark of a library of 20,000 cards: listing, searching and changing tags.
 //!
-//! Run `cargo bench -p tests --bench library [-- CARDS]`.
-
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
+//! Run `cargo bench -p tests --bench engine -- library [-- CARDS]`.
 
 use std::time::Instant;
 
@@ -13,8 +11,7 @@ use uuid::Uuid;
 
 const TAGS: [&str; 8] = ["cozy", "fantasy", "sea", "mystery", "romance", "horror", "comedy", "travel"];
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let count = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20_000_u32);
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path(), Options { now: Timestamp(1) }).unwrap().store;

@@ -2,8 +2,6 @@
 //!
 //! Run `cargo xtask bench memory` on an idle machine.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,8 +17,7 @@ const READ: usize = 1_000;
 const QUEUED: usize = 50;
 const ROUNDS: usize = 15;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let said = said();
     indexing(&said).await;
     first_words(&said).await;

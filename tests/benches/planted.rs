@@ -4,16 +4,13 @@
 //! `words` disables the encoder that ships with the app. `misses` prints each question that was not answered, and what
 //! was recalled for it.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::time::Instant;
 
 use engine::scenario::Probed;
 use tests::headless::models_dir;
 use tests::planted::{BUDGET, ExpectedRecall, StoryPlan, StorySize, play};
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let said = |word: &str| std::env::args().any(|argument| argument == word);
     let mut numbers = std::env::args().filter_map(|argument| argument.parse::<u64>().ok());
     let messages = numbers.next().map_or(20_000, |messages| messages as usize);

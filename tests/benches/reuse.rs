@@ -7,8 +7,6 @@
 //! reply in which the app reads ahead. Without `--write`, a stand-in for the worker then gives the prepared replies and
 //! counts the tokens: prepared replies that are put into the database behind the app's back cannot be read ahead. `--without-memory` recalls nothing.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -25,8 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// Number of control turns that the worker also evaluates, to verify the calculated figure.
 const CHECKED: usize = 3;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     if flag("--group") {
         return groups(argument("--turns", 100) as usize).await;
     }

@@ -2,8 +2,6 @@
 //! through the engine; the target is 50 ms for 95 of 100 searches. Run with `cargo xtask bench search`, and with
 //! `cargo xtask bench search --messages 2000` for a trial.
 
-#![allow(clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::time::{Duration, Instant};
 
 use domain::chat::{Role, SwipeState};
@@ -38,12 +36,7 @@ const SEARCHES: [&str; 12] = [
     "harbour tide",
 ];
 
-fn main() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(run());
-}
-
-async fn run() {
+pub(crate) async fn run() {
     let dir = tempfile::tempdir().expect("a folder");
     let options = || Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
     let engine = Engine::open(options()).await.expect("the engine opens");

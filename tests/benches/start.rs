@@ -4,8 +4,6 @@
 //! Run `cargo xtask bench start`. The time of the worker includes the start of its process; that of the server begins
 //! after Python has loaded it. Neither warms up.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,8 +12,7 @@ use tests::speed::{PythonServer, median, prompt, reply, worker, worker_settings}
 const PAIRS: usize = 5;
 const CONTEXT: u32 = 1_024;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let model = model();
     let mut pairs = Vec::new();
     for round in 0..=PAIRS {

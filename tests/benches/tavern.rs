@@ -1,9 +1,7 @@
 //! Benchmark of importing a SillyTavern folder with 2,000 cards and 500 chats, and of a second import that finds
 //! everything known.
 //!
-//! Run `cargo bench -p tests --bench tavern [-- CARDS CHATS]`.
-
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
+//! Run `cargo bench -p tests --bench engine -- tavern [CARDS CHATS]`.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +9,7 @@ use engine::Engine;
 use engine::api::{Event, ImportProgress};
 use tests::tavern::Tavern;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let mut counts = std::env::args().filter_map(|argument| argument.parse().ok());
     let cards = counts.next().unwrap_or(Tavern::LARGE.cards);
     let tavern = Tavern { cards, chats: counts.next().unwrap_or(Tavern::LARGE.chats), ..Tavern::LARGE };

@@ -35,6 +35,8 @@ pub mod script;
 pub mod search_query;
 pub mod settings;
 pub mod slash;
+#[cfg(test)]
+mod test_cases;
 pub mod time;
 pub mod token_choice;
 pub mod tool_call;

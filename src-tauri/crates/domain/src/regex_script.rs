@@ -286,7 +286,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #![proptest_config(ProptestConfig::with_cases(crate::test_cases::rounds(10_000)))]
 
         #[test]
         fn any_script_survives_write_and_read(script in any_script()) {

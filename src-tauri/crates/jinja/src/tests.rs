@@ -9,11 +9,16 @@ use super::exec::{Input, Program};
 fn config(cases: u32) -> ProptestConfig {
     let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     ProptestConfig {
-        cases: given("PROPTEST_CASES").map_or(cases, |cases| u32::try_from(cases).unwrap_or(u32::MAX)),
+        cases: given("PROPTEST_CASES").map_or_else(|| rounds(cases), |cases| u32::try_from(cases).unwrap_or(u32::MAX)),
         rng_seed: proptest::test_runner::RngSeed::Fixed(given("PROPTEST_RNG_SEED").unwrap_or(27)),
         failure_persistence: None,
         ..ProptestConfig::default()
     }
+}
+
+/// Cases of a property: all of them with `cargo xtask test --all-rounds` and in `cargo xtask fuzz`, a tenth otherwise.
+fn rounds(all: u32) -> u32 {
+    if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { all } else { all / 10 }
 }
 
 /// Renders `source` for the chat in `context.json`.

@@ -47,22 +47,23 @@ enum BenchName {
 }
 
 impl BenchName {
-    /// Package, benchmark, profile.
-    fn place(self) -> [&'static str; 3] {
+    /// Package and program, profile, and the benchmark's name in a program of several.
+    fn place(self) -> ([&'static str; 2], &'static str, Option<&'static str>) {
+        const ENGINE: [&str; 2] = ["tests", "engine"];
         match self {
-            Self::Api => ["tests", "api", "bench"],
-            Self::Assembly => ["tests", "assembly", "bench"],
+            Self::Api => (ENGINE, "bench", Some("api")),
+            Self::Assembly => (ENGINE, "bench", Some("assembly")),
             // A dev build is enough: only the worker is timed, and it is optimised in every profile.
-            Self::Decode => ["tests", "decode", "dev"],
-            Self::Embed => ["tests", "embed", "dev"],
-            Self::FirstToken => ["tests", "first-token", "dev"],
-            Self::Lore => ["context", "lore", "bench"],
-            Self::Memory => ["tests", "memory", "bench"],
-            Self::Planted => ["tests", "planted", "bench"],
-            Self::Reuse => ["tests", "reuse", "dev"],
-            Self::Search => ["tests", "search", "bench"],
-            Self::Start => ["tests", "start", "dev"],
-            Self::Tokenize => ["local", "tokenize", "bench"],
+            Self::Decode => (ENGINE, "dev", Some("decode")),
+            Self::Embed => (ENGINE, "dev", Some("embed")),
+            Self::FirstToken => (ENGINE, "dev", Some("first-token")),
+            Self::Lore => (["context", "lore"], "bench", None),
+            Self::Memory => (ENGINE, "bench", Some("memory")),
+            Self::Planted => (ENGINE, "bench", Some("planted")),
+            Self::Reuse => (ENGINE, "dev", Some("reuse")),
+            Self::Search => (ENGINE, "bench", Some("search")),
+            Self::Start => (ENGINE, "dev", Some("start")),
+            Self::Tokenize => (["local", "tokenize"], "bench", None),
         }
     }
 }
@@ -80,8 +81,9 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
         _ => {}
     }
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
-    let [package, name, profile] = options.name.place();
+    let ([package, program], profile, name) = options.name.place();
     let mut call = cargo("bench");
-    call.args(["--locked", "--profile", profile, "-p", package, "--bench", name, "--"]).args(&options.arguments);
+    call.args(["--locked", "--profile", profile, "-p", package, "--bench", program, "--"]);
+    call.args(name).args(&options.arguments);
     run(python::set_server_variable(with_test_environment(&mut call)?)?)
 }

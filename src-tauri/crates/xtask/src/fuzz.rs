@@ -1,4 +1,5 @@
-//! Runs the generators of hostile input for a given time. `cargo xtask test` runs each of them once with a fixed seed.
+//! Runs the generators of hostile input for a given time. `cargo xtask test` runs a
+//! tenth of each with a fixed seed.
 
 use crate::process::{FEATURES, cargo, run, with_clippy};
 use crate::run::{prepare, with_test_environment};
@@ -39,7 +40,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
             let mut call = cargo("test");
             // Tests the whole workspace, because a single package has other features and would be rebuilt.
             call.args(["--locked", "--quiet", "--workspace"]).args(FEATURES);
-            call.args([target, filter]).env("PROPTEST_RNG_SEED", seed.to_string());
+            call.args([target, filter]).env("PROPTEST_RNG_SEED", seed.to_string()).env("INGLENOOK_ALL_ROUNDS", "1");
             run(with_test_environment(with_clippy(&mut call))?)?;
         }
         seed += 1;

@@ -29,7 +29,8 @@ pub(crate) struct Options {
     /// unless `--only` names them.
     #[arg(long)]
     changed: bool,
-    /// Run all rounds of the desktop tests that kill the app and the worker, instead of a fifth.
+    /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker instead of
+    /// a fifth, all cases of the property tests instead of a tenth, and clippy of the benchmarks and fuzz targets.
     #[arg(long)]
     all_rounds: bool,
 }
@@ -103,23 +104,18 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     let has_rust = plan.rust != Rust::Nothing;
     let (rust, desktop) = (has_rust && options.wants(TestPart::Rust), has_rust && options.wants(TestPart::Desktop));
     let browser = !plan.is_empty() && options.wants(TestPart::Browser);
-    if options.wants(TestPart::Lint) && has_rust {
-        outcomes.extend([format(), fuzz_targets(), licences()]);
-    }
-    if options.wants(TestPart::Lint) && plan.ui {
-        outcomes.extend([svelte_check(), eslint()]);
-    }
-    if rust || desktop || browser || options.wants(TestPart::Lint) && has_rust {
-        outcomes.push(build());
-    }
+    // The checks of the UI's sources fill the core that a build leaves idle while it waits for one crate.
+    let (of_rust, of_ui) = thread::scope(|scope| {
+        let of_ui = scope.spawn(|| ui_checks(options, plan));
+        (rust_builds(options, has_rust, rust || desktop || browser), of_ui.join())
+    });
+    outcomes.extend(of_rust);
+    outcomes.extend(of_ui.unwrap_or_else(|_| vec![time_step("UI checks", || anyhow::bail!("a check panicked"))]));
     if rust {
         outcomes.push(package());
     }
     if rust || desktop {
         outcomes.push(rust_tests(options, plan));
-    }
-    if options.wants(TestPart::Ui) && plan.ui {
-        outcomes.push(vitest(options));
     }
     if browser {
         outcomes.push(browser_tests(options));
@@ -127,6 +123,34 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     if options.wants(TestPart::Vulkan) {
         outcomes.push(vulkan_test());
     }
+}
+
+/// Checks the Rust sources, and builds all programs and tests if a later step needs them.
+fn rust_builds(options: &Options, has_rust: bool, needs_programs: bool) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let lint = options.wants(TestPart::Lint) && has_rust;
+    if lint {
+        outcomes.extend([format(), licences()]);
+    }
+    if lint && options.all_rounds {
+        outcomes.extend([benchmarks(), fuzz_targets()]);
+    }
+    if lint || needs_programs {
+        outcomes.push(build());
+    }
+    outcomes
+}
+
+/// Checks the UI's sources and runs its unit tests. None of it needs a program of ours.
+fn ui_checks(options: &Options, plan: &ChangePlan) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    if options.wants(TestPart::Lint) && plan.ui {
+        outcomes.extend([svelte_check(), eslint()]);
+    }
+    if options.wants(TestPart::Ui) && plan.ui {
+        outcomes.push(vitest(options));
+    }
+    outcomes
 }
 
 fn vulkan_test() -> Outcome {
@@ -142,6 +166,13 @@ fn vulkan_test() -> Outcome {
 
 fn format() -> Outcome {
     run_check("formatting", cargo("fmt").args(["--all", "--check"]))
+}
+
+/// Checks that the benchmarks build, because they are run only manually.
+fn benchmarks() -> Outcome {
+    let mut call = cargo("clippy");
+    call.args(["--locked", "--workspace", "--benches"]).args(FEATURES).args(["--", "-D", "warnings"]);
+    run_check("benchmarks", &mut call)
 }
 
 /// Checks that the fuzz targets build, because they are run only manually.
@@ -186,7 +217,8 @@ fn eslint() -> Outcome {
 /// warning fails the step, but not the build, so that the tests still run.
 fn build() -> Outcome {
     let mut call = cargo("build");
-    call.args(["--locked", "--workspace", "--all-targets"]).args(FEATURES);
+    // Without the benchmarks, each of which would link the engine once more.
+    call.args(["--locked", "--workspace", "--lib", "--bins", "--tests"]).args(FEATURES);
     time_step("clippy and build", || {
         let built = watch(with_clippy(&mut call))?;
         let passed = built.succeeded && !tally::has_warnings(&built.stderr);

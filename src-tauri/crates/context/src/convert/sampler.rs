@@ -283,7 +283,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #![proptest_config(crate::test_cases::config(10_000))]
 
         #[test]
         fn any_preset_survives_a_round_trip(preset in any_preset()) {

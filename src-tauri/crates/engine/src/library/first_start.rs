@@ -17,13 +17,23 @@ use crate::settings::app_settings::WELCOMED;
 /// Delay of the purge after startup.
 const PURGE_AFTER: Duration = Duration::from_secs(30);
 
-include!(concat!(env!("OUT_DIR"), "/samples.rs"));
-
 /// A sample character that ships with the app: its card, and its picture as PNG.
 struct Sample {
     card: &'static str,
     picture: &'static [u8],
 }
+
+macro_rules! sample {
+    ($name:literal) => {
+        Sample {
+            card: include_str!(concat!("../../../../../presets/characters/", $name, ".json")),
+            picture: include_bytes!(concat!("../../../../../presets/characters/", $name, ".png")),
+        }
+    };
+}
+
+/// The host comes first: it greets at the first start.
+static SAMPLES: [Sample; 3] = [sample!("mira"), sample!("otto-finch"), sample!("sorrel")];
 
 impl Library {
     /// Adds the sample characters, a persona, and a chat with the greeting of the first character. The next start
@@ -48,7 +58,7 @@ impl Library {
             self.base().store().write(move |store| store.personas_mut().insert(&persona)).await?;
         }
         let mut host = None;
-        for sample in SAMPLES {
+        for sample in &SAMPLES {
             let (card, _) = Card::from_json(sample.card.as_bytes())?;
             let known = known.iter().find(|listed| listed.character.name == card.name());
             let id = match known {

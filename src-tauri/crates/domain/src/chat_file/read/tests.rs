@@ -279,7 +279,7 @@ fn soup() -> impl Strategy<Value = Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 10_000,
+        cases: crate::test_cases::rounds(10_000),
         // `cargo xtask fuzz` sets a new seed in each round.
         rng_seed: proptest::test_runner::RngSeed::Fixed(
             std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(27),

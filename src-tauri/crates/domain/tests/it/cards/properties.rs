@@ -126,7 +126,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::rounds(10_000)))]
 
     #[test]
     fn any_card_keeps_its_leaves_in_json(json in any_card(5)) {

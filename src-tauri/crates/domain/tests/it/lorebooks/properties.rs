@@ -270,7 +270,7 @@ fn program_of(book: &Value) -> (&'static str, &'static str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::rounds(10_000)))]
 
     #[test]
     fn any_book_is_written_unchanged(book in any_book()) {

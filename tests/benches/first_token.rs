@@ -4,8 +4,6 @@
 //! Run `cargo xtask bench first-token` on an idle machine. Each count of new tokens is measured as a whole prompt, and
 //! behind a history of 1,000 tokens that was read in idle time.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
-
 use domain::prompt::{Prompt, Segment};
 use provider::Provider;
 use tests::speed::{TimedReply, median, reply, worker, worker_settings};
@@ -28,8 +26,7 @@ struct Figure {
     allowed: f64,
 }
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     let (host, model) = worker(worker_settings(), &model, CONTEXT).await;
     let model = model.as_ref();
