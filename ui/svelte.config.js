@@ -1,6 +1,4 @@
-import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
-
+// Without a preprocessor: Svelte reads TypeScript's types itself, and the styles are plain CSS.
 export default {
-	preprocess: vitePreprocess(),
 	compilerOptions: { runes: ({ filename }) => (filename.includes("node_modules") ? undefined : true) },
 };
