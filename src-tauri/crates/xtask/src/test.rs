@@ -218,7 +218,7 @@ fn eslint() -> Outcome {
 fn build() -> Outcome {
     let mut call = cargo("build");
     // Without the benchmarks, each of which would link the engine once more.
-    call.args(["--locked", "--workspace", "--lib", "--bins", "--tests"]).args(FEATURES);
+    call.args(["--locked", "--workspace", "--lib", "--bins", "--examples", "--tests"]).args(FEATURES);
     time_step("clippy and build", || {
         let built = watch(with_clippy(&mut call))?;
         let passed = built.succeeded && !tally::has_warnings(&built.stderr);
