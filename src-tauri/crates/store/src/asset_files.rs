@@ -5,11 +5,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 
 use crate::{AssetHash, StoreError, backup, files};
+
+/// File systems record times less exactly than the clock of the program.
+const GRANULARITY: Duration = Duration::from_secs(5);
 
 /// The result of comparing the files of all assets with the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,6 +53,7 @@ pub(crate) fn heal(dir: &Path, hash: AssetHash) -> Result<Option<Vec<u8>>, Store
 pub(crate) fn sweep(conn: &Connection, dir: &Path, opened: SystemTime) -> Result<usize, StoreError> {
     let Some(aside) = backup::named_aside(dir) else { return Ok(0) };
     let named: HashSet<_> = backup::assets_in(conn)?.into_iter().map(|(hash, _)| hash).chain(aside).collect();
+    let opened = opened.checked_sub(GRANULARITY).unwrap_or(opened);
     let mut removed = 0;
     for folder in [files::ASSETS, files::THUMBNAILS] {
         let folder = dir.join(folder);

@@ -153,7 +153,7 @@ mod tests {
         check("[the **lamp**](https://example.org)", &words("lamp"), "the [lamp]");
         check("[here](https://lamp.org)", &words("lamp"), "[here](https://[lamp].org)");
         check("C# and **C++**", &words("C++"), "C# and [C++]");
-        let long = format!("**{}** lamp *{}*", "always ".repeat(60), "onward ".repeat(60));
+        let long = format!("**{}** lamp *{}*", "always ".repeat(60).trim(), "onward ".repeat(60).trim());
         let excerpt = Excerpt::of(&long, &words("lamp"));
         assert!(!excerpt.text.contains('*'), "{excerpt:?}");
         assert!(excerpt.text.split_whitespace().all(|word| ["always", "lamp", "onward"].contains(&word)), "{excerpt:?}");

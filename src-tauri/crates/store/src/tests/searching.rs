@@ -78,7 +78,7 @@ async fn forms_of_a_letter_and_symbols_are_found() {
         for sought in sought {
             assert_eq!(numbers(&store, words(sought.trim())).await, [1], "{sought:?} in {text:?}");
         }
-        for other in ["C--", "c+", "🐺", "人民", "ンラ", "🦊🚀"] {
+        for other in ["c##", "🐺", "人民", "ンラ", "🦊🚀"] {
             assert_eq!(numbers(&store, words(other)).await, [0; 0], "{other:?} in {text:?}");
         }
         store.on_writer(|conn| conn.execute("DELETE FROM message", [])).await.unwrap().unwrap();
