@@ -258,3 +258,26 @@ async fn macros_list_the_participants() {
     assert!(context.contains("Present: Mira, Ada, Bo.") && context.ends_with("We meet Mira, Ada, Bo."), "{context}");
     assert!(context.contains("Besides Mira: Ada, Bo"), "{context}");
 }
+
+#[tokio::test]
+async fn group_goes_on_when_its_first_character_is_deleted() {
+    let scene = Scene::open().await;
+    scene.say("Who is there?", "Only me.").await;
+    let before = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    let names = |messages: &[Message]| messages.iter().map(|each| each.name.clone()).collect::<Vec<_>>();
+    let said_before = names(&before.page.messages);
+    scene.app.engine.delete_character(scene.mira.clone()).await.unwrap();
+
+    let chats = scene.app.engine.list_chats().await.unwrap();
+    assert!(chats.iter().any(|chat| chat.id == scene.chat), "{chats:?}");
+    let open = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    assert_eq!((open.character, names(&open.page.messages)), (scene.ada.clone(), said_before));
+    let reply = scene.let_speak(Some(&scene.bo), "I am Bo.").await;
+    assert_eq!(reply.name, "Bo");
+    assert!(scene.sent().iter().all(|(_, text)| !text.contains("Ada: Only me.")), "Mira's line stays hers");
+
+    scene.app.engine.restore_character(scene.mira.clone()).await.unwrap();
+    let back = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    let members: Vec<String> = back.members.iter().map(|member| member.id.clone()).collect();
+    assert_eq!((back.character, members), (scene.mira, vec![scene.ada, scene.bo]));
+}

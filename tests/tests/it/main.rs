@@ -17,6 +17,7 @@ mod chat_texts;
 mod consolidation;
 mod contents;
 mod counting;
+mod data_warnings;
 mod document_files;
 mod document_owners;
 mod documents;

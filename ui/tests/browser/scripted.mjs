@@ -21,7 +21,7 @@ export const SCENES = [
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
 	...["toolservers", "toolserversnone", "toolserveredit", "toolserverspaste"],
-	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
+	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete"],
 	...["help", "helperror", "helpsearch", "helplist"],
 ];
 

@@ -129,6 +129,7 @@ export class MockEngine implements Transport {
 		if (scene.startsWith("sprites")) this.scenery.drawn = ["c1", "c2"];
 		if (scene === "backupsnone") this.backups.clear();
 		if (scene === "backupsfailed") this.backups.fail();
+		if (scene === "datawarnings") this.backups.warn();
 		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "booksnone") this.books.clear();

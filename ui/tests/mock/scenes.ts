@@ -15,7 +15,7 @@ export const SCENES = [
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
-	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
+	"backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
 

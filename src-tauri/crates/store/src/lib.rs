@@ -17,8 +17,10 @@
 
 mod access;
 mod asset;
+mod asset_files;
 mod backup;
 mod checksum;
+mod commits;
 mod connection;
 mod error;
 mod files;
@@ -38,6 +40,7 @@ mod tests;
 
 pub use access::{ReadTransaction, WriteTransaction};
 pub use asset::{AssetHash, NotAHash};
+pub use asset_files::AssetRepair;
 pub use backup::{BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, TakenBackup};
 pub use error::StoreError;
 pub use files::make_private_folder;

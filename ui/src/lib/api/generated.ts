@@ -31,6 +31,8 @@ export function client(call: Call) {
 		updateApiKey: (id: string, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
 		/** Deletes a key of the local API. Requests with it are refused from now on. */
 		revokeApiKey: (id: string) => call("revoke_api_key", { id }) as Promise<void>,
+		dataWarnings: () => call("data_warnings", {}) as Promise<DataWarnings>,
+		dismissDataWarning: (kind: DataWarningKind) => call("dismiss_data_warning", { kind }) as Promise<DataWarnings>,
 		backups: () => call("backups", {  }) as Promise<Backups>,
 		/** Makes a backup now and verifies it. */
 		backup: () => call("backup", {  }) as Promise<Backup>,
@@ -753,7 +755,10 @@ export type CardVersion = {
 export type Change = "same" | "added" | "removed";
 
 /**  The kind of data that changed. */
-export type Changed = "characters" | "chats" | 
+export type DataWarning = { kind: DataWarningKind, count: number, detail: string, since: string };
+export type DataWarningKind = "logLost" | "textsChanged" | "backupFailed" | "secondCopyFailed" | "picturesLost" | "picturesRestored" | "clockAhead";
+export type DataWarnings = { warnings: DataWarning[], newestBackup: Backup | null };
+export type Changed = "dataWarnings" | "characters" | "chats" | 
 /**  The folders of both lists. */
 "folders" | 
 /**  The messages of chat `id`. */

@@ -23,6 +23,7 @@ import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
 import { ModelLibrary } from "./modelLibrary.svelte";
+import { DataWarnings } from "./dataWarnings.svelte";
 import { ModelMoves } from "./modelMoves.svelte";
 import { ToolServers } from "./toolServers.svelte";
 import { Models } from "./models.svelte";
@@ -73,6 +74,7 @@ export class App {
 	readonly models: Models;
 	readonly modelLibrary: ModelLibrary;
 	readonly modelMoves: ModelMoves;
+	readonly dataWarnings: DataWarnings;
 	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
@@ -143,6 +145,7 @@ export class App {
 			},
 		});
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
+		this.dataWarnings = new DataWarnings(this.api);
 		this.modelMoves = new ModelMoves(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
@@ -381,7 +384,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load()]);
 	}
 
 	/** Loads the folders of both lists. */

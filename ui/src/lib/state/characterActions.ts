@@ -12,8 +12,13 @@ export class CharacterActions {
 		await app.attempt(async () => {
 			await app.api.deleteCharacters(ids);
 			app.editor = null;
-			if (ids.includes(app.chat?.info?.character ?? "")) app.leaveChat();
+			const open = app.chat?.info;
+			const present = open ? [open.character, ...(open.members ?? []).map(({ id }) => id)] : [];
+			// A group goes on with the others.
+			const ends = present.length > 0 && present.every((id) => ids.includes(id));
+			if (ends) app.leaveChat();
 			await app.loadLists();
+			if (open && !ends && present.some((id) => ids.includes(id))) await app.openChat(open.id);
 			const text = ids.length === 1 ? t("toast.characterDeleted", { name }) : t("toast.charactersDeleted", { count: ids.length });
 			app.offerUndo(text, async () => {
 				await app.api.restoreCharacters(ids);

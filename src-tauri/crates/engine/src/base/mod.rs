@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod convert;
+pub(crate) mod data_warnings;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod files;

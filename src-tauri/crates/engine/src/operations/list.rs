@@ -32,6 +32,10 @@ macro_rules! operations {
             /// Deletes a key of the local API. Requests with it are refused from now on.
             config.revoke_api_key(id: String) -> ();
 
+            /// Warnings about the data that are in force: lost changes, failed backups, missing pictures.
+            library.data_warnings() -> DataWarnings;
+            /// Hides a warning until its cause comes again.
+            library.dismiss_data_warning(kind: DataWarningKind) -> DataWarnings;
             library.backups() -> Backups;
             /// Makes a backup now and verifies it.
             library.backup() -> Backup;

@@ -66,6 +66,11 @@ pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), Sto
     let path = hash.path_in(&dir.join(files::ASSETS));
     let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
     if present {
+        // A file without a row must not be swept away before its row is stored.
+        let renewed = std::fs::OpenOptions::new().append(true).open(&path);
+        if let Err(error) = renewed.and_then(|file| file.set_modified(std::time::SystemTime::now())) {
+            tracing::debug!(%error, "the age of a file stays");
+        }
         return Ok(());
     }
     files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, dir))

@@ -28,6 +28,7 @@ pub(crate) mod import_report;
 pub(crate) mod item_embedding;
 pub(crate) mod item_search;
 pub(crate) mod keyframe;
+pub(crate) mod lead;
 pub(crate) mod listing;
 pub(crate) mod lorebook;
 pub(crate) mod manifest;

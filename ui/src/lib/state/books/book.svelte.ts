@@ -1,5 +1,6 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import type { ApiError, EntryMeaning, Lorebook, LorebookBinding, LorebookEntry, LorebookFields } from "../../api/generated";
+import { finder } from "../../text/fold";
 import type { Api } from "../api";
 import { attempt } from "../attempt";
 import { NEW_ENTRY } from "./fields";
@@ -24,8 +25,8 @@ export class Book {
 
 	readonly entries = $derived(this.whole?.entries ?? []);
 	readonly shown = $derived.by(() => {
-		const words = this.query.trim().toLocaleLowerCase();
-		const found = this.entries.filter(({ title, keys, secondaryKeys, content }) => [title, ...keys, ...secondaryKeys, content].join("\n").toLocaleLowerCase().includes(words));
+		const fits = finder(this.query);
+		const found = this.entries.filter(({ title, keys, secondaryKeys, content }) => fits([title, ...keys, ...secondaryKeys, content].join("\n")));
 		if (this.sort === "title") return found.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
 		return this.sort === "order" ? found.toSorted((one, other) => one.order - other.order) : found;
 	});
