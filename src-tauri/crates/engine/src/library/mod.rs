@@ -69,3 +69,4 @@ pub(crate) mod story_tree;
 pub(crate) mod timeline;
 pub(crate) mod trash;
 pub(crate) mod turn_order;
+pub(crate) mod user_names;
