@@ -289,7 +289,15 @@ fn card_texts(app: &Headless) -> Vec<&'static str> {
     let prompt = app.model.last_request().unwrap().prompt.messages;
     let all = prompt.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
     let texts = [
-        "SYS-Cy Cy", "SYS-Di Di", "SYS-Ed Ed", "END-Cy", "END-Di", "END-Ed", "SCENE-Cy: Cy", "SCENE-Di: Di", "SCENE-Ed: Ed",
+        "SYS-Cy Cy",
+        "SYS-Di Di",
+        "SYS-Ed Ed",
+        "END-Cy",
+        "END-Di",
+        "END-Ed",
+        "SCENE-Cy: Cy",
+        "SCENE-Di: Di",
+        "SCENE-Ed: Ed",
     ];
     texts.into_iter().filter(|text| all.contains(text)).collect()
 }
@@ -354,8 +362,7 @@ async fn events_are_no_messages() {
     let entry = json!({ "keys": ["mine"], "content": "THE-MINE is deep.", "enabled": true, "insertion_order": 1, "extensions": {} });
     let file = json!({ "name": "Deep", "entries": [entry], "extensions": {} });
     scene.app.engine.delete_lorebook(book).await.unwrap();
-    let report =
-        scene.app.engine.import_bytes("Deep.json".into(), file.to_string().into_bytes()).await.unwrap();
+    let report = scene.app.engine.import_bytes("Deep.json".into(), file.to_string().into_bytes()).await.unwrap();
     let global = vec![engine::api::LorebookBinding::Global];
     scene.app.engine.bind_lorebook(report.imported[0].id.clone(), global).await.unwrap();
     set(&scene.app, &scene.chat, "author_note", "Last: {{lastMessage}} #{{lastMessageId}}").await;

@@ -126,18 +126,24 @@ async fn character_becomes_a_persona_and_comes_back() {
 async fn messages_keep_the_name_of_their_time() {
     let app = Headless::new().await;
     let ada = character(&app, "Ada", "keeps the lighthouse").await;
-    let (tom, rosa) = (persona(&app, "Tom", PersonaPlace::default()).await, persona(&app, "Rosa", PersonaPlace::default()).await);
+    let (tom, rosa) =
+        (persona(&app, "Tom", PersonaPlace::default()).await, persona(&app, "Rosa", PersonaPlace::default()).await);
     let chat = app.engine.new_chat(ada).await.unwrap().id;
     for (id, name) in [(&tom, "Tom"), (&rosa, "Rosa")] {
         app.engine.set_chat_persona(chat.clone(), id.clone()).await.unwrap();
         app.model.reply("Hm.");
         app.send(&chat, &format!("I am {name}.")).await;
     }
-    let said = |transcript: Vec<String>| transcript.into_iter().filter(|line| line.contains("I am")).collect::<Vec<_>>();
+    let said =
+        |transcript: Vec<String>| transcript.into_iter().filter(|line| line.contains("I am")).collect::<Vec<_>>();
     assert_eq!(said(app.transcript(&chat).await), ["Tom: I am Tom.", "Rosa: I am Rosa."]);
     let sent = app.model.last_request().unwrap().prompt.messages;
     let texts: Vec<&str> = sent.iter().map(|message| message.text.as_str()).collect();
-    assert!(texts.contains(&"Tom: I am Tom.") && texts.iter().any(|text| text.ends_with("\nI am Rosa.") || *text == "I am Rosa."), "{texts:?}");
+    assert!(
+        texts.contains(&"Tom: I am Tom.")
+            && texts.iter().any(|text| text.ends_with("\nI am Rosa.") || *text == "I am Rosa."),
+        "{texts:?}"
+    );
     // A new name and a deleted persona change nothing that was said.
     let mut renamed = app.engine.list_personas().await.unwrap().into_iter().find(|one| one.id == rosa).unwrap();
     renamed.name = "Rose".into();

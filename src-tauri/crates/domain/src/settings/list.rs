@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::owner::Scope;
 use super::value::{ConfigValue, FromValue, Syntax, ValueType};
 use super::words::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, GroupTexts, KvCacheType,
-    LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, GroupTexts,
+    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
 };
 use crate::sampling::STAGES;
 

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat, Transcript,
-    detect_chats,
+    self, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat,
+    Transcript, detect_chats,
 };
 use domain::plain_line::plain_line;
 use domain::{CharacterId, ChatId, PersonaId, lenient_json};

@@ -130,10 +130,9 @@ fn without(
 ) -> BTreeMap<String, VariableChange> {
     let mut left = changes.clone();
     for (name, before) in earlier {
-        let change = left.entry(name.clone()).or_insert_with(|| VariableChange {
-            was: before.was.clone(),
-            is: before.was.clone(),
-        });
+        let change = left
+            .entry(name.clone())
+            .or_insert_with(|| VariableChange { was: before.was.clone(), is: before.was.clone() });
         if change.is == before.is {
             change.is = change.was.clone();
         } else if let Some(sum) = added(change.is.as_ref(), before, -1.0) {

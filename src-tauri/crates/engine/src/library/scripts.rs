@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use context::macros::MacroState;
 use context::regex_script::{Channel, CompiledScripts, Occasion};
-use domain::{CharacterId, ChatId};
 use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, RegexScript, ScriptTarget};
+use domain::{CharacterId, ChatId};
 use serde_json::Value;
 use store::{Preset, PresetKind, StoreError};
 

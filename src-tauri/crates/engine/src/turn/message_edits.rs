@@ -129,13 +129,7 @@ impl Turns {
 
     pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
         let id = message.parse::<MessageId>()?;
-        let chat = self
-            .base()
-            .store()
-            .write(move |store| {
-                restore(store, &[id])
-            })
-            .await?;
+        let chat = self.base().store().write(move |store| restore(store, &[id])).await?;
         if let Some(chat) = chat {
             self.library().messages_changed(chat);
         }

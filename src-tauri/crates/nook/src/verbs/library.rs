@@ -137,7 +137,9 @@ pub(crate) async fn delete(
             (book.id, book.name)
         }
     };
-    out.answer(&json!({ "id": id, "name": name }), |_| format!("moved \"{name}\" to the trash; trash --restore {id} undoes it"))
+    out.answer(&json!({ "id": id, "name": name }), |_| {
+        format!("moved \"{name}\" to the trash; trash --restore {id} undoes it")
+    })
 }
 
 pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Result<(), CommandError> {

@@ -74,7 +74,10 @@ fn chats_are_deleted_and_scenes_begun() {
     let world = World::without_model();
     let chat = first_chat(&world);
     world.json(&["story", "branch", &chat, "--title", "Elsewhere"]);
-    assert_eq!(world.json(&["story", "scene", "Elsewhere", "The next day."])["chat"].as_str().unwrap().len(), chat.len());
+    assert_eq!(
+        world.json(&["story", "scene", "Elsewhere", "The next day."])["chat"].as_str().unwrap().len(),
+        chat.len()
+    );
     assert_eq!(texts(&world, "Elsewhere").last().unwrap(), "The next day.");
     world.run(&["story", "delete-version", "Elsewhere", "--json"]).assert_failed("badInput");
     let gone = world.json(&["delete", "chat", "Elsewhere"]);

@@ -80,7 +80,9 @@ impl Memories<'_> {
         let ids = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![owner.as_ref().map(|id| &id.as_bytes()[..]), persona.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .query_map(params![owner.as_ref().map(|id| &id.as_bytes()[..]), persona.map(Col)], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
             .collect::<Result<_, _>>()?;
         Ok(ids)
     }

@@ -141,12 +141,7 @@ impl Turns {
     }
 
     /// Deletes the swipe of the last reply with this number, or the shown one.
-    async fn delete_swipe_of_last(
-        &self,
-        info: &CommandInfo,
-        chat: &Chat,
-        text: &str,
-    ) -> Result<CommandOutcome, Halt> {
+    async fn delete_swipe_of_last(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
         let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
         let last = last.filter(|last| convert::is_reply(last.role)).ok_or_else(|| no_reply(info))?;
         let wanted = number(info, text, last.swipes.len() as u32)?;
