@@ -349,8 +349,9 @@ async fn group_may_have_shared_instructions() {
     app.engine.set_chat_text(chat.clone(), field, Some("Write like a play.".into())).await.unwrap();
     say(&app, &chat, "Di, hello.").await;
     assert_eq!(card_texts(&app), ["END-Di", "SCENE-Di: Di"], "the chat's text precedes those of the cards");
+    let mut events = app.engine.subscribe();
     app.engine.let_speak(chat.clone(), None).await.unwrap();
-    ended(&mut app.engine.subscribe(), &chat).await;
+    ended(&mut events, &chat).await;
     assert_eq!(card_texts(&app), ["SCENE-Cy: Cy"], "the narrator has no instructions");
 }
 

@@ -32,8 +32,9 @@ fn without_tags(text: &str) -> String {
         rest = &rest[at..];
         match tag(rest) {
             Some((name, length)) => {
+                let closes = rest.starts_with("</");
                 rest = &rest[length..];
-                if HIDDEN.contains(&name.as_str()) {
+                if HIDDEN.contains(&name.as_str()) && !closes {
                     rest = after_element(rest, &name);
                 }
                 plain.push_str(if BLOCKS.contains(&name.as_str()) { "\n" } else { "" });
