@@ -275,8 +275,16 @@ async fn instructed(placement: &str) -> (Headless, String) {
         ids.push(app.engine.create_character(fields).await.unwrap().id);
     }
     let chat = app.engine.new_group(String::new(), ids).await.unwrap().id;
+    one_answers(&app, &chat).await;
     set(&app, &chat, "placement", placement).await;
     (app, chat)
+}
+
+/// Only one character answers a message.
+async fn one_answers(app: &Headless, chat: &str) {
+    let order = engine::api::TurnOrder::List;
+    let options = engine::api::GroupOptions { order, self_responses: false, several_replies: false, auto_delay: 5 };
+    app.engine.set_group(chat.to_owned(), options).await.unwrap();
 }
 
 async fn set(app: &Headless, chat: &str, key: &str, value: &str) {
@@ -396,6 +404,7 @@ async fn greeting_of_a_group_names_all_members() {
     assert!(text.starts_with("Ada in Ada, Bo, Bo (2); besides: "), "{text}");
     let names: Vec<&str> = chat.members.iter().map(|member| member.name.as_str()).collect();
     assert_eq!(names, ["Bo", "Bo (2)"], "two of one name can be told apart");
+    one_answers(&app, &chat.id).await;
     app.model.reply("Aye.");
     let (reply, _) = app.send(&chat.id, "Bo (2), are you there?").await;
     let reply = reply.unwrap();

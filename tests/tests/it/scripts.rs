@@ -293,7 +293,7 @@ async fn variables_count_once_per_version() {
 #[tokio::test]
 async fn edits_count_only_what_is_new() {
     let find = "/\\[xp:(\\d+)\\]/g";
-    let keeps = script("Kept", find, "$&{{addvar::xp::$1}}", json!({ "runOnEdit": true }));
+    let keeps = script("Kept", find, "[xp:$1]{{addvar::xp::$1}}", json!({ "runOnEdit": true }));
     let house = House::open(&[keeps]).await;
     house.say("{{setvar::xp::0}}Hi.", "Good. [xp:20]").await;
     assert_eq!(house.xp().await, "XP 20.");
