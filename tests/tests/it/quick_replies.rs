@@ -261,7 +261,7 @@ async fn impersonation_keeps_the_typed_text() {
     let mut events = replies.app.engine.subscribe();
     replies.app.engine.run_command(replies.chat.clone(), "/impersonate".into(), Vec::new()).await.unwrap();
     loop {
-        if let Event::Drafted { .. } = events.recv().await.unwrap() {
+        if let Event::Drafted { .. } = events.next().await.unwrap() {
             break;
         }
     }
