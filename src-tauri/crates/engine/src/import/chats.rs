@@ -133,7 +133,9 @@ impl Imports {
             self.skip_chat(known, character, file, report).await?;
             return Ok(Some(known));
         }
-        let title = without_name(without_time(&title(&file)), &chat);
+        // The file may name another character, or none.
+        let name = self.library().character(character).await?.name;
+        let title = without_name(without_time(&title(&file)), &name, &chat);
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
@@ -292,8 +294,8 @@ pub(crate) fn without_time(title: &str) -> &str {
 
 /// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01" becomes "2025-03-01". If
 /// the name is all, the first words of the user take its place.
-fn without_name(title: &str, chat: &ChatFile) -> String {
-    let name = composed(&chat.character).to_lowercase();
+fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
+    let name = composed(name).to_lowercase();
     let repeats = |part: &&str| composed(part.trim()).to_lowercase() == name;
     let parts: Vec<&str> = title.split(" - ").filter(|part| !repeats(part)).collect();
     if !parts.is_empty() {
@@ -333,9 +335,9 @@ mod tests {
             let version = MessageVersion { text: said.to_owned(), ..MessageVersion::default() };
             let message =
                 ChatFileMessage { by: ChatFileAuthor::User, versions: vec![version], ..ChatFileMessage::default() };
-            ChatFile { character: "Nora".to_owned(), messages: vec![message], ..ChatFile::default() }
+            ChatFile { messages: vec![message], ..ChatFile::default() }
         };
-        let shown = |title: &str, said: &str| without_name(title, &chat(said));
+        let shown = |title: &str, said: &str| without_name(title, "Nora", &chat(said));
         assert_eq!(shown("Nora - 2025-03-01", "Hi."), "2025-03-01");
         assert_eq!(shown("Branch #1 - nora - 2025-03-01", "Hi."), "Branch #1 - 2025-03-01");
         assert_eq!(shown("Nora at sea", "Hi."), "Nora at sea");
