@@ -580,6 +580,11 @@ export class MockEngine implements Transport {
 	};
 	op_stop = ({ chat: id }: { chat: string }) => this.end(this.chat(id), { kind: "cancelled" });
 	op_select_swipe = ({ message: id, index }: { message: string; index: number }) => Object.assign(this.#message(id).message, { selected: index });
+	op_delete_swipe = ({ message: id, index }: { message: string; index: number }) => {
+		const { message } = this.#message(id);
+		message.swipes.splice(index, 1);
+		return Object.assign(message, { selected: Math.min(message.selected, message.swipes.length - 1) });
+	};
 	op_edit_message = ({ message: id, text }: { message: string; text: string }) => {
 		const { message } = this.#message(id);
 		Object.assign(message.swipes[message.selected] ?? {}, { text });

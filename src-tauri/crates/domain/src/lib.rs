@@ -26,6 +26,7 @@ pub mod model;
 pub mod overrides;
 pub mod persona;
 pub mod plain;
+pub mod plain_line;
 pub mod prompt;
 pub mod quick_reply;
 pub mod quick_reply_edit;

@@ -106,6 +106,8 @@ export function client(call: Call) {
 		/** Creates a lorebook outside a card. It applies nowhere until it is bound. */
 		createLorebook: (name: string) => call("create_lorebook", { name }) as Promise<Lorebook>,
 		updateLorebook: (id: string, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
+		/** Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound. */
+		duplicateLorebook: (id: string) => call("duplicate_lorebook", { id }) as Promise<Lorebook>,
 		/** Enables or disables a lorebook outside a card. */
 		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
 		/** Sets where a lorebook outside a card applies. */
@@ -276,6 +278,8 @@ export function client(call: Call) {
 		/** Deletes a decision, so that the user is asked again. */
 		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
+		/** Deletes one version of a message for good; the only one cannot be deleted. */
+		deleteSwipe: (message: string, index: number) => call("delete_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** `restore_message` undoes it until the app ends. */
 		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
@@ -2119,7 +2123,9 @@ export type MemoryOwner =
 /**  All that apply to this character and to no other. */
 { of: "character"; character: string } | 
 /**  Without a persona, those of the user without a name. */
-{ of: "pair"; character: string; persona: string | null } | { of: "everybody" };
+{ of: "pair"; character: string; persona: string | null } | 
+/**  All that were learned in a chat. */
+{ of: "chat"; chat: string } | { of: "everybody" };
 
 /**  The chats in which a memory applies. */
 export type MemoryScope = 

@@ -119,6 +119,7 @@ export class ChatState {
 			messages: () => this.messages,
 			write: async (options) => (await this.#start(() => this.api.regenerateWith(this.id, options))) !== null,
 			select: async (message, index) => void (await this.#change(() => this.api.selectSwipe(message.id, index))),
+			remove: async (message, index) => void (await this.#change(() => this.api.deleteSwipe(message.id, index))),
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);

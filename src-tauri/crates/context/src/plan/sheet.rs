@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use domain::MessageId;
+use domain::chat::Role;
 use domain::prompt::PromptRole;
 
 use super::draft::{Draft, prompt_role};
@@ -80,8 +81,13 @@ impl<'a> Draft<'a> {
         self.add_older_row(&mut sheet);
         let count = self.frame.history.len();
         let end = if self.continues() { self.last } else { count };
+        let places = self.places_at_depths(end);
         for index in self.start..count {
-            self.insert(&mut sheet, |depth| end.saturating_sub(depth as usize).max(self.start) == index && index < end);
+            let at = |depth: u32| match depth {
+                0 => end,
+                depth => places.get(depth as usize - 1).copied().unwrap_or(self.start),
+            };
+            self.insert(&mut sheet, |depth| at(depth) == index && index < end);
             self.lay_out_message(&mut sheet, index);
             if index + 1 == end {
                 self.insert(&mut sheet, |depth| depth == 0);
@@ -103,6 +109,12 @@ impl<'a> Draft<'a> {
         let rows: Vec<PlannedBlock> = waiting.map(|item| item.report(Zone::Digest, PromptRole::System, None)).collect();
         sheet.blocks.extend(rows);
         sheet
+    }
+
+    /// Indexes of the messages before which texts at depth 1, 2 and so on go. Events have no place of their own.
+    fn places_at_depths(&self, end: usize) -> Vec<usize> {
+        let told = |index: &usize| self.frame.history[*index].role != Role::Event;
+        (self.start..end).rev().filter(told).collect()
     }
 
     /// Lays out the head, with the items that classic placement inserts in this turn.

@@ -74,6 +74,11 @@ impl ResolvedTemplate {
         self.sections.iter().any(|section| section.kind == kind)
     }
 
+    /// True if it has a section that the card's own text of that slot may replace.
+    pub fn has_slot(&self, slot: Slot) -> bool {
+        self.sections.iter().any(|section| section.slot == Some(slot))
+    }
+
     /// Maximum number of reply tokens, if the template or its style sets one.
     pub fn reply_tokens(&self) -> Option<u32> {
         self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::owner::Scope;
 use super::value::{ConfigValue, FromValue, Syntax, ValueType};
 use super::words::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, KvCacheType,
-    LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, GroupTexts,
+    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
 };
 use crate::sampling::STAGES;
 
@@ -192,6 +192,8 @@ settings! {
     template: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// Name of the mode: the character's mood or style.
     mode: String = text("default"), ValueType::NameOr { word: "default" }, None, Prompt, PEOPLE;
+    /// Whose main prompt, text after the history and scenario a group chat sends. The chat's own texts precede both.
+    group_texts: GroupTexts = text("speaker"), ValueType::Choice(GroupTexts::WORDS), None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, MACHINE;
     continue_by: ContinueBy = text("auto"), ValueType::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;

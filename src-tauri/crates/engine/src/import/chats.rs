@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, ChatFile, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat, Transcript,
-    detect_chats,
+    self, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat,
+    Transcript, detect_chats,
 };
+use domain::plain_line::plain_line;
 use domain::{CharacterId, ChatId, PersonaId, lenient_json};
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
@@ -19,6 +20,8 @@ use crate::library::bookmarks::import_links;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
+/// Maximum characters of a title that is made from a message.
+const FIRST_WORDS: usize = 40;
 /// Number of lines that a warning lists.
 const NAMED: usize = 8;
 /// Refusal kind of a chat without messages.
@@ -130,7 +133,9 @@ impl Imports {
             self.skip_chat(known, character, file, report).await?;
             return Ok(Some(known));
         }
-        let title = without_time(&title(&file)).to_owned();
+        // The file may name another character, or none.
+        let name = self.library().character(character).await?.name;
+        let title = without_name(without_time(&title(&file)), &name, &chat);
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
@@ -287,6 +292,25 @@ pub(crate) fn without_time(title: &str) -> &str {
     if is_time && before_day.len() < date.len() && before_day.ends_with('-') { date } else { title }
 }
 
+/// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01" becomes "2025-03-01". If
+/// the name is all, the first words of the user take its place.
+fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
+    let name = composed(name).to_lowercase();
+    let repeats = |part: &&str| composed(part.trim()).to_lowercase() == name;
+    let parts: Vec<&str> = title.split(" - ").filter(|part| !repeats(part)).collect();
+    if !parts.is_empty() {
+        return parts.join(" - ");
+    }
+    let said = chat.messages.iter().find(|message| message.by == ChatFileAuthor::User);
+    let words = said.map(|message| plain_line(&message.shown().text)).unwrap_or_default();
+    let short: String = words.chars().take(FIRST_WORDS).collect();
+    match (short.is_empty(), short.len() < words.len()) {
+        (true, _) => title.to_owned(),
+        (_, true) => format!("{}…", short.rsplit_once(' ').map_or(short.as_str(), |(whole, _)| whole)),
+        (_, false) => short,
+    }
+}
+
 /// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
 pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     match kind {
@@ -301,7 +325,26 @@ pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason
 
 #[cfg(test)]
 mod tests {
+    use domain::chat_file::MessageVersion;
+
     use super::*;
+
+    #[test]
+    fn title_does_not_repeat_the_name() {
+        let chat = |said: &str| {
+            let version = MessageVersion { text: said.to_owned(), ..MessageVersion::default() };
+            let message =
+                ChatFileMessage { by: ChatFileAuthor::User, versions: vec![version], ..ChatFileMessage::default() };
+            ChatFile { messages: vec![message], ..ChatFile::default() }
+        };
+        let shown = |title: &str, said: &str| without_name(title, "Nora", &chat(said));
+        assert_eq!(shown("Nora - 2025-03-01", "Hi."), "2025-03-01");
+        assert_eq!(shown("Branch #1 - nora - 2025-03-01", "Hi."), "Branch #1 - 2025-03-01");
+        assert_eq!(shown("Nora at sea", "Hi."), "Nora at sea");
+        assert_eq!(shown("Nora", "*Good* evening."), "Good evening.");
+        assert_eq!(shown("Nora", &"word ".repeat(20)), "word word word word word word word word…");
+        assert_eq!(shown("Nora", "..."), "Nora");
+    }
 
     #[test]
     fn title_has_the_date_and_no_time_of_day() {

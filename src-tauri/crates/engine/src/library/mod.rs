@@ -70,3 +70,4 @@ pub(crate) mod timeline;
 pub(crate) mod trash;
 pub(crate) mod trusted_clock;
 pub(crate) mod turn_order;
+pub(crate) mod user_names;

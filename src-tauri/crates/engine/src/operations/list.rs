@@ -118,6 +118,8 @@ macro_rules! operations {
             /// Creates a lorebook outside a card. It applies nowhere until it is bound.
             library.create_lorebook(name: String) -> Lorebook;
             library.update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
+            /// Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound.
+            library.duplicate_lorebook(id: String) -> Lorebook;
             /// Enables or disables a lorebook outside a card.
             library.enable_lorebook(id: String, enabled: bool) -> Lorebook;
             /// Sets where a lorebook outside a card applies.
@@ -309,6 +311,8 @@ macro_rules! operations {
             /// Deletes a decision, so that the user is asked again.
             turns.forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
             turns.select_swipe(message: String, index: u32) -> Message;
+            /// Deletes one version of a message for good; the only one cannot be deleted.
+            turns.delete_swipe(message: String, index: u32) -> Message;
             turns.edit_message(message: String, text: String) -> Message;
             /// `restore_message` undoes it until the app ends.
             turns.delete_message(message: String) -> ();

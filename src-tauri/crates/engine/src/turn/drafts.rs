@@ -72,7 +72,11 @@ impl Turns {
             Err(error) => EndReason::Failed { error },
         };
         let (id, kept) = (chat.id, text.clone());
-        let kept = self.base().store().write(move |store| store.chats_mut().set_draft(id, &kept)).await;
+        let keep = move |store: &mut store::WriteTransaction<'_>| match kept.is_empty() {
+            true => Ok(()),
+            false => store.chats_mut().set_draft(id, &kept),
+        };
+        let kept = self.base().store().write(keep).await;
         let reason = kept.map_or_else(|error| EndReason::Failed { error: error.into() }, |()| reason);
         drop(place);
         self.base().events().announce(Event::Drafted { chat: id.to_string(), text, figures: words.figures, reason });

@@ -78,6 +78,7 @@ pub(crate) fn build(
     builder.tool_instructions();
     builder.client_instructions();
     builder.depth_prompt();
+    builder.speaker_texts();
     builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
     let own = domain::sampling::texts(&turn.inputs.values.stop_strings);
@@ -87,8 +88,9 @@ pub(crate) fn build(
     let headings: Vec<(&Heading, String)> =
         composed.headings.iter().map(|heading| (heading, builder.say_now(&heading.text))).collect();
     let mut built = builder.finish(stop);
-    built.frame.history =
-        turn.inputs.history.iter().map(|message| turn.inputs.snapshot.group.labelled(message)).collect();
+    let snapshot = &turn.inputs.snapshot;
+    let labelled = |message| snapshot.group.labelled(message, &snapshot.persona.name);
+    built.frame.history = turn.inputs.history.iter().map(labelled).collect();
     // A block that was sent for one turn only is found again for another version of its reply.
     let placed = built.frame.placed.iter().chain(&turn.lore.placed).map(|placed| &placed.candidate);
     let private = turn.memory.context.iter().chain(placed).any(|block| turn.is_private(&block.source));
@@ -331,6 +333,19 @@ impl<'a> Builder<'a> {
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
 
+    /// The speaker's own texts in a group scene.
+    fn speaker_texts(&mut self) {
+        for (candidate, own) in self.turn.inputs.texts_of_turn() {
+            // The template's text stays in the head, so `{{original}}` adds nothing here.
+            let expanded = self.words.expand_over(&own.text, Some(""), &self.now, &mut self.state);
+            let text = self.noticed(expanded, &own.card);
+            if !text.is_empty() {
+                let written = own.text.as_str();
+                self.built.frame.context.push(Candidate { text, ..candidate }.with_source_text(written));
+            }
+        }
+    }
+
     /// The notes that this turn includes. The X-ray lists the others.
     fn notes(&mut self) {
         let inputs = &self.turn.inputs;
@@ -410,6 +425,9 @@ impl<'a> Builder<'a> {
 
     fn card_text(&self, text: CardText) -> Source {
         let field = text.as_str().to_owned();
+        if let Some(own) = self.turn.inputs.speaker_text(text).filter(|own| !own.card.is_empty()) {
+            return Source::CardField { card: own.card, field };
+        }
         match self.turn.inputs.snapshot.own_texts.get(text) {
             Some(_) => Source::ChatText { field },
             None => Source::CardField { card: self.turn.inputs.snapshot.card.display_name().to_owned(), field },

@@ -101,6 +101,11 @@ impl Turns {
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
+        if let Some(reply) = aim.replaced() {
+            // Another version begins where the shown one began.
+            let shown = self.library().changes_of_shown(&snapshot.chat, reply).await?;
+            shown.take_back(&mut snapshot.variables);
+        }
         let company =
             ChatParticipants { character: known.character(&snapshot.chat), chat: id, persona: snapshot.persona.id };
         // Start the reads that do not depend on the messages.

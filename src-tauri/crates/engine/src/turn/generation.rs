@@ -15,6 +15,7 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
+use crate::library::chats::mark_cut;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::client;
@@ -221,7 +222,7 @@ impl Turns {
         let whole = state == SwipeState::Finished;
         let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &mut draft, state))).await {
             Ok(message) => (reason, message),
-            Err(error) => (EndReason::Failed { error }, None),
+            Err(error) => (EndReason::Failed { error }, self.cut_reply(&job, &draft).await),
         };
         let ReplyJob { chat, options, place, queue, .. } = job;
         let id = chat.id;
@@ -253,6 +254,14 @@ impl Turns {
             let _ = contained_as("the idle work after a reply failed", Box::pin(idle)).await;
         }
         None
+    }
+
+    /// The stored part of a reply whose end could not be stored.
+    async fn cut_reply(&self, job: &ReplyJob, draft: &ReplyDraft) -> Option<api::Message> {
+        let stored = draft.inserted.then(|| self.library().shown_message(job.target.message()))?.await;
+        let mut message = stored.ok()?;
+        mark_cut(&mut message);
+        Some(message)
     }
 
     async fn write_reply(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Finish> {

@@ -9,6 +9,7 @@ use crate::api;
 use crate::base::convert::{self, Speakers};
 use crate::library::group::NextSpeaker;
 use crate::library::group_members::hears_itself;
+use crate::library::macro_variables;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started leaves no trace.
 #[derive(Clone)]
@@ -148,7 +149,9 @@ impl Target {
             }
             Self::NewSwipe { message, .. } => {
                 crate::base::retraction::reworded(store, message.id)?;
+                let shown = store.messages().get(message.id)?.map(|message| message.swipe().id);
                 store.swipes_mut().add(message.id, &swipe)?;
+                macro_variables::show_version(store, chat.id, shown, Some(swipe.id))?;
             }
             Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,
         }

@@ -38,14 +38,14 @@ use engine::{Engine, Options};
 
 #[cfg(feature = "evaluation")]
 use crate::cli::MemoryVerb;
-use crate::cli::{Cli, ShowKind, Verb};
+use crate::cli::{Cli, LoreVerb, ShowKind, Verb};
 use crate::failure::CommandError;
 use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
-    if let Verb::Lore { verb } = cli.verb {
-        return lore::lore(verb, out);
+    if let Verb::Lore { verb: LoreVerb::Test(args) } = cli.verb {
+        return lore::test(&args, out);
     }
     #[cfg(feature = "evaluation")]
     if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
@@ -83,6 +83,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Export { kind, name, format, out: file, parts } => {
             export::export(engine, (kind, format, parts.options()), &name, &file, out).await
         }
+        Verb::Delete { kind, name, keep_learned } => library::delete(engine, kind, &name, keep_learned, out).await,
         Verb::List { kind } => library::list(engine, kind, out).await,
         Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
@@ -115,6 +116,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             data::trash(engine, data::TrashActions { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
+        Verb::Lore { verb: LoreVerb::Duplicate { name } } => lore::duplicate(engine, &name, out).await,
         Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
     }
 }

@@ -386,7 +386,7 @@ fn copies_cards_and_restores_versions() {
     world.json(&["character", "persona", "Mira Quay", "Mira Quay"]);
     assert_eq!(world.json(&["character", "versions", "Mira Quay"])["items"], json!([]));
     let copy = world.json(&["character", "duplicate", "Mira Quay"]);
-    assert_eq!(copy["name"], "Mira Quay");
+    assert_eq!(copy["name"], "Mira Quay (2)");
     assert_eq!(world.run(&["character", "restore", copy["id"].as_str().unwrap(), "7"]).code, 1);
     let back = world.json(&["character", "from-persona", "Mira Quay"]);
     assert_ne!(back["id"], copy["id"]);

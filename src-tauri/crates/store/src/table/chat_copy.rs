@@ -31,7 +31,7 @@ pub struct Copies {
 }
 
 /// The columns of a swipe that its copy has as well.
-const SWIPE: &str = "position, text, state, created, model, tool_calls, tool_rounds, untold, checksum, stopped, rating, emotion, emotion_tag";
+const SWIPE: &str = "position, text, state, created, model, tool_calls, tool_rounds, untold, checksum, stopped, rating, emotion, emotion_tag, variables";
 /// Tables with rows for a message or a swipe, which the copy has as well: table, key, other columns.
 const OF_MESSAGE: [(&str, &str); 3] =
     [("message_picture", "position, asset, name"), ("foreign_message", "json"), ("checkpoint", "name, created")];

@@ -134,6 +134,17 @@ impl GroupsMut<'_> {
         Ok(())
     }
 
+    /// Keeps `name` as the user's name of all messages of the chat so far that have none of their own.
+    pub fn keep_user_name(&mut self, chat: ChatId, name: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO message_speaker (message, chat, character, name)
+                 SELECT id, chat, NULL, ?2 FROM message WHERE chat = ?1 AND role = 'user'",
+            )?
+            .execute(params![Col(chat), name])?;
+        Ok(())
+    }
+
     pub fn set_speaker(&mut self, message: MessageId, speaker: &Speaker) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -69,6 +69,14 @@ export class Books {
 			await this.open(about.id);
 		});
 
+	/** Copies a book and opens the copy. */
+	duplicate = (id: string): Promise<boolean> =>
+		attempt(this, async () => {
+			const { about } = await this.api.duplicateLorebook(id);
+			await this.load();
+			await this.open(about.id);
+		});
+
 	remove = (id: string): Promise<boolean> =>
 		attempt(this, async () => {
 			await this.api.deleteLorebook(id);

@@ -74,6 +74,10 @@ impl Turns {
 
     async fn run_all(&self, chat: &str, commands: &[&str], typed: &str) -> ApiResult<QuickReplyRun> {
         let (mut outcomes, mut used_text) = (Vec::new(), false);
+        // The composer may not have stored its text yet, and a command must not write over it.
+        if !typed.trim().is_empty() {
+            self.library().keep_draft(chat.parse()?, typed.to_owned()).await?;
+        }
         for command in commands {
             let (command, used) = fill(command, typed);
             let outcome = self.run_command_with(chat.to_owned(), command, TurnOptions::default()).await?;
