@@ -79,10 +79,14 @@ impl Library {
     /// Applies the scripts for edits to `text`, which replaces the text of `message`.
     pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<String> {
         let chat = self.chat(message.chat).await?;
-        let typed = Occasion { placement: ScriptTarget::UserInput, ..EDITED };
+        let id = chat.id;
+        let last = self.base().store().read(move |store| store.messages().last(id)).await?;
+        let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
+        let edited = Occasion { depth, ..EDITED };
+        let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
         self.with_scripts(&chat, |run, state| match message.role {
             Role::User => run.apply(&text, typed, state).text,
-            _ => run.reply("", &text, EDITED, state),
+            _ => run.reply("", &text, edited, state),
         })
         .await
     }
