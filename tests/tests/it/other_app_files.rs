@@ -278,6 +278,8 @@ async fn presets_in_use_are_used_after_the_move() {
     let mine = presets.into_iter().find(|one| one.name == "My Creative").unwrap().id;
     assert_eq!(chosen, SettingValue::Text(mine));
 
+    let again = app.engine.import_sillytavern(root.clone()).await.unwrap();
+    assert!(again.choices.is_empty() && again.imported.is_empty(), "{again:?}");
     app.engine.set_setting_in_words(SettingOwner::Global, "sampler_preset".into(), "none".into()).await.unwrap();
     let again = app.engine.import_sillytavern(root).await.unwrap();
     let offered: Vec<&str> = again.choices.iter().map(|one| one.name.as_str()).collect();

@@ -145,6 +145,15 @@ const RULES: &[DetectionRule] = &[
         at_least: 3,
     },
     DetectionRule {
+        what: "a RisuAI module",
+        instead: "Export its lorebook and import that",
+        all: &["id"],
+        some: &["lorebook", "regex", "trigger", "cjs", "hideIcon", "namespace", "lowLevelAccess"],
+        at_least: 2,
+    },
+    rule("a KoboldAI story", "", &["gamestarted", "actions"]),
+    rule("KoboldAI settings", "", &["savedsettings"]),
+    DetectionRule {
         what: SCENARIO.what,
         instead: SCENARIO.instead,
         all: &["prompt"],
@@ -159,15 +168,6 @@ const RULES: &[DetectionRule] = &[
         ],
         at_least: 1,
     },
-    DetectionRule {
-        what: "a RisuAI module",
-        instead: "Export its lorebook and import that",
-        all: &["id"],
-        some: &["lorebook", "regex", "trigger", "cjs", "hideIcon", "namespace", "lowLevelAccess"],
-        at_least: 2,
-    },
-    rule("a KoboldAI story", "", &["gamestarted", "actions"]),
-    rule("KoboldAI settings", "", &["savedsettings"]),
     rule("an image generation workflow", "", &["nodes", "links"]),
     rule("a description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
     DetectionRule {
@@ -227,6 +227,9 @@ fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
         rule.all.iter().all(|name| root.contains_key(*name)) && some >= rule.at_least
     };
     match root.get("type").and_then(Value::as_str) {
+        Some("regex") if root.get("data").is_some_and(Value::is_array) => {
+            Some(UnsupportedFile { what: "RisuAI regex scripts", instead: "" })
+        }
         Some("risuModule") => Some(UnsupportedFile { what: "a RisuAI module", instead: "" }),
         Some(kind) if kind.starts_with(marinara::PREFIX) => Some(marinara::unsupported(kind)),
         _ => RULES.iter().find(fits).map(|rule| UnsupportedFile { what: rule.what, instead: rule.instead }),

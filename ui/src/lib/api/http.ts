@@ -203,7 +203,7 @@ export class HttpTransport implements Transport {
 				whole.imported.push(...report.imported);
 				whole.skipped.push(...report.skipped);
 				whole.refused.push(...report.refused);
-				whole.choices.push(...report.choices);
+				whole.choices = [...(whole.choices ?? []), ...(report.choices ?? [])];
 			}
 		} finally {
 			// One report covers the whole selection, even if it failed midway.

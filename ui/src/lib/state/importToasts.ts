@@ -25,11 +25,11 @@ export class ImportToasts {
 		private readonly callbacks: Callbacks,
 	) {}
 
-	add({ imported, skipped, refused, choices }: ImportReport): void {
+	add({ imported, skipped, refused, choices = [] }: ImportReport): void {
 		this.#gathered.imported.push(...imported);
 		this.#gathered.skipped.push(...skipped);
 		this.#gathered.refused.push(...refused);
-		this.#gathered.choices.push(...choices);
+		this.#gathered.choices = [...(this.#gathered.choices ?? []), ...choices];
 		this.#debounce.run(() => this.#show());
 	}
 
