@@ -11,7 +11,7 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
-use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name, stem};
+use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::persona_details::persona_place;
 use crate::import::sillytavern::worlds::Wishes;
 use crate::library::personas::new_persona;
