@@ -54,6 +54,7 @@ mod model_loading;
 mod model_moves;
 mod odd_endpoints;
 mod odd_imports;
+mod other_app_files;
 mod other_app_models;
 mod personas;
 mod plain_chats;

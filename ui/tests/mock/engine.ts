@@ -57,6 +57,7 @@ const REPORT: ImportReport = {
 	skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is already in the library" }],
 	refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture contains no character card." }],
 	cancelled: false,
+	choices: [{ setting: "sampler_preset", value: "my-creative", name: "sampler preset My Creative" }],
 };
 
 /** A scripted engine for tests and screenshots. It keeps the order of events and the id formats of the real one. */
@@ -204,7 +205,7 @@ export class MockEngine implements Transport {
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
 	exportPromptFile = async () => "/home/sam/Downloads/stars.json";
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
-	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
+	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, choices: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
 		const report = structuredClone(REPORT);
 		this.emit({ event: "imported", report });

@@ -51,7 +51,7 @@ export class FakeShell implements Transport {
 	pickProjector = async (_model: string): Promise<null> => null;
 	pickEmbeddingModel = async (): Promise<null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
-	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
+	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false, choices: [] });
 	exportCharacter = async (): Promise<string | null> => null;
 	exportMemories = async (): Promise<string | null> => null;
 	pickSecondPlace = async (_folder: string): Promise<null> => null;

@@ -32,7 +32,7 @@ const MAX_SHOWN: usize = 80;
 /// Why an archive is refused. Nothing from it was written to disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    #[error("the archive is damaged: {problem}; download or copy the file again")]
+    #[error("this is not a complete ZIP file. Download or copy it again ({problem})")]
     Damaged { problem: String },
     #[error("the archive has {bytes} bytes, and the limit is {limit}. Remove some pictures or sounds from it")]
     TooLarge { bytes: usize, limit: usize },

@@ -1670,6 +1670,8 @@ export type ImportReport = {
 	refused: Refused[],
 	/**  The user cancelled it: files that are not in the report were not read. */
 	cancelled?: boolean,
+	/**  Presets that were in use in the other app and are not used here, because the user has chosen others. */
+	choices?: PresetChoice[],
 };
 
 /**  The current stage of a folder import. */
@@ -2561,6 +2563,14 @@ export type PromptShares = {
 	retrievalBudget: number,
 	retrievalUsed: number,
 	digest: number,
+};
+
+/**  A preset to use, with the setting that chooses it. */
+export type PresetChoice = {
+	setting: string,
+	value: string,
+	/**  Its kind and name, for people. */
+	name: string,
 };
 
 /**  The stages of a prompt, in order. */

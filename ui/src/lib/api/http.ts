@@ -195,7 +195,7 @@ export class HttpTransport implements Transport {
 
 	/** Imports all files and returns one report. `more` is appended to the query of each request, after the file name. */
 	async #importAll(files: File[], more = ""): Promise<ImportReport> {
-		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
+		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false, choices: [] };
 		try {
 			for (const file of files) {
 				const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}&of_many=true${more}`, file);
@@ -203,6 +203,7 @@ export class HttpTransport implements Transport {
 				whole.imported.push(...report.imported);
 				whole.skipped.push(...report.skipped);
 				whole.refused.push(...report.refused);
+				whole.choices = [...(whole.choices ?? []), ...(report.choices ?? [])];
 			}
 		} finally {
 			// One report covers the whole selection, even if it failed midway.

@@ -58,7 +58,7 @@ export class TauriTransport implements Transport {
 	setZoom = async (factor: number) => void (await ask<null>("set_zoom", { factor }));
 
 	/** Never called: the desktop shell imports dropped files itself. */
-	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
+	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false, choices: [] });
 
 	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });
 

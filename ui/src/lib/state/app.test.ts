@@ -144,7 +144,7 @@ test("import reports new, known and rejected files", async () => {
 	});
 	await vi.advanceTimersByTimeAsync(250);
 	const shown = app.toasts.items.slice(-1).map(({ kind, text, detail }) => [kind, text, detail]);
-	expect(shown).toEqual([["bad", "1 file imported · 1 file was already imported · 1 file was not imported", "photo.png: no card inside"]]);
+	expect(shown).toEqual([["bad", "1 item imported · 1 file was already imported · 1 file was not imported", "photo.png: no card inside"]]);
 	expect(app.importsVersion).toBe(1);
 });
 

@@ -276,6 +276,19 @@ pub struct ImportReport {
     /// The user cancelled it: files that are not in the report were not read.
     #[serde(default)]
     pub cancelled: bool,
+    /// Presets that were in use in the other app and are not used here, because the user has chosen others.
+    #[serde(default)]
+    pub choices: Vec<PresetChoice>,
+}
+
+/// A preset to use, with the setting that chooses it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PresetChoice {
+    pub setting: String,
+    pub value: String,
+    /// Its kind and name, for people.
+    pub name: String,
 }
 
 /// A stored report, without its lines.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use domain::archive::{ArchiveError, MAX_ARCHIVE};
 use domain::card::{self, Card, CardError, Warning};
-use domain::lorebook::Book;
+use domain::lorebook::{self, Book};
+use domain::regex_script;
 use serde_json::Value;
 use store::{AssetHash, Character};
 
@@ -14,9 +15,11 @@ use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files;
 use crate::base::picture::{self, PngPicture};
+use crate::import::group_files::WITHOUT_CHAT;
 use crate::import::handle::Imports;
 use crate::import::known_files::Json;
-use crate::import::lorebooks;
+use crate::import::lorebooks as books;
+use crate::import::presets::script_note;
 use crate::library::characters::card_of;
 
 const ARCHIVE: &str = "application/zip";
@@ -40,8 +43,16 @@ impl Imports {
         let mut report = ImportReport::default();
         let found = tokio::task::spawn_blocking(move || files(paths)).await;
         let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
+        let mut groups = Vec::new();
         for (path, asked_for) in files {
             self.import_path(&path, asked_for, &mut report).await?;
+            if report.refused.pop_if(|last| last.reason.starts_with(WITHOUT_CHAT)).is_some() {
+                groups.push(path);
+            }
+        }
+        // Their chats may have come after them.
+        for path in groups {
+            self.import_path(&path, true, &mut report).await?;
         }
         report.skipped.extend(left_out);
         self.report_import(&report).await;
@@ -89,8 +100,12 @@ impl Imports {
             return Ok(());
         }
         let file = path.to_owned();
-        let limit = if ARCHIVES.iter().any(|known| ending == *known) { MAX_ARCHIVE } else { card::MAX_FILE };
-        let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, "a card"));
+        let (limit, what) = match ending.to_str() {
+            Some(ending) if ARCHIVES.contains(&ending) => (MAX_ARCHIVE, "an archive"),
+            Some("json") => (lorebook::MAX_FILE, "a JSON file"),
+            _ => (card::MAX_FILE, "a card"),
+        };
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, what));
         match read.await.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => {
                 let before = report.refused.len();
@@ -137,6 +152,10 @@ impl Imports {
 
     /// Imports a file that is not a bundle.
     pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
+        if let Some(reason) = git_lfs_pointer(&bytes) {
+            report.refused.push(Refused { file, kind: "unknownFormat".into(), reason });
+            return Ok(());
+        }
         let read = move || {
             let json = Json::read(&bytes);
             (bytes, json)
@@ -226,6 +245,20 @@ impl Imports {
     }
 }
 
+/// The reason for refusing a pointer of Git LFS, which a repository has in place of a large file.
+pub(crate) fn git_lfs_pointer(bytes: &[u8]) -> Option<String> {
+    if !bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1_024)]);
+    let size = text.lines().find_map(|line| line.strip_prefix("size ")?.trim().parse::<u64>().ok());
+    let size = size.map(|size| format!(" of {size} bytes")).unwrap_or_default();
+    Some(format!(
+        "this is a Git LFS pointer and not the file{size} that it stands for. Download the file itself from the page \
+         of its repository, or fetch it with `git lfs pull`"
+    ))
+}
+
 /// Decodes the picture of a card. `Err` holds the reason for a warning. Blocks.
 pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<PngPicture>, String> {
     match card::picture(file, card).map_err(|error| error.to_string())? {
@@ -236,10 +269,19 @@ pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<PngPicture>,
 
 /// Import notes about the lorebook and scripts of a card. Slow for large books.
 pub(crate) fn notes(card: &Card) -> Vec<String> {
-    let skipped = card.character_book().map(|book| Book::from_character_book(book).1).unwrap_or_default();
-    let mut notes: Vec<String> =
-        lorebooks::warnings(&skipped).into_iter().map(|entry| format!("its lorebook: {entry}")).collect();
+    let (dead, skipped) = match card.character_book().map(Book::from_character_book) {
+        Some((book, skipped)) => (books::without_keys(&book), skipped),
+        None => (None, Vec::new()),
+    };
+    let of_book = books::warnings(&skipped).into_iter().chain(dead);
+    let mut notes: Vec<String> = of_book.map(|entry| format!("its lorebook: {entry}")).collect();
     let scripts = card.extensions().and_then(|all| all.get("regex_scripts")).and_then(Value::as_array);
+    let read = card.extensions().and_then(|all| all.get("regex_scripts")).map(|all| regex_script::read(all).0);
+    let depths = read
+        .iter()
+        .flatten()
+        .filter_map(|script| Some(format!("its script \"{}\": {}", script.script_name, script_note(script)?)));
+    notes.extend(depths);
     let scripts = scripts.map_or(0, |scripts| scripts.iter().filter(|script| script.is_object()).count());
     if scripts > 0 {
         let wait = if scripts == 1 { "1 regex script needs" } else { &*format!("{scripts} regex scripts need") };

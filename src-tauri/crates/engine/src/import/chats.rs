@@ -4,18 +4,21 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat,
-    Transcript, detect_chats,
+    self, AssistantExport, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats,
+    RisuChat, Transcript, detect_chats,
 };
 use domain::plain_line::plain_line;
-use domain::{CharacterId, ChatId, PersonaId, lenient_json};
+use domain::{CharacterId, ChatId, PersonaId, file_kind, lenient_json};
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
+use crate::import::any_file::git_lfs_pointer;
+use crate::import::assistants::Pictures;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::sillytavern::folder::{composed, file_name};
+use crate::import::sillytavern::groups::{GroupFile, Participants};
 use crate::library::bookmarks::import_links;
 
 /// Maximum length of a title, in characters.
@@ -99,12 +102,19 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
+        if let Some(reason) = git_lfs_pointer(&bytes) {
+            refuse(report, file, "unknownFormat", reason);
+            return Ok(());
+        }
         let kind = ending(&file);
         let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
         match look.map_err(|_| internal("a chat could not be read"))? {
             DetectedChat::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
             DetectedChat::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
             DetectedChat::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            DetectedChat::Assistant(export) => {
+                self.import_assistant(file, export, with, &Pictures::new(), report).await?;
+            }
             DetectedChat::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
             DetectedChat::Refused(kind, reason) => refuse(report, file, kind, reason),
         }
@@ -119,7 +129,9 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<ChatId>> {
-        let character = match with {
+        let mut part = self.participants(&chat, with).await?;
+        let heard = part.as_ref().and_then(|part| part.members.first().copied());
+        let character = match with.or(heard) {
             Some(id) => id,
             None => match self.whose(&chat).await? {
                 Ok(id) => id,
@@ -139,8 +151,17 @@ impl Imports {
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
-        let new = NewChat { title: named, source, ..NewChat::of(chat, character, persona) };
+        let unheard = part.as_ref().map(|part| part.unheard(&chat).join(", ")).filter(|names| !names.is_empty());
+        warnings.extend(unheard.map(|names| format!("the library has no {names}: their messages keep these names")));
+        let Participants { members, voices, .. } = part.take().unwrap_or_default();
+        let members: Vec<CharacterId> = members.into_iter().filter(|member| *member != character).collect();
+        let is_group = !members.is_empty();
+        let new = NewChat { title: named, source, members, voices, ..NewChat::of(chat, character, persona) };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        if is_group {
+            let GroupFile { settings, .. } = GroupFile::read(&serde_json::Value::Null);
+            self.keep_group(id, settings, Vec::new(), String::new()).await?;
+        }
         let (named, now) = (file.clone(), self.base().now());
         let link = move |store: &mut store::WriteTransaction<'_>| import_links(store, id, character, &named, now);
         self.base().store().write(link).await?;
@@ -201,6 +222,7 @@ enum DetectedChat {
     Chat(Box<ChatRead>),
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
+    Assistant(AssistantExport),
     Talk(Transcript),
     /// Kind and reason of the refusal.
     Refused(&'static str, String),
@@ -221,6 +243,7 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
     match chats_in(bytes) {
         Some(DetectedChats::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
         Some(DetectedChats::Other(chats)) => DetectedChat::Other(chats),
+        Some(DetectedChats::Assistant(export)) => DetectedChat::Assistant(export),
         Some(DetectedChats::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
         Some(DetectedChats::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
     }
@@ -228,7 +251,7 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
 
 /// Reads the chats in a file that is one JSON value.
 fn chats_in(bytes: &[u8]) -> Option<DetectedChats> {
-    detect_chats(&lenient_json::read(bytes).ok()?.0)
+    detect_chats(&lenient_json::read_within(bytes, file_kind::limits_of(bytes)).ok()?.0)
 }
 
 pub(crate) fn unsupported(what: &str) -> String {

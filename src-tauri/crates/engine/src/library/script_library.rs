@@ -160,6 +160,8 @@ fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTr
         placement: vec![ScriptTarget::AiOutput],
         markdown_only: false,
         prompt_only: false,
+        min_depth: None,
+        max_depth: None,
         ..script.clone()
     };
     let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());

@@ -93,14 +93,18 @@ impl Library {
     /// to variables as well. The scripts run on the old text too, because what it changes was counted before.
     pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<(String, VariableChanges)> {
         let chat = self.chat(message.chat).await?;
-        let typed = Occasion { placement: ScriptTarget::UserInput, ..EDITED };
+        let id = chat.id;
+        let last = self.base().store().read(move |store| store.messages().last(id)).await?;
+        let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
+        let edited = Occasion { depth, ..EDITED };
+        let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
         self.with_scripts(&chat, |run, state| {
             let before = state.clone();
             let mut edit = |text: &str| {
                 let mut after = before.clone();
                 let text = match message.role {
                     Role::User => run.apply(text, typed, &mut after).text,
-                    _ => run.reply("", text, EDITED, &mut after),
+                    _ => run.reply("", text, edited, &mut after),
                 };
                 (text, VariableChanges::between(&before, &after))
             };

@@ -2,6 +2,7 @@
 
 use domain::chat::Chat;
 use domain::quick_reply::{QuickReply, QuickReplyAction, UnsupportedLine, fill};
+use domain::slash::{self, Typed};
 
 use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
@@ -63,6 +64,11 @@ impl Turns {
         let (text, used_text) = active.set.text(message, typed);
         if active.set.only_inserts {
             return Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Insert { text }], used_text });
+        }
+        // The text in the composer may have made a command of it.
+        if let Typed::Command(_) = slash::read(&text) {
+            let outcome = self.run_command_with(chat.id.to_string(), text, TurnOptions::default()).await?;
+            return Ok(QuickReplyRun { outcomes: vec![outcome], used_text });
         }
         let started = self.send_with(chat.id.to_string(), text, TurnOptions::default()).await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
