@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -327,10 +327,10 @@ export class App {
 		this.memories.show(memory);
 	}
 
-	/** Opens a chat and scrolls to a message in it. */
-	async showMessage(chat: string, message: string): Promise<void> {
+	/** Opens a chat and scrolls to a message in it, or to the first of `words` in the message. */
+	async showMessage(chat: string, message: string, words?: readonly SearchWord[]): Promise<void> {
 		await this.openChat(chat);
-		if (this.chat?.id === chat) this.reveal(message);
+		if (this.chat?.id === chat) this.reveal(message, words);
 	}
 
 	openPrompts(place: PromptsTarget): void {
@@ -436,7 +436,7 @@ export class App {
 	}
 
 	/** Scrolls to a message of the open chat. */
-	reveal(message: string): void {
+	reveal(message: string, words?: readonly SearchWord[]): void {
 		this.screen = "chats";
 		this.inChat = true;
 		this.xray.narrow();
@@ -445,7 +445,7 @@ export class App {
 			this.xray.close();
 			this.memories.close();
 		}
-		void this.chat?.reveal(message);
+		void this.chat?.reveal(message, words);
 	}
 
 	leaveChat(): void {
