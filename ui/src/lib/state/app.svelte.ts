@@ -46,6 +46,9 @@ export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "sett
 /** The tab of the prompts screen, and the item to open in it. */
 export type PromptsTarget = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
 
+/** What the models screen opens: its downloads, a new endpoint, or the key field of an endpoint. */
+export type ModelsTarget = "download" | "connect" | { key: string };
+
 /** A place on the settings screen: a tab, and a row or section in it to focus. */
 export interface SettingsTarget {
 	tab: string;
@@ -102,6 +105,8 @@ export class App {
 	focusedSetting = $state("");
 	/** The place to show on the settings screen. Each request is a new object. */
 	settingsTarget = $state.raw<SettingsTarget | null>(null);
+	/** Where the models screen opens. */
+	modelsTarget = $state.raw<ModelsTarget | null>(null);
 	/** A question that the header of the chat is to ask. Each request is a new object. */
 	asked = $state.raw<{ question: ChatQuestion } | null>(null);
 	/** Files are being dragged over the window. */
@@ -331,6 +336,12 @@ export class App {
 	async showMessage(chat: string, message: string, words?: readonly SearchWord[]): Promise<void> {
 		await this.openChat(chat);
 		if (this.chat?.id === chat) this.reveal(message, words);
+	}
+
+	/** Opens the models at a way to get one, or at the key of an endpoint. */
+	openModels(place: ModelsTarget): void {
+		this.go("models");
+		this.modelsTarget = place;
 	}
 
 	openPrompts(place: PromptsTarget): void {
