@@ -49,7 +49,7 @@ export const TOPIC_WORDS: Partial<Record<Topic, string>> = {
 	memory: "remember forget forgets summary summarize long term rag vector vergisst erinnern zusammenfassung gedächtnis",
 	"memory#off": "disable stop privacy abschalten aus",
 	context: "token limit context window forgets old messages kontext vergisst",
-	xray: "prompt inspect itemize debug raw what is sent ansehen gesendet",
+	xray: "röntgenbild prompt inspect itemize debug raw what is sent ansehen gesendet",
 	"prompt-templates": "system prompt jailbreak main prompt instruction story string context template systemprompt anweisung vorlage",
 	"prompt-templates#edit": "system prompt jailbreak main prompt post history nsfw prompt systemprompt",
 	"prompt-templates#sillytavern": "preset instruct context template prompt manager",

@@ -66,7 +66,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     }
     converted.report.push(ConversionNote::new(
         "prompt_order",
-        "the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder",
+        "the template also contains Inglenook's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder",
     ));
     converted.report.push(ConversionNote::new(
         "stop",

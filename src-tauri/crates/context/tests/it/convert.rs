@@ -123,7 +123,7 @@ fn keeps_order_and_placement_of_prompt_manager() {
     ");
     insta::assert_snapshot!(report(&converted), @r"
     squash_system_messages: adjacent system texts are always one message here
-    prompt_order: the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder
+    prompt_order: the template also contains Inglenook's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder
     stop: no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line
     wi_format: kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, or is placed there too with `classic` placement
     prompt_order: one list is used for all characters; the others are left out
