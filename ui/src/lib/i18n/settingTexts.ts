@@ -50,6 +50,9 @@ export function shown(setting: LayeredSetting, value: SettingValue): string {
 /** Few choices are pills that fit in one line. */
 export const isFew = ({ kind }: LayeredSetting): boolean => kind.kind === "choice" && kind.words.length <= 3;
 
+/** Whether one element is the control. Sliders, pills and lists of rows are several, which a label cannot name. */
+export const hasOneControl = (setting: LayeredSetting): boolean => setting.kind.kind !== "number" && setting.kind.kind !== "order" && !isFew(setting);
+
 /** The options of a choice or a name. */
 export function options(setting: LayeredSetting): { value: string; label: string }[] {
 	const { kind } = setting;

@@ -140,7 +140,8 @@ export class App {
 		);
 		this.models = new Models(this.api);
 		this.toolServers = new ToolServers(this.api, {
-			failed: this.fail,
+			// A full disk is told once: the card below the messages says it already.
+			failed: (error) => void (error.kind === "storage" && this.chat?.failure?.kind === "storage" ? null : this.fail(error)),
 			attached: (name) => {
 				this.toasts.show({ kind: "news", text: t("documents.attached", { name }) }, 2_500);
 				this.documentsVersion += 1;
