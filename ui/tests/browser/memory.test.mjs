@@ -303,7 +303,7 @@ test("forgetting a pair asks first and has undo", async () => {
 test("missing embedding model is reported", async () => {
 	await show("memorywords");
 	await id("memory-by-words").waitFor();
-	await eventually(async () => assert.match(await id("memory-storage").innerText(), /38 MB$/));
+	await eventually(async () => assert.match(await id("memory-storage").innerText(), /412 bytes$/));
 	await show("memory");
 	await id("memory-storage").getByText("12 texts not indexed yet").waitFor();
 	assert.equal(await id("memory-by-words").count(), 0);

@@ -100,25 +100,32 @@ function finish(body: DocumentFragment, extras: Extras): void {
 	for (const block of body.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
 	// Code does not decide the direction of the text around it: `dir=auto` skips elements with a direction.
 	for (const code of body.querySelectorAll("code, pre")) code.setAttribute("dir", "ltr");
-	for (const block of body.querySelectorAll(SIDED)) direct(block);
+	direct(body);
 	for (const link of body.querySelectorAll("a")) address(link, extras);
 	for (const picture of body.querySelectorAll("img:not([src])")) picture.replaceWith(picture.getAttribute("alt") ?? "");
 	for (const list of body.querySelectorAll("ol")) list.dataset.digits = String(digits(list));
 	for (const table of body.querySelectorAll("table")) scrolling(table);
 }
 
-/** Sets the direction of a list, table or quotation. Without a letter it has the direction of its surroundings. */
-function direct(block: Element): void {
-	const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+/**
+ * Sets the directions of lists, tables and quotations. The first letter in a block decides; without one it has the direction of
+ * its surroundings. One pass over the texts, because raw HTML may nest thousands of blocks.
+ */
+function direct(body: DocumentFragment): void {
+	const rightToLeft = new Map<Element, boolean>();
+	const walker = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => (node.nodeName === "CODE" || node.nodeName === "PRE" ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
 	while (walker.nextNode()) {
-		const text = walker.currentNode as Text;
-		if (text.parentElement?.closest("code, pre")) continue;
-		const letter = LETTER.exec(text.data.replaceAll(PLACES, ""))?.[0];
+		const node = walker.currentNode;
+		const letter = node instanceof Text ? LETTER.exec(node.data.replaceAll(PLACES, ""))?.[0] : undefined;
 		if (letter === undefined) continue;
-		if (RIGHT_TO_LEFT.test(letter)) block.setAttribute("dir", "rtl");
+		const is = RIGHT_TO_LEFT.test(letter);
+		// The blocks around a block with a direction have met an earlier letter.
+		for (let block = node.parentElement?.closest(SIDED); block && !rightToLeft.has(block); block = block.parentElement?.closest(SIDED)) rightToLeft.set(block, is);
+	}
+	for (const [block, is] of rightToLeft) {
+		if (is) block.setAttribute("dir", "rtl");
 		// The window itself runs from left to right.
-		else if (block.parentElement?.closest('[dir="rtl"]')) block.setAttribute("dir", "ltr");
-		return;
+		else if (rightToLeft.get(block.parentElement?.closest(SIDED) ?? block)) block.setAttribute("dir", "ltr");
 	}
 }
 
