@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn marks_become_elements() {
         for (text, html) in [
-            ("*waves* **now** ~~no~~ `a*b`", "<em>waves</em> <strong>now</strong> <s>no</s> <code dir=\"ltr\">a*b</code>"),
+            (
+                "*waves* **now** ~~no~~ `a*b`",
+                "<em>waves</em> <strong>now</strong> <s>no</s> <code dir=\"ltr\">a*b</code>",
+            ),
             ("***both***", "<strong><em>both</em></strong>"),
             ("**a *b* c**", "<strong>a <em>b</em> c</strong>"),
             ("_so_ snake_case_name", "<em>so</em> snake_case_name"),
