@@ -36,6 +36,7 @@ test("blocks are found by inclusion and drop reasons", async () => {
 
 test("stages show times, the model's after the reply", async () => {
 	await show("xray");
+	await id("xray-panel").getByText("More figures").click();
 	const summary = id("xray-timings").locator("summary");
 	await eventually(async () => assert.equal(await summary.innerText(), "built in 7.4 ms · read 270 ms · first words 310 ms"));
 	await summary.click();

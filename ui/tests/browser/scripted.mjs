@@ -10,7 +10,7 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 
 /** All scenes of the scripted engine. tests/mock/scenes.ts sets them up. */
 export const SCENES = [
-	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
+	...["chat", "first", "crowd", "empty", "nomodel", "long", "tall", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents", "toolrounds", "toolquestion", "toolsettings"],
 	...["sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],

@@ -123,6 +123,7 @@ export class MockEngine implements Transport {
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
 		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
 		else if (scene === "long") this.#chat("c1", data.longChat(600), 0);
+		else if (scene === "tall") this.#chat("c1", data.tallChat(), 0);
 		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);

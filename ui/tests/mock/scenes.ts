@@ -8,7 +8,7 @@ import { RICH } from "./rich";
 import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
-	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "tall", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents", "toolrounds", "toolquestion", "toolsettings",
 	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",

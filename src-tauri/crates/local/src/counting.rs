@@ -36,7 +36,7 @@ impl std::fmt::Display for CountingMethod {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown => formatter.write_str("exact; the first count decides which process counts"),
-            Self::ThisProcess => formatter.write_str("exact, in process"),
+            Self::ThisProcess => formatter.write_str("exact"),
             Self::Worker { reason } => write!(formatter, "exact, by the worker ({reason})"),
         }
     }

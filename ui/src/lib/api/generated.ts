@@ -3271,6 +3271,8 @@ export type SuggestedModel = {
 	/**  Estimated size of the download. The hub states the true one. */
 	bytes: number | null,
 	fits: Fits,
+	/**  Estimated tokens per second without a graphics card; `null` if one holds the model, which is faster. */
+	tokensPerSecond: number | null,
 	/**  The one that writes best and still answers quickly on this machine. */
 	best: boolean,
 	/**  A file of its repository is in the library. */

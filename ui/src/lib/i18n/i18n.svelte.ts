@@ -35,8 +35,8 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 }
 
 /** The text for a name from the engine; the name itself if there is no text for it. */
-export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" | "suggestedGood" | "suggestedNote", name: string): string {
-	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
+export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" | "suggestedGood" | "suggestedNote" | "templateName" | "templateAbout" | "modeName", name: string, otherwise = name): string {
+	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: otherwise });
 }
 
 /** The text for a code from the engine; `otherwise` if there is no text for it. */

@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -46,6 +46,9 @@ export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "sett
 
 /** The tab of the prompts screen, and the item to open in it. */
 export type PromptsTarget = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
+
+/** What the models screen opens: its downloads, a new endpoint, or the key field of an endpoint. */
+export type ModelsTarget = "download" | "connect" | { key: string };
 
 /** A place on the settings screen: a tab, and a row or section in it to focus. */
 export interface SettingsTarget {
@@ -104,6 +107,8 @@ export class App {
 	focusedSetting = $state("");
 	/** The place to show on the settings screen. Each request is a new object. */
 	settingsTarget = $state.raw<SettingsTarget | null>(null);
+	/** Where the models screen opens. */
+	modelsTarget = $state.raw<ModelsTarget | null>(null);
 	/** A question that the header of the chat is to ask. Each request is a new object. */
 	asked = $state.raw<{ question: ChatQuestion } | null>(null);
 	/** Files are being dragged over the window. */
@@ -137,7 +142,8 @@ export class App {
 		);
 		this.models = new Models(this.api);
 		this.toolServers = new ToolServers(this.api, {
-			failed: this.fail,
+			// A full disk is told once: the card below the messages says it already.
+			failed: (error) => void (error.kind === "storage" && this.chat?.failure?.kind === "storage" ? null : this.fail(error)),
 			attached: (name) => {
 				this.toasts.show({ kind: "news", text: t("documents.attached", { name }) }, 2_500);
 				this.documentsVersion += 1;
@@ -330,10 +336,16 @@ export class App {
 		this.memories.show(memory);
 	}
 
-	/** Opens a chat and scrolls to a message in it. */
-	async showMessage(chat: string, message: string): Promise<void> {
+	/** Opens a chat and scrolls to a message in it, or to the first of `words` in the message. */
+	async showMessage(chat: string, message: string, words?: readonly SearchWord[]): Promise<void> {
 		await this.openChat(chat);
-		if (this.chat?.id === chat) this.reveal(message);
+		if (this.chat?.id === chat) this.reveal(message, words);
+	}
+
+	/** Opens the models at a way to get one, or at the key of an endpoint. */
+	openModels(place: ModelsTarget): void {
+		this.go("models");
+		this.modelsTarget = place;
 	}
 
 	openPrompts(place: PromptsTarget): void {
@@ -439,7 +451,7 @@ export class App {
 	}
 
 	/** Scrolls to a message of the open chat. */
-	reveal(message: string): void {
+	reveal(message: string, words?: readonly SearchWord[]): void {
 		this.screen = "chats";
 		this.inChat = true;
 		this.xray.narrow();
@@ -448,7 +460,7 @@ export class App {
 			this.xray.close();
 			this.memories.close();
 		}
-		void this.chat?.reveal(message);
+		void this.chat?.reveal(message, words);
 	}
 
 	leaveChat(): void {

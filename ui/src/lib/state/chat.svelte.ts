@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, Started } from "../api/generated";
+import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, SearchWord, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -28,6 +28,17 @@ import { Versions } from "./versions.svelte";
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
 const SILENCE_MS = 10_000;
 
+/** A message to scroll to. */
+export interface RevealTarget {
+	id: string;
+	/** Does not move the focus. */
+	still?: boolean;
+	/** The part that has to be visible. Otherwise it is the first marked word, or the whole message, or its first line. */
+	edge?: "start" | "end";
+	/** Words to mark in the message, because a search has found them. */
+	words?: readonly SearchWord[];
+}
+
 /** State of an open chat. Everything in it comes from the engine, except the text being typed. */
 export class ChatState {
 	info = $state.raw<Chat | null>(null);
@@ -55,8 +66,10 @@ export class ChatState {
 	editing = $state<{ id: string; text: string } | null>(null);
 	/** Error text of the last command. */
 	commandFailure = $state("");
-	/** The message to scroll to, without moving the focus if `still`. Each request is a new object. */
-	target = $state.raw<{ id: string; still?: boolean } | null>(null);
+	/** The message to scroll to. Each request is a new object. */
+	target = $state.raw<RevealTarget | null>(null);
+	/** The words of another search that are marked in a message, until the next jump. */
+	marked = $state.raw<{ id: string; words: readonly SearchWord[] } | null>(null);
 	/** The model menu is open. */
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
@@ -124,7 +137,7 @@ export class ChatState {
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);
 		this.tools = new ToolQuestions(api, id, (error) => callbacks.failed(error));
-		this.find = new ChatFind(api, id, (message) => this.#pages.reveal(message, true));
+		this.find = new ChatFind(api, id, (message) => this.#pages.reveal({ id: message, still: true }));
 		this.sections = new PromptSectionsState(api, id, callbacks);
 		this.quickReplies = new QuickReplies(api, id, (error) => callbacks.failed(error));
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
@@ -319,7 +332,7 @@ export class ChatState {
 	loadOlder = (): Promise<void> => this.#pages.loadOlder();
 
 	/** Scrolls to a message, and loads older ones until it is found. */
-	reveal = (id: string): Promise<void> => this.#pages.reveal(id);
+	reveal = (id: string, words?: readonly SearchWord[]): Promise<void> => this.#pages.reveal({ id, words });
 
 	/** Scrolls to the first message of the chat. */
 	revealFirst = (): Promise<void> => this.#pages.revealFirst();

@@ -79,6 +79,7 @@ export class EngineEvents {
 			else if (what === "folders") await app.loadFolders();
 			else if (what === "models" || what === "endpoints") {
 				await app.models.load();
+				await app.modelLibrary.refreshHint();
 				if (what === "models" && app.screen === "models") await app.modelLibrary.modelsChanged();
 			}
 			else if (what === "toolServers") await app.toolServers.changed();

@@ -60,8 +60,10 @@ export class ModelLibrary {
 	ended(id: string): void {
 		this.#events += 1;
 		this.downloads = this.downloads.filter((download) => download.id !== id);
-		void this.callbacks.attempt(async () => (this.hint = await this.api.hintsAtLargerModel()));
+		void this.refreshHint();
 	}
+
+	refreshHint = (): Promise<void> => this.callbacks.attempt(async () => (this.hint = await this.api.hintsAtLargerModel()));
 
 	dismissHint = async (): Promise<void> => {
 		this.hint = false;

@@ -341,7 +341,7 @@ pub(crate) fn refusal(error: &CardError) -> &'static str {
             | ArchiveError::MemberTooLarge { .. }
             | ArchiveError::TotalTooLarge { .. }
             | ArchiveError::Ratio { .. } => "tooLarge",
-            ArchiveError::Damaged { .. } => "damaged",
+            ArchiveError::Incomplete | ArchiveError::Damaged { .. } => "damaged",
             _ => "unsafeArchive",
         },
         CardError::NoName { .. } | CardError::NameTooLong { .. } => "noName",

@@ -55,7 +55,7 @@ async fn compares_with_the_worker_once_per_file() {
     assert_eq!(host.counted_by(&hashed()), CountingMethod::Unknown);
     let counts = host.count(&hashed(), &texts).await.unwrap();
     assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "equal to the worker's count");
-    assert_eq!(host.counted_by(&hashed()).to_string(), "exact, in process");
+    assert_eq!(host.counted_by(&hashed()).to_string(), "exact");
 
     let next = local::LocalHost::new(settings).unwrap();
     assert_eq!(next.counted_by(&hashed()), CountingMethod::ThisProcess);

@@ -185,7 +185,9 @@ pub(super) async fn suggest(engine: &Engine, out: &Output) -> Result<(), Command
         let size = fetched(model.bytes, None);
         let installed = if model.installed { ", installed" } else { "" };
         let fits = fit_text(model.fits);
-        format!("{mark} {}  {} (about {size}, {fits}, {}{installed})", model.id, model.name, model.licence)
+        let speed =
+            model.tokens_per_second.map(|speed| format!(", about {} tokens/s", speed.round())).unwrap_or_default();
+        format!("{mark} {}  {} (about {size}{speed}, {fits}, {}{installed})", model.id, model.name, model.licence)
     })
 }
 
