@@ -69,6 +69,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0061_model_moves.sql"),
     include_str!("migrations/0062_several_adapters.sql"),
     include_str!("migrations/0063_model_projectors.sql"),
+    include_str!("migrations/0064_drafts.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.
