@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use engine::api::ApiError;
 use notify_rust::Notification;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow};
 
+use crate::clipboard;
+use crate::closing::Closing;
 use crate::core::Core;
 use crate::files;
 use crate::openings::Openings;
@@ -51,6 +55,39 @@ pub(crate) async fn answer_openings(
         files::import(&app, taken);
     }
     Ok(())
+}
+
+/// Sends one message when the app is closing, so that the page saves what was typed. Ends with the page.
+#[tauri::command]
+pub(crate) async fn watch_closing(
+    core: State<'_, Core>,
+    closing: State<'_, Closing>,
+    requests: Channel<()>,
+) -> Result<(), ApiError> {
+    let (mut page, mut asked) = (core.page_changes(), closing.requests());
+    let is_asked = async { asked.wait_for(|asked| *asked).await.is_ok() };
+    let is_closing = tokio::select! {
+        is_asked = is_asked => is_asked,
+        _ = page.changed() => false,
+    };
+    // A page that cannot be reached has nothing to wait for.
+    if is_closing && requests.send(()).is_err() {
+        closing.page_saved();
+    }
+    Ok(())
+}
+
+/// Says that the page has saved everything, so that the app can close.
+#[tauri::command]
+pub(crate) async fn page_saved(closing: State<'_, Closing>) -> Result<(), ApiError> {
+    closing.page_saved();
+    Ok(())
+}
+
+/// The picture in the clipboard as a PNG in base64; `null` if there is none.
+#[tauri::command]
+pub(crate) async fn clipboard_picture(app: AppHandle) -> Result<Option<String>, ApiError> {
+    clipboard::picture(&app).await.map(|png| png.map(|png| BASE64_STANDARD.encode(png)))
 }
 
 /// Shows a notification of the desktop, unless the window is in front. A click on it brings the window to the front.

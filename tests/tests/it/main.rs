@@ -22,6 +22,7 @@ mod document_files;
 mod document_owners;
 mod documents;
 mod download_kills;
+mod drafts;
 mod emotions;
 mod endpoint_apis;
 mod endpoints;

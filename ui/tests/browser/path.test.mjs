@@ -237,7 +237,7 @@ test("undo restores a deleted message", async () => {
 
 test("draft survives a reload", async () => {
 	await id("composer").fill("Half a thought");
-	await page.waitForResponse((response) => response.url().endsWith("/api/op/save_draft"));
+	await page.waitForResponse((response) => response.url().endsWith("/api/op/keep_draft"));
 	await page.reload();
 	await last().waitFor();
 	await page.waitForFunction(() => document.querySelector("[data-testid=composer]")?.value === "Half a thought");

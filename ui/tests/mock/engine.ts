@@ -1,6 +1,7 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
+import { MockDrafts } from "./drafts";
 import { MockLocalApi } from "./localApi";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
@@ -66,6 +67,7 @@ export class MockEngine implements Transport {
 	readonly importsFolders = true;
 	readonly desktop = true;
 	readonly backups = new MockBackups();
+	readonly drafts = new MockDrafts();
 	readonly localApi = new MockLocalApi();
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
@@ -177,6 +179,10 @@ export class MockEngine implements Transport {
 	/** Notifications that the page asked for. */
 	notified: { title: string; text: string }[] = [];
 	offer: (paths: string[]) => void = () => {};
+	watchClosing = () => () => {};
+	/** The picture in the clipboard. */
+	clipboard: string | null = null;
+	clipboardPicture = async (): Promise<string | null> => this.clipboard;
 	watchOpenings(listener: (paths: string[]) => void): () => void {
 		this.offer = listener;
 		return () => {};
@@ -504,6 +510,13 @@ export class MockEngine implements Transport {
 	};
 	op_remove_document = ({ id }: { id: string }) => this.#delete(this.documents, id);
 	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
+	op_drafts = ({ kind, owner }: { kind: DraftKind; owner: string }) => this.drafts.of(kind, owner);
+	op_write_draft = (args: Parameters<MockDrafts["write"]>[0]) => this.drafts.write(args);
+	op_discard_draft = ({ id }: { id: string }) => this.drafts.discard(id);
+	op_keep_draft = ({ chat, text }: { chat: string; text: string }) => {
+		this.chat(chat).draft = text;
+		return this.drafts.of("composer", chat);
+	};
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
 	op_delete_chats = ({ chats, keepLearned }: { chats: string[]; keepLearned: boolean }) => chats.forEach((id) => this.#delete(this.chats, id, keepLearned ? undefined : this.memories.leave(id)));
@@ -586,6 +599,10 @@ export class MockEngine implements Transport {
 		const { message } = this.#message(id);
 		message.swipes.splice(index, 1);
 		return Object.assign(message, { selected: Math.min(message.selected, message.swipes.length - 1) });
+	};
+	op_edit_message_from = ({ message: id, was, text }: { message: string; was: string; text: string }) => {
+		const { message } = this.#message(id);
+		return message.swipes[message.selected]?.text === was ? this.op_edit_message({ message: id, text }) : null;
 	};
 	op_edit_message = ({ message: id, text }: { message: string; text: string }) => {
 		const { message } = this.#message(id);

@@ -4,6 +4,9 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
+/** Answers about drafts for tests without any. */
+const DRAFTS: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [] };
+
 /** A transport whose answers are defined by each test. */
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
@@ -22,7 +25,7 @@ export class FakeShell implements Transport {
 
 	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
 		this.asked.push({ operation, args });
-		const answer = this.answers[operation];
+		const answer = this.answers[operation] ?? DRAFTS[operation];
 		if (!answer) throw new Error(`the test gave no answer to ${operation}`);
 		return answer(args as never);
 	};
@@ -63,6 +66,14 @@ export class FakeShell implements Transport {
 	answerOpenings = async (): Promise<void> => {};
 	notified: { title: string; text: string }[] = [];
 	notify = async (title: string, text: string): Promise<void> => void this.notified.push({ title, text });
+	watchClosing = (save: () => Promise<unknown>) => {
+		this.closing = save;
+		return () => {};
+	};
+	/** Lets the page save, as the shell does before it closes. */
+	closing: () => Promise<unknown> = async () => {};
+	clipboard: string | null = null;
+	clipboardPicture = async (): Promise<string | null> => this.clipboard;
 	restart = async (): Promise<void> => {};
 	exportPromptFile = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;

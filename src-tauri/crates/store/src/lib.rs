@@ -65,6 +65,7 @@ pub use table::chat_text::{ChatTexts, ChatTextsMut};
 pub use table::checkpoint::{Checkpoint, Checkpoints, CheckpointsMut};
 pub use table::document::{Documents, DocumentsMut, FoundPassage};
 pub use table::download::{Downloads, DownloadsMut};
+pub use table::draft::{Draft, DraftPlace, Drafts, DraftsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};

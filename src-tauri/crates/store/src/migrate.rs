@@ -73,6 +73,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0065_commits_and_sums.sql"),
     include_str!("migrations/0066_search_folding.sql"),
     include_str!("migrations/0067_swipe_variables.sql"),
+    include_str!("migrations/0068_drafts.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

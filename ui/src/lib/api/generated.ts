@@ -192,6 +192,10 @@ export function client(call: Call) {
 		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
 		/** Stores the text in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
+		keepDraft: (chat: string, text: string, known: string) => call("keep_draft", { chat, text, known }) as Promise<Draft[]>,
+		drafts: (kind: DraftKind, owner: string) => call("drafts", { kind, owner }) as Promise<Draft[]>,
+		writeDraft: (place: DraftPlace, text: string, base: string, before: string | null) => call("write_draft", { place, text, base, before }) as Promise<SavedDraft>,
+		discardDraft: (id: string) => call("discard_draft", { id }) as Promise<void>,
 		/** Moves the chat to the trash; `restore_chat` undoes it. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
 		/** Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them. */
@@ -280,6 +284,7 @@ export function client(call: Call) {
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		/** Deletes one version of a message for good; the only one cannot be deleted. */
 		deleteSwipe: (message: string, index: number) => call("delete_swipe", { message, index }) as Promise<Message>,
+		editMessageFrom: (message: string, was: string, text: string) => call("edit_message_from", { message, was, text }) as Promise<Message | null>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** `restore_message` undoes it until the app ends. */
 		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
@@ -3675,3 +3680,8 @@ export type ZoneTokens = {
 	window: number,
 	input: number,
 };
+
+export type DraftKind = "composer" | "pictures" | "messageEdit" | "hint" | "chatText" | "card" | "lorebook" | "loreEntry" | "memory" | "persona" | "quickReplies" | "template" | "script" | "mode" | "sampler" | "chatFormat" | "setting";
+export type DraftPlace = { kind: DraftKind; owner: string; target: string };
+export type Draft = { id: string; place: DraftPlace; text: string; base: string; saved: string };
+export type SavedDraft = { id: string; others: Draft[] };

@@ -94,6 +94,16 @@ export class TauriTransport implements Transport {
 
 	answerOpenings = async (accept: boolean, shown: number) => void (await ask<null>("answer_openings", { accept, shown }));
 
+	watchClosing(save: () => Promise<unknown>): () => void {
+		const requests = new Channel<null>();
+		requests.onmessage = () => void save().finally(() => ask("page_saved").catch(() => {}));
+		// It ends with the page. If it fails, closing does not wait for the page.
+		ask("watch_closing", { requests }).catch(() => {});
+		return () => (requests.onmessage = () => {});
+	}
+
+	clipboardPicture = () => ask<string | null>("clipboard_picture");
+
 	notify = async (title: string, text: string) => void (await ask<null>("notify", { title, text }));
 
 	restart = async () => void (await ask<null>("restart"));

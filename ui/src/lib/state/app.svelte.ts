@@ -4,6 +4,7 @@ import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, Mode
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
+import { pastedPictures } from "./attachments.svelte";
 import { Books } from "./books/books.svelte";
 import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
@@ -40,6 +41,7 @@ import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
 import { TemplateEditors } from "./prompts/templateEditors.svelte";
 import { Templates } from "./prompts/templates.svelte";
+import { watchLeaving } from "./leaving";
 import { Xray } from "./xray/xray.svelte";
 
 export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "settings";
@@ -178,10 +180,12 @@ export class App {
 			dropped: (files) => void this.attempt(() => shell.importFiles(files)),
 		});
 		const unheed = this.openings.start();
+		const unwatchClosing = watchLeaving(this.api);
 		void this.load();
 		return () => {
 			unsubscribe();
 			unheed();
+			unwatchClosing();
 			unwatch();
 		};
 	}
@@ -361,6 +365,27 @@ export class App {
 
 	/** Opens a file dialog for cards. An event reports the result, as for every import. */
 	import = (): Promise<void> => this.attempt(() => this.api.shell.pickImport());
+
+	/** Hands the first picture of a paste to `use`; says so if it cannot be read. */
+	pastePicture(event: ClipboardEvent, use: (picture: File) => unknown): void {
+		if (!event.defaultPrevented) this.#paste(event, ([picture]) => picture && use(picture), t("picture.pasteNothing"));
+	}
+
+	/** Hands all pictures of a paste to `use`; says how to attach them if they cannot be read. */
+	pastePictures(event: ClipboardEvent, use: (pictures: File[]) => unknown): void {
+		this.#paste(event, use, t("chat.pasteNothing"));
+	}
+
+	#paste(event: ClipboardEvent, use: (pictures: File[]) => unknown, nothing: string): void {
+		const pictures = pastedPictures(event, this.api.shell);
+		if (!pictures) return;
+		event.preventDefault();
+		void this.attempt(async () => {
+			const found = await pictures;
+			if (found.length > 0) use(found);
+			else this.toasts.show({ kind: "news", text: nothing });
+		});
+	}
 
 	/** Runs `action` and shows an error as a toast. */
 	async attempt(action: () => Promise<unknown>): Promise<void> {

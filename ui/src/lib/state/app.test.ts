@@ -34,7 +34,6 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 	layered_settings: () => ({ settings: [], contradictions: [], model: null, character: null }),
 	list_personas: () => [],
 		get_settings: () => ({ theme: "dark", language: "en" }),
-		save_draft: () => null,
 		...answers,
 	});
 	const app = new App(shell);
@@ -120,7 +119,7 @@ test("draft is saved when another chat opens", async () => {
 	const { app, shell } = await started();
 	app.chat?.type("Half a tho");
 	await app.openChat("other");
-	expect(shell.asked.find((call) => call.operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Half a tho" });
+	expect(shell.asked.find((call) => call.operation === "keep_draft")?.args).toEqual({ chat: "chat", text: "Half a tho", known: "" });
 });
 
 test("undo restores a deleted chat and opens it", async () => {

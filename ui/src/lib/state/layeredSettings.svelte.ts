@@ -23,6 +23,11 @@ export class LayeredSettingsState extends StoredState<LayeredSettings> {
 		super(() => api.layeredSettings(owner), failed);
 	}
 
+	/** Owner of the drafts of texts. */
+	get draftOwner(): string {
+		return "id" in this.owner ? this.owner.id : "model" in this.owner ? JSON.stringify(this.owner.model) : "";
+	}
+
 	/** Sets a value. `null` removes it, so that the layer below applies again. */
 	set(key: string, value: SettingValue | null): Promise<unknown> {
 		return this.send(() => this.api.setSetting(this.owner, key, value));

@@ -25,6 +25,7 @@ pub(crate) mod chats;
 pub(crate) mod data_warnings;
 pub(crate) mod document_files;
 pub(crate) mod documents;
+pub(crate) mod drafts;
 pub(crate) mod duplicate;
 pub(crate) mod exclusion;
 pub(crate) mod exported_rounds;

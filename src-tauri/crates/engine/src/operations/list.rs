@@ -216,6 +216,16 @@ macro_rules! operations {
             library.restore_document(id: String) -> ();
             /// Stores the text in the composer.
             learning.save_draft(chat: String, text: String) -> ();
+            /// Stores the text in the composer. If it is not `known`, the text that this window stored or saw last,
+            /// another window wrote it, and it becomes a draft. Returns the drafts of other windows, newest first.
+            learning.keep_draft(chat: String, text: String, known: String) -> Vec<Draft>;
+            /// The drafts of a form, newest first.
+            library.drafts(kind: DraftKind, owner: String) -> Vec<Draft>;
+            /// Stores what is typed in a form until the form is saved. It replaces `before`, the window's last draft of
+            /// the form, and no draft of another window.
+            library.write_draft(place: DraftPlace, text: String, base: String, before: Option<String>) -> SavedDraft;
+            /// Removes a draft, because its text was stored or is not wanted.
+            library.discard_draft(id: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
             library.delete_chat(id: String) -> ();
             /// Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them.
@@ -314,6 +324,9 @@ macro_rules! operations {
             /// Deletes one version of a message for good; the only one cannot be deleted.
             turns.delete_swipe(message: String, index: u32) -> Message;
             turns.edit_message(message: String, text: String) -> Message;
+            /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes, and the result is
+            /// `null`.
+            turns.edit_message_from(message: String, was: String, text: String) -> Option<Message>;
             /// `restore_message` undoes it until the app ends.
             turns.delete_message(message: String) -> ();
             turns.restore_message(message: String) -> ();

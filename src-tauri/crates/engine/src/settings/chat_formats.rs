@@ -8,7 +8,7 @@ use domain::settings::{ConfigValue, ValueType};
 use serde::{Deserialize, Serialize};
 use store::{Preset, PresetKind};
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, DraftKind};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
@@ -102,7 +102,11 @@ impl Configuration {
     /// Deletes a format. Chats that use it report the missing format until another is chosen.
     pub(crate) async fn delete_chat_format(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::ChatFormat, &key)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::ChatFormat.name(), "", &key)?;
+            store.presets_mut().delete(PresetKind::ChatFormat, &key)
+        });
+        delete.await?;
         self.chat_formats_changed(&id);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use context::prompt_template::{self, Mode, find_mode};
 use store::{Preset, PresetKind};
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, DraftKind};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
@@ -50,7 +50,11 @@ impl Configuration {
 
     pub(crate) async fn delete_mode(&self, name: String) -> ApiResult<()> {
         let key = name.trim().to_lowercase();
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Mode, &key)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Mode.name(), "", &key)?;
+            store.presets_mut().delete(PresetKind::Mode, &key)
+        });
+        delete.await?;
         self.base().events().changed(Changed::Presets, Some(name));
         Ok(())
     }

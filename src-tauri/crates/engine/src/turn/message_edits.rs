@@ -60,6 +60,20 @@ impl Turns {
         self.library().shown_message(id).await
     }
 
+    /// Edits a message whose text is still `was`. `None` if it was changed meanwhile.
+    pub(crate) async fn edit_message_from(
+        &self,
+        message: String,
+        was: String,
+        text: String,
+    ) -> ApiResult<Option<api::Message>> {
+        let stored = self.library().message(message.parse()?).await?;
+        if stored.text() != was && stored.text() != text {
+            return Ok(None);
+        }
+        self.edit_message(message, text).await.map(Some)
+    }
+
     pub(crate) async fn edit_message(&self, message: String, text: String) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let chat = self.library().chat(message.chat).await?;

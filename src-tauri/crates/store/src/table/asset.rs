@@ -151,4 +151,5 @@ const UNREFERRED: &str = "NOT EXISTS (SELECT 1 FROM character WHERE picture = ha
     AND NOT EXISTS (SELECT 1 FROM card_file WHERE asset = hash)
     AND NOT EXISTS (SELECT 1 FROM persona WHERE picture = hash)
     AND NOT EXISTS (SELECT 1 FROM card_version WHERE picture = hash)
-    AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)";
+    AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)
+    AND NOT EXISTS (SELECT 1 FROM draft WHERE kind = 'pictures' AND instr(text, lower(hex(hash))))";

@@ -17,6 +17,7 @@ pub(crate) mod chat_text;
 pub(crate) mod checkpoint;
 pub(crate) mod document;
 pub(crate) mod download;
+pub(crate) mod draft;
 pub(crate) mod endpoint;
 pub(crate) mod endpoint_dialect;
 pub(crate) mod endpoint_model;

@@ -1,8 +1,9 @@
 use domain::Timestamp;
+use uuid::Uuid;
 
 use super::opening::open_with;
 use super::{CHARACTER, CHAT, character, emptied, furnished, message_id, say};
-use crate::{AssetHash, NotAHash, Store, migrate};
+use crate::{AssetHash, Draft, DraftPlace, NotAHash, Store, migrate};
 
 fn files_below(dir: &std::path::Path) -> usize {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -229,4 +230,17 @@ async fn upgraded_backgrounds_have_no_scene_words() {
     assert_eq!(words().await, "sea, harbour");
     let unknown = "0".repeat(64).parse().unwrap();
     assert!(!set(unknown).await.unwrap(), "the gallery does not contain it");
+}
+
+#[tokio::test]
+async fn pictures_of_a_draft_are_purged_with_it() {
+    let store = furnished().await;
+    let hash = put(&store, b"attached").await;
+    let place = DraftPlace { kind: "pictures".into(), owner: CHAT.to_string(), target: String::new() };
+    let text = format!(r#"[{{"hash":"{hash}","name":""}}]"#);
+    let draft = Draft { id: Uuid::from_u128(7), place, text, base: String::new(), saved: Timestamp(1) };
+    store.write(move |w| w.drafts_mut().write(&draft, None)).await.unwrap();
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 0);
+    store.write(|w| w.drafts_mut().discard(Uuid::from_u128(7))).await.unwrap();
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 1);
 }
