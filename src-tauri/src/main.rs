@@ -46,6 +46,9 @@ use crate::shell_store::ShellStore;
 
 fn main() -> anyhow::Result<()> {
     let arguments = AppArguments::parse();
+    if let Err(error) = engine::disable_core_dumps() {
+        eprintln!("inglenook: cannot disable core dumps: {error}");
+    }
     if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
         eprintln!("inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}");
     }

@@ -98,7 +98,7 @@ pub(crate) async fn notify(window: WebviewWindow, title: String, text: String) -
         return Ok(());
     }
     let app = window.app_handle().clone();
-    tauri::async_runtime::spawn_blocking(move || show(&app, &shortened(&title), &shortened(&text)));
+    tauri::async_runtime::spawn_blocking(move || show(&app, &shortened(&title), &body(&text)));
     Ok(())
 }
 
@@ -120,11 +120,20 @@ fn show(app: &AppHandle, title: &str, text: &str) {
     }
 }
 
-/// One line of plain text: a desktop may read markup in it.
+/// One line of plain text.
 fn shortened(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = words.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT);
-    plain.collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    words.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
+}
+
+/// The body of a notification as one line. Only desktops of the freedesktop specification read markup, and only in the
+/// body.
+fn body(text: &str) -> String {
+    let plain = shortened(text);
+    match cfg!(all(unix, not(target_os = "macos"))) {
+        true => plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+        false => plain,
+    }
 }
 
 /// Opens the data folder in the file manager.
@@ -155,7 +164,10 @@ mod tests {
 
     #[test]
     fn notification_is_one_short_plain_line() {
-        assert_eq!(shortened("She\nsays <b>hi</b> & waves"), "She says &lt;b&gt;hi&lt;/b&gt; &amp; waves");
+        assert_eq!(shortened("A & B\n<b>hi</b>"), "A & B <b>hi</b>");
+        let escaped = "She says &lt;b&gt;hi&lt;/b&gt; &amp; waves";
+        let shown = if cfg!(all(unix, not(target_os = "macos"))) { escaped } else { "She says <b>hi</b> & waves" };
+        assert_eq!(body("She\nsays <b>hi</b> & waves"), shown);
         assert_eq!(shortened(&"long ".repeat(500)).chars().count(), MAX_TEXT);
     }
 }

@@ -38,6 +38,7 @@ pub use library::assets::Asset;
 pub use library::characters::Exported;
 pub use library::pictures::MAX_PICTURE_BYTES;
 pub use library::quick_replies::QuickReplies;
+pub use local::disable_core_dumps;
 pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
 pub use settings::environment::environment;

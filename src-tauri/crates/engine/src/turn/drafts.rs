@@ -98,7 +98,7 @@ impl Turns {
         let PreparedTurn { answerer, turn, made } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
-        let mut stream = answerer.provider.stream(prepared.request(self).await, place.cancel.clone());
+        let mut stream = answerer.provider.stream(prepared.request(self).await?, place.cancel.clone());
         let mut first_text_ms = None;
         let finish = loop {
             let Some(event) = stream.next().await else { return Err(internal("a draft's stream ended early")) };

@@ -71,7 +71,9 @@ pub(crate) struct PreparedTurn {
 }
 
 impl PreparedTurn {
-    pub(crate) async fn request(&self, turns: &Turns) -> Request {
+    /// # Errors
+    /// `BadInput` if a local model cannot follow the JSON schema of the reply.
+    pub(crate) async fn request(&self, turns: &Turns) -> ApiResult<Request> {
         let Self { answerer, turn, made } = self;
         // Strict servers count the prompt and the longest reply against the context.
         let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
@@ -91,7 +93,8 @@ impl PreparedTurn {
         if let Some(client) = turn.inputs.client.as_ref().filter(|_| turn.task.is_none()) {
             client::options::apply(client, &mut request);
         }
-        request
+        client::schema::adapt(answerer, &mut request.sampling.rules)?;
+        Ok(request)
     }
 
     /// The grammar for the calls of a local model. One that the user has set replaces it, unless a call is demanded.

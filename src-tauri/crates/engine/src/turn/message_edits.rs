@@ -98,7 +98,8 @@ impl Turns {
             store.revisions_mut().keep(id, &text, now)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().mark(row.id)?;
-            let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
+            let (text, limited) = (text.as_str(), false);
+            let said = CommandMessage { chat: &row, persona: &persona, message: id, text, now, limited };
             if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
         let done = self.change(&message, place, edit).await?;

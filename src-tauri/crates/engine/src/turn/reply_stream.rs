@@ -27,7 +27,7 @@ impl Turns {
         prepared: &PreparedTurn,
         started: Instant,
     ) -> ApiResult<Option<ApiResult<Finish>>> {
-        let request = prepared.request(self).await;
+        let request = prepared.request(self).await?;
         let PreparedTurn { answerer, turn, made } = prepared;
         let asks = turn.task.is_some();
         if !asks && !job.options.one_off {
