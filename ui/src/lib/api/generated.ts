@@ -2674,7 +2674,9 @@ export type Quirk =
 /**  One system message at the start, then the user first and both roles in turns. */
 { kind: "strictRoles" } | 
 /**  The same without a system message: its text is sent as the user's. */
-{ kind: "noSystem" };
+{ kind: "noSystem" } | 
+/**  The thoughts of the model are sent back with its replies. */
+{ kind: "thoughtsBack" };
 
 export type RatedSwipe = {
 	swipe: string,
@@ -3449,6 +3451,8 @@ export type ToolRequest = {
 	description: string,
 	/**  A JSON object. */
 	arguments: string,
+	/**  What the tool says about its arguments. The model has read it too. */
+	argumentTexts: ToolArgumentText[],
 };
 
 /**  A round of tool calls: the model called tools and received their results. */
@@ -3482,6 +3486,8 @@ export type ToolServer = {
 	state: ToolServerState,
 	/**  The tools that it offered when they were last listed. */
 	tools: ServerTool[],
+	/**  The tools that were left out of that list, while the app runs. */
+	leftOut: LeftOutTool[],
 };
 
 /**  A new or changed tool server. */
@@ -3652,3 +3658,6 @@ export type ZoneTokens = {
 	window: number,
 	input: number,
 };
+
+export type LeftOutTool = { name: string, reason: string };
+export type ToolArgumentText = { name: string, about: string };

@@ -44,6 +44,7 @@ impl Imports {
             self.import_path(&path, asked_for, &mut report).await?;
         }
         report.skipped.extend(left_out);
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -71,6 +72,7 @@ impl Imports {
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
         }
+        report.clean_names();
         Ok(report)
     }
 
