@@ -36,6 +36,7 @@ pub mod sampling;
 pub mod script;
 pub mod search_query;
 pub mod settings;
+pub mod shown_text;
 pub mod slash;
 #[cfg(test)]
 mod test_cases;

@@ -190,6 +190,9 @@ pub(crate) enum Verb {
         /// Serve the OpenAI-compatible API and the chat socket, whatever the settings say
         #[arg(long)]
         api: bool,
+        /// A file with the API key of the default endpoint, or NAME=FILE for another; may be repeated; - reads stdin
+        #[arg(long, value_name = "[NAME=]FILE")]
+        key_from: Vec<PathBuf>,
     },
     /// Make, list, limit and revoke keys of the local API
     ApiKey {

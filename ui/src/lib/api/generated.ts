@@ -2700,7 +2700,9 @@ export type Quirk =
 /**  One system message at the start, then the user first and both roles in turns. */
 { kind: "strictRoles" } | 
 /**  The same without a system message: its text is sent as the user's. */
-{ kind: "noSystem" };
+{ kind: "noSystem" } | 
+/**  The thoughts of the model are sent back with its replies. */
+{ kind: "thoughtsBack" };
 
 export type RatedSwipe = {
 	swipe: string,
@@ -3477,6 +3479,8 @@ export type ToolRequest = {
 	description: string,
 	/**  A JSON object. */
 	arguments: string,
+	/**  What the tool says about its arguments. The model has read it too. */
+	argumentTexts: ToolArgumentText[],
 };
 
 /**  A round of tool calls: the model called tools and received their results. */
@@ -3510,6 +3514,8 @@ export type ToolServer = {
 	state: ToolServerState,
 	/**  The tools that it offered when they were last listed. */
 	tools: ServerTool[],
+	/**  The tools that were left out of that list, while the app runs. */
+	leftOut: LeftOutTool[],
 };
 
 /**  A new or changed tool server. */
@@ -3685,3 +3691,5 @@ export type DraftKind = "composer" | "pictures" | "messageEdit" | "hint" | "chat
 export type DraftPlace = { kind: DraftKind; owner: string; target: string };
 export type Draft = { id: string; place: DraftPlace; text: string; base: string; saved: string };
 export type SavedDraft = { id: string; others: Draft[] };
+export type LeftOutTool = { name: string, reason: string };
+export type ToolArgumentText = { name: string, about: string };

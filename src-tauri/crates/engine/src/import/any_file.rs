@@ -55,6 +55,7 @@ impl Imports {
             self.import_path(&path, true, &mut report).await?;
         }
         report.skipped.extend(left_out);
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -82,6 +83,7 @@ impl Imports {
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
         }
+        report.clean_names();
         Ok(report)
     }
 

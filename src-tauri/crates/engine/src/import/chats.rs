@@ -42,6 +42,7 @@ impl Imports {
         for file in files {
             self.import_chat_file(&file, Some(with), &mut report).await?;
         }
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -56,7 +57,8 @@ impl Imports {
         file: String,
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
-        let report = self.import_one_chat_of_many(character, file, bytes).await?;
+        let mut report = self.import_one_chat_of_many(character, file, bytes).await?;
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }

@@ -9,6 +9,7 @@ mod endpoints;
 mod export;
 mod group;
 mod hub;
+mod keys;
 mod library;
 mod list_folders;
 mod lore;
@@ -72,9 +73,21 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         return doctor::doctor(opened, endpoints, out).await;
     }
     let engine = opened?;
-    let result = verb(&engine, cli.verb, out).await;
+    let result = match give_keys(&engine, &cli.verb).await {
+        Ok(()) => verb(&engine, cli.verb, out).await,
+        Err(error) => Err(error),
+    };
     engine.shutdown().await;
     result
+}
+
+/// Uses the keys in the environment. `chat`, `serve` and `endpoints` know best which endpoint a key is for.
+async fn give_keys(engine: &Engine, verb: &Verb) -> Result<(), CommandError> {
+    keys::give_hub_token(engine)?;
+    match verb {
+        Verb::Chat(_) | Verb::Serve { .. } | Verb::Endpoints { .. } => Ok(()),
+        _ => keys::give(engine, &[], None).await,
+    }
 }
 
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
@@ -102,7 +115,8 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Story { verb } => story::story(engine, verb, out).await,
-        Verb::Serve { host, port, ui, api } => {
+        Verb::Serve { host, port, ui, api, key_from } => {
+            keys::give(engine, &key_from, None).await?;
             serve::serve(engine, serve::ServeArgs { host, port, ui, api }, out).await
         }
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,

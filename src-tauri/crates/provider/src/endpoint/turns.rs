@@ -38,7 +38,7 @@ pub(crate) enum TurnPart<'a> {
     Text(&'a str),
     /// A `data:` URI.
     Picture(&'a str),
-    /// A signed thought before the calls.
+    /// A thought before the calls.
     Thought(&'a SignedThought),
     Call {
         call: &'a ToolCall,
@@ -115,17 +115,19 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Only the reply that is being written needs its thoughts. Services drop those of earlier replies.
+    /// Only the reply that is being written needs its signed thoughts. Services drop those of earlier replies, but those
+    /// that want plain thoughts back want all of them.
     fn round(&mut self, round: &'a domain::ToolRound, open: bool) {
         self.open_for_user();
         if self.strict && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
             self.merged.push(Turn::filler(TURN));
         }
         let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
-        let thoughts = if open { &round.thoughts[..] } else { &[] };
-        let blocks = thoughts.iter().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
+        let wanted = |thought: &&SignedThought| open || matches!(thought, SignedThought::Plain { .. });
+        let thoughts = || round.thoughts.iter().filter(wanted);
+        let blocks = thoughts().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
         let signature = |at: usize| {
-            thoughts.iter().find_map(|thought| match thought {
+            thoughts().find_map(|thought| match thought {
                 SignedThought::Call { number, signature } if *number == at => Some(signature.as_str()),
                 _ => None,
             })

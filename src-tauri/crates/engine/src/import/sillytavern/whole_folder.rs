@@ -63,6 +63,7 @@ impl Imports {
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
         report.cancelled = run.cancelled();
+        report.clean_names();
         self.store_report(&report).await;
         run.end(&report);
         Ok(report)

@@ -130,16 +130,15 @@ impl Configuration {
     /// Downloads a model of the catalogue, and makes it the default afterwards.
     ///
     /// # Errors
-    /// `NotFound`; `Provider` if the hub does not answer.
+    /// `NotFound`; `BadInput` if the hub no longer has the file; `Provider` if the hub does not answer.
     pub(crate) async fn download_suggestion(&self, id: String) -> ApiResult<api::Download> {
         let entry = CATALOGUE.iter().find(|entry| entry.id == id).ok_or_else(|| not_found("model"))?;
         let (_, repository) = self.repository(&entry.repo).await?;
-        let models = || repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
-        let named = models().find(|file| file.quantisation == Some(entry.quantisation()));
-        let available = self.model_memory().await;
-        let file = named.or_else(|| search::recommended(&repository, available));
-        let path = file.map(|file| file.path().to_owned()).ok_or_else(|| not_found("model file"))?;
-        self.start_download(entry.repo.clone(), path, None, true).await
+        let mut models = repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
+        // Another file may have twice the size, so the user chooses it.
+        let named = models.find(|file| file.quantisation == Some(entry.quantisation()));
+        let file = named.ok_or_else(|| search::no_such_file(&entry.name, entry.quantisation(), &repository))?;
+        self.start_download(entry.repo.clone(), file.path().to_owned(), None, true).await
     }
 }
 
