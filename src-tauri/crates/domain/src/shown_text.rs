@@ -56,7 +56,9 @@ fn has_styles(letter: char) -> bool {
 }
 
 fn is_emoji(letter: char) -> bool {
-    matches!(letter, '\u{203c}'..='\u{3030}' | '\u{1f000}'..='\u{1faff}') && !letter.is_alphabetic() && !is_hidden(letter)
+    matches!(letter, '\u{203c}'..='\u{3030}' | '\u{1f000}'..='\u{1faff}')
+        && !letter.is_alphabetic()
+        && !is_hidden(letter)
 }
 
 /// Arabic, the scripts of India and its neighbours, and Mongolian.
@@ -74,9 +76,27 @@ mod tests {
     #[test]
     fn invisible_letters_are_removed() {
         for hidden in [
-            "\u{202e}", "\u{200b}", "\u{2060}", "\u{2063}", "\u{115f}", "\u{3164}", "\u{ffa0}", "\u{e0100}", "\u{e01ef}",
-            "\u{e0041}", "\u{fe00}", "\u{fe0f}", "\u{ad}", "\u{200d}", "\u{200e}", "\u{feff}", "\u{180e}", "\u{1b}",
-            "\u{2066}", "\u{034f}", "\u{fe0f}\u{fe0e}\u{fe0f}",
+            "\u{202e}",
+            "\u{200b}",
+            "\u{2060}",
+            "\u{2063}",
+            "\u{115f}",
+            "\u{3164}",
+            "\u{ffa0}",
+            "\u{e0100}",
+            "\u{e01ef}",
+            "\u{e0041}",
+            "\u{fe00}",
+            "\u{fe0f}",
+            "\u{ad}",
+            "\u{200d}",
+            "\u{200e}",
+            "\u{feff}",
+            "\u{180e}",
+            "\u{1b}",
+            "\u{2066}",
+            "\u{034f}",
+            "\u{fe0f}\u{fe0e}\u{fe0f}",
         ] {
             assert_eq!(visible(&format!("a{hidden}b")), "ab", "{hidden:?}");
         }
@@ -86,7 +106,15 @@ mod tests {
 
     #[test]
     fn letters_that_are_drawn_stay() {
-        for text in ["👩\u{200d}🚀", "❤\u{fe0f}", "1\u{fe0f}⃣", "👩🏽\u{200d}❤\u{fe0f}\u{200d}👨", "می\u{200c}خواهم", "क्\u{200d}ष", "Zoë — «ok»\n\t佐々木"] {
+        for text in [
+            "👩\u{200d}🚀",
+            "❤\u{fe0f}",
+            "1\u{fe0f}⃣",
+            "👩🏽\u{200d}❤\u{fe0f}\u{200d}👨",
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "Zoë — «ok»\n\t佐々木",
+        ] {
             assert_eq!(visible(text), text);
         }
     }

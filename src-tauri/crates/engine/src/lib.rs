@@ -32,9 +32,9 @@ pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
 pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, ToolSources};
+pub use domain::shown_text::visible_line;
 #[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, emotion, scenario};
-pub use domain::shown_text::visible_line;
 pub use library::assets::Asset;
 pub use library::characters::Exported;
 pub use library::pictures::MAX_PICTURE_BYTES;

@@ -233,7 +233,9 @@ impl Connection {
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> Result<ToolOutput, McpError> {
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)));
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(
+            CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments),
+        ));
         let result = self.ask(request, cancel).await?;
         if result["resultType"].as_str().is_some_and(|kind| kind != "complete") {
             return Err(McpError::Protocol { detail: "it asks for more input, which Inglenook does not offer".into() });

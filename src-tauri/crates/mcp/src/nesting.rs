@@ -20,7 +20,10 @@ pub(crate) fn shortened(line: &[u8]) -> Cow<'_, [u8]> {
         if is_deep && !was_deep {
             let kept = kept.get_or_insert_with(|| line[..at].to_vec());
             kept.extend_from_slice(format!("\"{TOO_DEEP}\"").as_bytes());
-        } else if !is_deep && !was_deep && let Some(kept) = &mut kept {
+        } else if !is_deep
+            && !was_deep
+            && let Some(kept) = &mut kept
+        {
             kept.push(byte);
         }
     }

@@ -22,7 +22,8 @@ pub(crate) fn of_object(schema: &Value) -> Result<Value, &'static str> {
     }
     let mut flat = fields.clone();
     if let Some(target) = flat.remove("$ref") {
-        let target = target.as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?)).and_then(Value::as_object);
+        let target =
+            target.as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?)).and_then(Value::as_object);
         merge(&mut flat, target.ok_or("the schema of its arguments refers to a missing part")?);
     }
     if !may_be_object(&flat) {
@@ -129,13 +130,15 @@ mod tests {
         let all = json!({ "properties": { "a": {} }, "allOf": [{ "properties": { "b": {} }, "required": ["b"] }] });
         let joined = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["b"] });
         assert_eq!(of_object(&all).unwrap(), joined);
-        let referring = json!({ "$ref": "#/$defs/In", "$defs": { "In": { "type": "object", "properties": { "a": {} } } } });
+        let referring =
+            json!({ "$ref": "#/$defs/In", "$defs": { "In": { "type": "object", "properties": { "a": {} } } } });
         assert_eq!(of_object(&referring).unwrap()["properties"], json!({ "a": {} }));
     }
 
     #[test]
     fn texts_for_the_model_are_cleaned() {
-        let schema = json!({ "properties": { "a": { "description": "Re\u{200b}ads\u{e0100}.", "$comment": "hidden" } } });
+        let schema =
+            json!({ "properties": { "a": { "description": "Re\u{200b}ads\u{e0100}.", "$comment": "hidden" } } });
         assert_eq!(of_object(&schema).unwrap()["properties"], json!({ "a": { "description": "Reads." } }));
         assert!(of_object(&json!({ "properties": { "a\u{200b}": {} } })).is_err());
     }

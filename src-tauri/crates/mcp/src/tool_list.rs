@@ -74,7 +74,10 @@ fn read(tool: &Value, limits: &Limits) -> Result<ServerTool, String> {
     }
     let parameters = schema::of_object(given)?;
     if size.len() > limits.schema_bytes {
-        return Err(format!("the description of its arguments has more than {} kB", limits.schema_bytes.div_ceil(1024)));
+        return Err(format!(
+            "the description of its arguments has more than {} kB",
+            limits.schema_bytes.div_ceil(1024)
+        ));
     }
     let title = tool["title"].as_str().or_else(|| tool["annotations"]["title"].as_str());
     Ok(ServerTool {

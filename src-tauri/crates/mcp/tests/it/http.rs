@@ -191,7 +191,8 @@ async fn converse_with_session(
 #[tokio::test]
 async fn lost_session_begins_again_whatever_the_status() {
     let error = r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,"message":"Session not found"}}"#;
-    let bad = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
+    let bad =
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
     for (status, body) in [
         ("404 Not Found", ""),
         ("400 Bad Request", ""),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    AddedToolServers, LeftOutTool, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTest,
-    ToolServerTransport, ToolServerValueDraft,
+    AddedToolServers, LeftOutTool, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState,
+    ToolServerTest, ToolServerTransport, ToolServerValueDraft,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -61,7 +61,10 @@ fn odd_tool_is_left_out_and_named() {
     let on = world.run(&["tool-servers", "on", "Shell"]);
     assert!(on.out.contains("run(what)") && on.out.contains("left out: bad ("), "{on:?}");
     let test = world.json(&["tool-servers", "test", "Shell"]);
-    assert_eq!((&test["server"]["left_out"][0]["name"], &test["server"]["tools"][0]["name"]), (&json!("bad"), &json!("run")));
+    assert_eq!(
+        (&test["server"]["left_out"][0]["name"], &test["server"]["tools"][0]["name"]),
+        (&json!("bad"), &json!("run"))
+    );
 }
 
 #[test]

@@ -109,7 +109,11 @@ impl SseParser {
             b"data" | b"error" => {}
             b"event" => {
                 let fails = matches!(value.trim_ascii(), b"error" | b"exception");
-                if self.data.is_some() { self.name_after = Some(fails) } else { self.fails = fails }
+                if self.data.is_some() {
+                    self.name_after = Some(fails)
+                } else {
+                    self.fails = fails
+                }
                 return Ok(());
             }
             _ => return Ok(()),

@@ -252,8 +252,12 @@ mod tests {
         assert_eq!(read(&other_name).unwrap(), ["roll({\"n\":1})", "time({})"]);
         let same_id = [piece(0, "a", "roll", "{}"), piece(0, "a", "time", "{\"z\""), piece(0, "", "", ":1}")];
         assert_eq!(read(&same_id).unwrap(), ["roll({})", "time({\"z\":1})"]);
-        let both_again =
-            [piece(0, "a", "one", "{}"), piece(0, "b", "two", "{}"), piece(0, "a", "one", "{}"), piece(0, "b", "two", "{}")];
+        let both_again = [
+            piece(0, "a", "one", "{}"),
+            piece(0, "b", "two", "{}"),
+            piece(0, "a", "one", "{}"),
+            piece(0, "b", "two", "{}"),
+        ];
         assert_eq!(read(&both_again).unwrap(), ["one({})", "two({})"]);
         let one_id = [piece(0, "call", "one", "{}"), piece(1, "call", "one", "{\"x\":1}")];
         assert_eq!(read(&one_id).unwrap(), ["one({})", "one({\"x\":1})"], "indexes count more than ids");

@@ -19,8 +19,7 @@ pub struct RepoAddress {
 }
 
 /// Names in the address of a page, after the name of the repository.
-const PAGES: [&str; 9] =
-    ["blob", "commit", "commits", "discussions", "edit", "raw", "resolve", "tree", "viewer"];
+const PAGES: [&str; 9] = ["blob", "commit", "commits", "discussions", "edit", "raw", "resolve", "tree", "viewer"];
 /// Hubs whose addresses people write without `https://`.
 const HUBS: [&str; 3] = ["hf.co", "huggingface.co", "hf-mirror.com"];
 

@@ -134,7 +134,8 @@ impl Configuration {
     pub(crate) async fn download_suggestion(&self, id: String) -> ApiResult<api::Download> {
         let entry = CATALOGUE.iter().find(|entry| entry.id == id).ok_or_else(|| not_found("model"))?;
         let (_, repository) = self.repository(&entry.repo).await?;
-        let mut models = repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
+        let mut models =
+            repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
         // Another file may have twice the size, so the user chooses it.
         let named = models.find(|file| file.quantisation == Some(entry.quantisation()));
         let file = named.ok_or_else(|| search::no_such_file(&entry.name, entry.quantisation(), &repository))?;

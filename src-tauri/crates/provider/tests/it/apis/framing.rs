@@ -30,11 +30,8 @@ fn on_one_line(body: &str) -> String {
 
 #[tokio::test]
 async fn reads_events_without_blank_lines() {
-    let answer = Answer {
-        thought: "",
-        pieces: ["One ", "two ", "three."].map(str::to_owned).into(),
-        ..Answer::default()
-    };
+    let answer =
+        Answer { thought: "", pieces: ["One ", "two ", "three."].map(str::to_owned).into(), ..Answer::default() };
     let rewrites: [(&str, fn(&str) -> String); 4] = [
         ("one line break", |body| body.replace("\n\n", "\n")),
         ("one CRLF", |body| body.replace("\n\n", "\n").replace('\n', "\r\n")),

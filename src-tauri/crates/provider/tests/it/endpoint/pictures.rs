@@ -51,7 +51,8 @@ async fn gemini_pictures_become_notes() {
         + &event(&json!({"candidates": [{"finishReason": "STOP"}]}));
     let server = FaultServer::start(vec![stream(body)]).await;
     let url = format!("http://127.0.0.1:{}/v1beta", server.port);
-    let config = EndpointConfig::new(&url, "tiny", Some(KEY.into())).unwrap().speaking(EndpointDialect::Gemini).unwrap();
+    let config =
+        EndpointConfig::new(&url, "tiny", Some(KEY.into())).unwrap().speaking(EndpointDialect::Gemini).unwrap();
     let client = EndpointClient::new(config.with_timeouts(timeouts())).unwrap();
     let seen = watch(client.stream(request(), CancellationToken::new())).await;
     assert_eq!(seen.line, format!("See: {NOTE} Nice?[Stop]"), "{:?}", seen.error);

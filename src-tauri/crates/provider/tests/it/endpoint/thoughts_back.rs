@@ -30,7 +30,10 @@ async fn service(all: bool) -> FaultServer {
 fn round(before: usize, thoughts: Vec<SignedThought>) -> PromptToolRound {
     let call = ToolCall { id: Some("c".into()), name: "dice".into(), arguments: ToolArguments::read("{}") };
     let result = ToolResult { call_id: "c".into(), text: "7".into(), error: false };
-    PromptToolRound { before, round: ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts } }
+    PromptToolRound {
+        before,
+        round: ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts },
+    }
 }
 
 fn chat() -> Request {
