@@ -40,7 +40,11 @@ async fn failed_backup_is_announced_and_remembered() {
     tokio::time::timeout(std::time::Duration::from_secs(5), announced).await.expect("an event");
     let found = app.engine.data_warnings().await.unwrap();
     assert_eq!(found.warnings[0].kind, DataWarningKind::BackupFailed);
-    assert!(found.warnings[0].detail.contains("the texts of 3 characters have changed on disk"), "{:?}", found.warnings);
+    assert!(
+        found.warnings[0].detail.contains("the texts of 3 characters have changed on disk"),
+        "{:?}",
+        found.warnings
+    );
     assert!(found.newest_backup.is_some(), "the good backup is offered");
     assert!(app.engine.backups().await.unwrap().failed.is_some());
     assert!(!app.engine.health().await.unwrap().ok);

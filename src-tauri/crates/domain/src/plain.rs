@@ -153,7 +153,13 @@ fn near(text: &str) -> &str {
 
 /// The place of the name in `[name](address)` or `![name](address)`, and the end of the link.
 fn link(rest: &str) -> Option<(Range<usize>, usize)> {
-    let start = if rest.starts_with("![") { 2 } else if rest.starts_with('[') { 1 } else { return None };
+    let start = if rest.starts_with("![") {
+        2
+    } else if rest.starts_with('[') {
+        1
+    } else {
+        return None;
+    };
     let name_end = start + near(&rest[start..]).find(']')?;
     let address = near(rest[name_end + 1..].strip_prefix('(')?);
     let end = address.find([')', '\n']).filter(|end| address[*end..].starts_with(')'))?;
@@ -190,7 +196,8 @@ pub fn plain_line(text: &str, most: usize) -> String {
         None => line,
         Some((end, _)) => {
             let cut = &line[..end];
-            let words = cut.rfind(' ').filter(|space| cut[*space..].chars().count() < 24).map_or(cut, |end| &cut[..end]);
+            let words =
+                cut.rfind(' ').filter(|space| cut[*space..].chars().count() < 24).map_or(cut, |end| &cut[..end]);
             format!("{words}…")
         }
     }
@@ -233,7 +240,7 @@ mod tests {
         assert_eq!(plain_line("**One** two\n\nthree", 40), "One two three");
         assert_eq!(plain_line("*One* two three", 9), "One two…");
         assert_eq!(plain_line(&"桜".repeat(30), 4), "桜桜桜桜…");
-        let long = format!("**{}**", "word ".repeat(100));
+        let long = format!("**{}**", "word ".repeat(100).trim());
         assert!(!plain_line(&long, 20).contains('*'), "a mark whose partner is far away");
     }
 

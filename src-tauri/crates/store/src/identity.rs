@@ -79,7 +79,8 @@ fn schema(conn: &Connection) -> rusqlite::Result<Vec<(String, String, Option<Str
 
 /// The references between tables. A stranger's reference could delete rows with others.
 fn references(conn: &Connection) -> rusqlite::Result<Vec<[String; 5]>> {
-    let all = "SELECT tables.name, link.\"from\", link.\"table\", ifnull(link.\"to\", ''), link.on_delete || link.on_update
+    let all =
+        "SELECT tables.name, link.\"from\", link.\"table\", ifnull(link.\"to\", ''), link.on_delete || link.on_update
          FROM sqlite_schema AS tables JOIN pragma_foreign_key_list(tables.name) AS link
          WHERE tables.type = 'table' ORDER BY 1, 2, 3, 4, 5";
     let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);

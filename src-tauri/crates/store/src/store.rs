@@ -18,8 +18,8 @@ use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
 use crate::{
-    AssetHash, AssetRepair, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest, Restored,
-    StoreError, TakenBackup, TrashId, asset_files, backup, checksum, files, migrate, open, purge,
+    AssetHash, AssetRepair, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest,
+    Restored, StoreError, TakenBackup, TrashId, asset_files, backup, checksum, files, migrate, open, purge,
 };
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.

@@ -94,10 +94,9 @@ fn warning(notice: &Notice) -> Option<(DataWarningKind, u32, String)> {
 fn tell(notice: &Notice) -> Option<String> {
     match notice {
         // Warnings are shown until they are over.
-        Notice::Created
-        | Notice::LogLost { .. }
-        | Notice::TextsChanged { .. }
-        | Notice::SecondPlaceMissing { .. } => None,
+        Notice::Created | Notice::LogLost { .. } | Notice::TextsChanged { .. } | Notice::SecondPlaceMissing { .. } => {
+            None
+        }
         Notice::Checked => {
             Some("Inglenook was not closed properly last time. Your data was checked, with no problems.".into())
         }

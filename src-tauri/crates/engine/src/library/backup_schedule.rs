@@ -24,7 +24,9 @@ impl Library {
         let taken = self.base().store().backup(self.base().now(), kind).await;
         match &taken {
             Ok(taken) => self.report_backup(taken).await,
-            Err(error) => self.warn(DataWarningKind::BackupFailed, 0, format!("The last backup failed: {error}.")).await,
+            Err(error) => {
+                self.warn(DataWarningKind::BackupFailed, 0, format!("The last backup failed: {error}.")).await
+            }
         }
         Ok(taken?)
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::{PersonaId, Timestamp};
 use domain::card::Card;
 use domain::persona::{Persona, PersonaPlace};
+use domain::{PersonaId, Timestamp};
 use store::BackupKind;
 use uuid::Uuid;
 

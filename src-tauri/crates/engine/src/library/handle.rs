@@ -31,11 +31,7 @@ impl WeakLibrary {
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let inner = LibraryState {
-            config,
-            scripts: Mutex::default(),
-            card: Mutex::default(),
-        };
+        let inner = LibraryState { config, scripts: Mutex::default(), card: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 

@@ -75,9 +75,7 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     unpack(&mut zip, members.database, MAX_DATABASE, &mut database).map_err(|error| broken(error, archive, dir))?;
     verify_copy(database.path()).map_err(|error| refused(error.to_string()))?;
     let conn = verify::read_only(database.path())?;
-    identity::schema_is_ours(&conn)?
-        .then_some(())
-        .ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
+    identity::schema_is_ours(&conn)?.then_some(()).ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
     let named: HashSet<_> = assets_in(&conn)?.into_iter().map(|(hash, _)| hash).collect();
     drop(conn);
 

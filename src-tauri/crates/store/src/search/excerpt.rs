@@ -156,7 +156,10 @@ mod tests {
         let long = format!("**{}** lamp *{}*", "always ".repeat(60).trim(), "onward ".repeat(60).trim());
         let excerpt = Excerpt::of(&long, &words("lamp"));
         assert!(!excerpt.text.contains('*'), "{excerpt:?}");
-        assert!(excerpt.text.split_whitespace().all(|word| ["always", "lamp", "onward"].contains(&word)), "{excerpt:?}");
+        assert!(
+            excerpt.text.split_whitespace().all(|word| ["always", "lamp", "onward"].contains(&word)),
+            "{excerpt:?}"
+        );
     }
 
     #[test]

@@ -245,13 +245,13 @@ mod tests {
     fn typescript() -> String {
         let ranges = |name: &str, about: &str, ranges: &[(char, char)]| {
             let escaped = |letter: char| format!("\\\\u{{{:x}}}", u32::from(letter));
-            let class: String = ranges.iter().map(|(from, to)| format!("{}-{}", escaped(*from), escaped(*to))).collect();
+            let class: String =
+                ranges.iter().map(|(from, to)| format!("{}-{}", escaped(*from), escaped(*to))).collect();
             format!("/** {about} */\nexport const {name} = \"{class}\";\n")
         };
         let letters: Vec<String> = LETTERS.iter().map(|(from, to)| format!("{from}: \"{to}\"")).collect();
-        let cases = TEXTS.map(|text| {
-            format!("\t[{}, {}],\n", serde_json::Value::from(text), serde_json::Value::from(fold(text)))
-        });
+        let cases = TEXTS
+            .map(|text| format!("\t[{}, {}],\n", serde_json::Value::from(text), serde_json::Value::from(fold(text))));
         [
             "// Generated from store/src/search/fold.rs. Do not edit.\n\n".to_owned(),
             ranges("UNSPACED", "Letters of scripts without spaces between words, for a character class.", &UNSPACED),

@@ -63,7 +63,9 @@ fn runs(text: &str) -> Vec<Vec<Folded>> {
             };
             // `C++`, `C#`, `g++`: the signs are part of the word. The index has no ASCII signs, so they are full-width.
             let mut signs = vec![Folded { letter: sign, kind: Kind::Spaced, range: one.range }];
-            while let Some(next) = rest.next_if(|next| next.kind == Kind::Other && self::sign(next.letter) == Some(sign)) {
+            while let Some(next) =
+                rest.next_if(|next| next.kind == Kind::Other && self::sign(next.letter) == Some(sign))
+            {
                 signs.push(Folded { letter: sign, kind: Kind::Spaced, range: next.range });
             }
             let goes_on = rest.peek().is_some_and(|next| next.kind != Kind::Other);

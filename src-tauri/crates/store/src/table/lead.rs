@@ -26,7 +26,9 @@ impl LeadsMut<'_> {
     pub(crate) fn leave(&mut self, character: CharacterId) -> Result<(), StoreError> {
         for (chat, next) in self.successors(character, None)? {
             self.conn
-                .prepare_cached("INSERT INTO former_lead (chat, character) VALUES (?1, ?2) ON CONFLICT (chat) DO NOTHING")?
+                .prepare_cached(
+                    "INSERT INTO former_lead (chat, character) VALUES (?1, ?2) ON CONFLICT (chat) DO NOTHING",
+                )?
                 .execute(params![Col(chat), Col(character)])?;
             self.hand_over(chat, character, next)?;
         }

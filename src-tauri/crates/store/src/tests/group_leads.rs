@@ -167,7 +167,8 @@ async fn an_upgrade_brings_hidden_groups_back() {
     })
     .await
     .unwrap();
-    let trashed = |conn: &mut rusqlite::Connection| conn.execute("UPDATE character SET deleted = 40 WHERE name = 'Ada'", []);
+    let trashed =
+        |conn: &mut rusqlite::Connection| conn.execute("UPDATE character SET deleted = 40 WHERE name = 'Ada'", []);
     old.on_writer(trashed).await.unwrap().unwrap();
     assert!(found(&old).await.is_none(), "older versions hid the group");
     drop(old);

@@ -121,8 +121,10 @@ async fn changed_texts_of_every_kind_are_found() {
         let store = open(dir.path()).store;
         furnish(&store).await;
         store.check().await.unwrap();
-        let behind = format!("PRAGMA foreign_keys = OFF; CREATE TEMP TABLE sums AS SELECT * FROM content_sum; {flip};
-            DELETE FROM content_sum; INSERT INTO content_sum SELECT * FROM sums;");
+        let behind = format!(
+            "PRAGMA foreign_keys = OFF; CREATE TEMP TABLE sums AS SELECT * FROM content_sum; {flip};
+            DELETE FROM content_sum; INSERT INTO content_sum SELECT * FROM sums;"
+        );
         store.on_writer(move |conn| conn.execute_batch(&behind)).await.unwrap().unwrap();
         let said = store.check().await.unwrap_err().to_string();
         assert!(said.contains(&format!("the text of 1 {kind} has changed on disk")), "{said}");
@@ -139,7 +141,8 @@ async fn removed_texts_leave_no_checksums() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     furnish(&store).await;
-    let emptied = "DELETE FROM memory; DELETE FROM chat; DELETE FROM character; DELETE FROM lorebook; DELETE FROM persona;
+    let emptied =
+        "DELETE FROM memory; DELETE FROM chat; DELETE FROM character; DELETE FROM lorebook; DELETE FROM persona;
         DELETE FROM scoped_setting;";
     store.on_writer(move |conn| conn.execute_batch(emptied)).await.unwrap().unwrap();
     let left = store.on_writer(|conn| conn.query_row("SELECT count(*) FROM content_sum", [], |row| row.get(0))).await;
