@@ -44,6 +44,16 @@ export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epoch
 	return i18n.t(`${group}.${code}`, { ...values, lng: current, defaultValue: otherwise });
 }
 
+/**
+ * The name or description of a template or mode that ships with the app, in the current language. `written` is the text
+ * of the engine; a text of the user stays.
+ */
+export function shipped(group: "templateName" | "templateAbout" | "modeName", id: string, written: string): string {
+	if (current === "en") return written;
+	const english = i18n.t(`${group}.${id}`, { lng: "en", defaultValue: "" });
+	return english.toLowerCase() === written.toLowerCase() ? i18n.t(`${group}.${id}`, { lng: current, defaultValue: written }) : written;
+}
+
 /** Words of the current language that people use for a setting, for its search; empty if there are none. */
 export function synonyms(setting: string): string {
 	return i18n.t(`settingWords.${setting}`, { lng: current, defaultValue: "" });
