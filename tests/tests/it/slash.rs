@@ -53,6 +53,8 @@ async fn unknown_commands_and_names_are_refused() {
         (RefusalCode::UnknownCommand, vec!["mode".into(), "model".into()])
     );
     assert_eq!(refused(&app, &chat, "/mode stduy").await, (RefusalCode::UnknownName, vec!["study".into()]));
+    let CommandOutcome::Refused { refusal } = run(&app, &chat, "/mode nosuch").await else { panic!() };
+    assert!(refusal.message.contains("default, study, chill, creative"), "{}", refusal.message);
     assert_eq!(refused(&app, &chat, "/persona Nobody").await.0, RefusalCode::UnknownName);
     assert_eq!(refused(&app, &chat, "/roll luck").await.0, RefusalCode::BadDice);
     assert_eq!(refused(&app, &chat, "/swipe 9").await.0, RefusalCode::BadNumber);

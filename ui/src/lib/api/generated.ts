@@ -1027,7 +1027,7 @@ export type CommandRefusal = {
 	command: string,
 	/**  The part of the text that is wrong; the usage if an argument is missing. */
 	value: string,
-	/**  Names that the user may have meant. */
+	/**  Names that the user may have meant; what there is if none is similar. */
 	near: string[],
 	/**  The whole reason, in English. */
 	message: string,

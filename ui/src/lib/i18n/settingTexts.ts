@@ -2,7 +2,7 @@ import type { LayeredSetting, SettingInactive, SettingKind, SettingLayer, Settin
 import { number } from "./format";
 import type { SettingGroup } from "../state/layeredSettings.svelte";
 import { names } from "../state/prompts/order";
-import { type Key, t } from "./i18n.svelte";
+import { type Key, shipped, t } from "./i18n.svelte";
 
 /** Screen text for a setting's key, one of its values, or another name from the engine. */
 const words = (name: string, count = 0) => t(`setting.${name}` as Key, { count });
@@ -44,7 +44,9 @@ export function shown(setting: LayeredSetting, value: SettingValue): string {
 	if (kind.kind === "choice") return optionLabel(setting, value);
 	if (kind.kind === "order") return names(value).map((name) => optionLabel(setting, name)).join(", ");
 	if ((kind.kind === "whole" || kind.kind === "name") && kind.word === value) return standIn(kind);
-	return kind.kind === "name" ? (kind.choices.find(({ name }) => name === value)?.title ?? value) : value;
+	if (kind.kind !== "name") return value;
+	const title = kind.choices.find(({ name }) => name === value)?.title ?? value;
+	return setting.key === "mode" ? shipped("modeName", value, title) : shipped("templateName", value, title);
 }
 
 /** Few choices are pills that fit in one line. */

@@ -136,6 +136,16 @@ words! {
         Asking = "asking",
     }
 
+    /// What stands between a reply and its continuation.
+    ContinuePostfix {
+        /// A blank after the end of a sentence, where the language writes one.
+        Auto = "auto",
+        Nothing = "none",
+        Space = "space",
+        Line = "line",
+        Paragraph = "paragraph",
+    }
+
     /// Whether a model names chats when idle.
     ChatTitles {
         /// Only local models, because endpoints may cost money.

@@ -1,7 +1,7 @@
 //! Imports lorebook files.
 
 use domain::LorebookId;
-use domain::lorebook::{Book, BookError, ReadBook, Skipped as Unread};
+use domain::lorebook::{Book, BookError, Entry, InsertionRole, Position, ReadBook, Skipped as Unread};
 use serde_json::Value;
 use store::AssetHash;
 
@@ -12,6 +12,8 @@ use crate::import::sillytavern::tags::TagNames;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
+/// Depth of entries that set none.
+const DEPTH: i64 = 4;
 /// Number of skipped entries that warnings list.
 const NAMED: usize = 8;
 
@@ -50,7 +52,8 @@ impl Imports {
     ) -> ApiResult<Option<LorebookId>> {
         let Ok(ReadBook { mut book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
         let unnamed = name_tags(&mut book, tags);
-        let (json, dead) = (book.to_value().to_string(), without_keys(&book));
+        let (dead, at_depth) = (without_keys(&book), always_at_depth(&book));
+        let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is already in the library", known.name);
             report.skipped.push(Skipped { id: known.id.to_string(), file: file.to_owned(), reason });
@@ -74,6 +77,7 @@ impl Imports {
                 .chain(warnings(&skipped))
                 .chain(dead)
                 .chain(unnamed)
+                .chain(at_depth)
                 .collect(),
         });
         Ok(Some(row.id))
@@ -182,6 +186,25 @@ pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
 async fn read(bytes: Vec<u8>) -> ApiResult<Result<ReadBook, BookError>> {
     let read = tokio::task::spawn_blocking(move || Book::read_with_repairs(&bytes)).await;
     read.map_err(|_| internal("a lorebook could not be read"))
+}
+
+/// A warning if entries that are always on have a depth. Without `classic` placement, system texts of this kind are
+/// in the head, which stays cached, unless another one that is no system text is less deep.
+fn always_at_depth(book: &Book) -> Option<String> {
+    let at_depth = || {
+        let entries = book.entries.iter().filter(|entry| !entry.disable && entry.constant);
+        entries.filter(|entry| entry.position == Some(Position::AtDepth))
+    };
+    let depth = |entry: &Entry| entry.depth.unwrap_or(DEPTH);
+    let spoken = |entry: &&Entry| entry.role.is_some_and(|role| role != InsertionRole::System);
+    let from = at_depth().filter(spoken).map(depth).min();
+    let in_head = at_depth().filter(|entry| from.is_none_or(|from| depth(entry) < from)).count();
+    (in_head > 0).then(|| {
+        format!(
+            "{in_head} entries that are always on have a depth: they are sent at their depth only with the setting \
+             \"Position of lore and notes\" on Classic, and otherwise at the top of the prompt, the deepest first"
+        )
+    })
 }
 
 /// Warnings that name the first entries left out and give the number of the others.

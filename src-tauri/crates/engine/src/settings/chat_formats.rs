@@ -99,7 +99,7 @@ impl Configuration {
         shown(preset).ok_or_else(|| internal("a chat format was not saved"))
     }
 
-    /// Deletes a format. Chats that use it report the missing format until another is chosen.
+    /// Deletes a format. Chats that use it then use the model's own, with a notice.
     pub(crate) async fn delete_chat_format(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
         let delete = self.base().store().write(move |store| {

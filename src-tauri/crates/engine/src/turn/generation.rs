@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
+use domain::settings::ContinuePostfix;
 use domain::token_choice::TokenChoice;
 use provider::{FinishReason, Request, Timings, Usage};
 
@@ -130,6 +131,8 @@ pub(crate) struct ReplyDraft {
     pub(crate) tools: ToolProgress,
     /// The tokens of this turn with their probabilities, if they are recorded.
     pub(crate) tokens: Vec<TokenChoice>,
+    /// Text to store before the model's first text.
+    pub(super) start: String,
     pub(super) passages: Passages,
     /// Whether listeners receive the text while it grows, not only at the end.
     pub(super) streams: bool,
@@ -203,7 +206,8 @@ impl Turns {
             tool_calls: job.target.tool_calls().to_vec(),
             tools: ToolProgress::of(&job.target),
             tokens: Vec::new(),
-            passages: Passages::going_on(job.target.base()),
+            start: String::new(),
+            passages: Passages::going_on(job.target.base(), ContinuePostfix::Auto),
             streams: true,
         };
         let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source};
+use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source, USUAL_ORDER};
 use context::lore::{
     self, Activated, CardTexts, Chance, KeyLocation, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
     Reason, TimedState,
@@ -312,7 +312,8 @@ impl Lore {
             lorebook::InsertionRole::Assistant => PromptRole::Character,
         };
         let constant = entry.reason == Reason::Constant;
-        self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
+        let (order, injection_order) = (entry.order as i32, USUAL_ORDER);
+        self.placed.push(Placed { candidate, place, role, order, injection_order, constant });
     }
 }
 

@@ -257,7 +257,7 @@ impl Turns {
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
-            target: Target::Extend { message: last },
+            target: Target::Extend { message: last, after_token: false },
             options: TurnOptions { ask, ..TurnOptions::default() },
             place,
             queue: SpeakerQueue::default(),

@@ -1,22 +1,13 @@
 import { asApiError } from "../../api/errors";
 import type { ApiError, SettingOwner, TemplateSummary } from "../../api/generated";
-import { named } from "../../i18n/i18n.svelte";
 import type { Api } from "../api";
 
 /** The template for the setting `auto`. */
 const DEFAULT = "base-roleplay";
 
-function translated(template: TemplateSummary): TemplateSummary {
-	const { id, name, description, builtIn, changed } = template;
-	if (!builtIn || changed) return template;
-	return { ...template, name: named("templateName", id, name), description: named("templateAbout", id, description) };
-}
-
 /** All prompt templates, built-in and the user's. */
 export class Templates {
-	#listed = $state.raw<TemplateSummary[]>([]);
-	/** Built-in templates have the name and description of the language, unless the user has changed them. */
-	readonly all = $derived(this.#listed.map(translated));
+	all = $state.raw<TemplateSummary[]>([]);
 	failure = $state.raw<ApiError | null>(null);
 	loaded = $state(false);
 	/** Templates for chats. The others are for background jobs such as summaries. */
@@ -35,7 +26,7 @@ export class Templates {
 
 	load = async (): Promise<void> => {
 		try {
-			[this.#listed, this.failure] = [await this.api.listTemplates(), null];
+			[this.all, this.failure] = [await this.api.listTemplates(), null];
 		} catch (thrown) {
 			this.failure = asApiError(thrown);
 		}

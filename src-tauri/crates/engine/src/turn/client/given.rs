@@ -86,7 +86,9 @@ impl Turns {
         let marks = OwnMarks::read(&answerer.values.thought_marks);
         let continued = turn.inputs.history.last().filter(|last| last.role == Role::Character);
         let passages = match continued {
-            Some(last) => Passages::going_on(&last.text).with_marks_behind(marks, &last.text),
+            Some(last) => {
+                Passages::going_on(&last.text, answerer.values.continue_postfix).with_marks_behind(marks, &last.text)
+            }
             None => Passages::new(speaker, opened).with_marks(marks, opened),
         };
         let text = ReplyText::Character(Box::new(passages));
