@@ -4,8 +4,8 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
-/** Answers about drafts for tests without any. */
-const DRAFTS: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [] };
+/** Answers about drafts and damage for tests without any. */
+const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }) };
 
 /** A transport whose answers are defined by each test. */
 export class FakeShell implements Transport {
@@ -25,7 +25,7 @@ export class FakeShell implements Transport {
 
 	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
 		this.asked.push({ operation, args });
-		const answer = this.answers[operation] ?? DRAFTS[operation];
+		const answer = this.answers[operation] ?? USUAL[operation];
 		if (!answer) throw new Error(`the test gave no answer to ${operation}`);
 		return answer(args as never);
 	};

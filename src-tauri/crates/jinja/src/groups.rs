@@ -13,7 +13,7 @@ const MOST: usize = 10_000;
 
 fn count(called: &Called, name: &str) -> Result<usize, RenderError> {
     let count = called.need(0, name)?.int().and_then(|count| usize::try_from(count).ok());
-    count.filter(|count| (1..=MOST).contains(count)).ok_or_else(|| RenderError::Limit("items in a row"))
+    count.filter(|count| (1..=MOST).contains(count)).ok_or(RenderError::Limit("items in a row"))
 }
 
 /// Rows of `linecount` items. `fill_with` completes the last one.

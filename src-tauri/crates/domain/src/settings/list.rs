@@ -8,8 +8,8 @@ use super::owner::Scope;
 use super::value::{ConfigValue, FromValue, Syntax, ValueType};
 use super::words::{
     CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix, FlashAttention,
-    GroupTexts,
-    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+    GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode,
+    SpritePlace, StartMode,
 };
 use crate::sampling::STAGES;
 

@@ -21,6 +21,6 @@ pub use owner::{Owner, Scope, SettingOrigin};
 pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};
 pub use words::{
     CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix, FlashAttention,
-    GroupTexts,
-    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+    GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode,
+    SpritePlace, StartMode,
 };

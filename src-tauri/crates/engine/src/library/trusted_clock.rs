@@ -56,11 +56,11 @@ mod tests {
     /// The days at which things expire, for sessions on these days.
     fn expires(days: &[i64]) -> Vec<i64> {
         let mut clock = TrustedClock::new(None, at(days[0]));
-        let mut stored = None;
+        let mut stored: Option<String> = None;
         let mut expires = Vec::new();
         for day in days {
-            if let Some(json) = &stored {
-                clock = TrustedClock::new(Some(json), at(0));
+            if stored.is_some() {
+                clock = TrustedClock::new(stored.as_deref(), at(0));
             }
             expires.push(clock.look(at(*day)).0 / DAY);
             stored = Some(serde_json::to_string(&clock).unwrap());

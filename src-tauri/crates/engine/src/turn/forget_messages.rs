@@ -111,7 +111,7 @@ fn quoted(
     let alone = store.groups().members(said.chat.id)?.is_empty();
     let speaker = match saying.message.role {
         Role::User => {
-            let named = store.groups().speakers(said.chat.id)?.remove(&saying.message.message);
+            let named = store.groups().speakers(said.chat.id)?.remove(&saying.message.id);
             Some(named.map_or_else(|| said.persona.name.clone(), |speaker| speaker.name))
         }
         Role::Character if alone => store.characters().get(said.chat.character)?.map(|character| character.name),

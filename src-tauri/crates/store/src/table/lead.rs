@@ -120,10 +120,9 @@ impl LeadsMut<'_> {
                 "INSERT OR REPLACE INTO former_lead_text (chat, character, field, text)
                  SELECT chat, ?2, field, text FROM chat_text WHERE chat = ?1 AND field IN {OF_LEAD}"
             ),
-            format!(
-                "DELETE FROM chat_text WHERE chat = ?1 AND field IN (
-                     SELECT field FROM former_lead_text WHERE chat = ?1 AND character = ?2)"
-            ),
+            "DELETE FROM chat_text WHERE chat = ?1 AND field IN (
+                 SELECT field FROM former_lead_text WHERE chat = ?1 AND character = ?2)"
+                .to_owned(),
             "INSERT INTO chat_text (chat, field, text)
                  SELECT chat, field, text FROM former_lead_text WHERE chat = ?1 AND character = ?2"
                 .to_owned(),

@@ -36,6 +36,7 @@ fn allows_command(grant: &ApiGrant, command: SlashCommand) -> bool {
         SlashCommand::Impersonate
         | SlashCommand::As
         | SlashCommand::SendAs
+        | SlashCommand::DeleteSwipe
         | SlashCommand::Narrate
         | SlashCommand::Sys
         | SlashCommand::Scene

@@ -32,7 +32,8 @@ fn on_one_line(body: &str) -> String {
 async fn reads_events_without_blank_lines() {
     let answer =
         Answer { thought: "", pieces: ["One ", "two ", "three."].map(str::to_owned).into(), ..Answer::default() };
-    let rewrites: [(&str, fn(&str) -> String); 4] = [
+    type Rewrite = fn(&str) -> String;
+    let rewrites: [(&str, Rewrite); 4] = [
         ("one line break", |body| body.replace("\n\n", "\n")),
         ("one CRLF", |body| body.replace("\n\n", "\n").replace('\n', "\r\n")),
         ("one line", on_one_line),
