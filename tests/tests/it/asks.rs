@@ -225,7 +225,7 @@ async fn a_refused_start_of_replies_is_left_out_with_a_notice() {
     app.model.fail(ProviderError::new(ProviderErrorKind::NoPrefill, "no", "")).reply("Come in.");
     let (reply, reason) = app.send(&chat, "May I?").await;
     let reply = reply.unwrap();
-    assert_eq!((selected_text(&reply).as_str(), reason), ("Come in.", EndReason::Stop));
+    assert_eq!((selected_text(&reply), reason), ("Come in.", EndReason::Stop));
     let manifest = app.engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
     assert!(manifest.notices.iter().any(|notice| notice.contains("Start of replies")), "{:?}", manifest.notices);
 }

@@ -90,7 +90,7 @@ async fn drafts_go_with_their_items() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (engine, character) = (&app.engine, chat.character.clone());
-    let book = engine.create_lorebook("Ports".into()).await.unwrap().id;
+    let book = engine.create_lorebook("Ports".into()).await.unwrap().about.id;
     let memory = engine.save_memory(MemoryDraft { text: "Ada likes tea.".into(), ..fact(&character, "", 5) });
     let memory = memory.await.unwrap().id;
     let persona =

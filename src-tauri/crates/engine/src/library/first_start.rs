@@ -102,7 +102,7 @@ impl Library {
 
     /// Purges what has expired at the start of the session, `now`. A clock that has jumped ahead counts only later, and a
     /// verified backup comes first.
-    async fn purge_expired(&self, now: Timestamp) -> ApiResult<()> {
+    pub(crate) async fn purge_expired(&self, now: Timestamp) -> ApiResult<()> {
         let (stored, newest) =
             self.base().store().read(|store| Ok((store.settings().get(CLOCK)?, store.chats().newest()?))).await?;
         let mut clock = TrustedClock::new(stored.as_deref(), newest.unwrap_or(now));

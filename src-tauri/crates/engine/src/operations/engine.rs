@@ -86,6 +86,16 @@ impl Engine {
         Ok(engine)
     }
 
+    /// Purges what has expired, as each session does half a minute after its start.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    #[cfg(feature = "evaluation")]
+    pub async fn purge_now(&self) -> Result<(), crate::api::ApiError> {
+        let now = self.library.base().now();
+        self.library.purge_expired(now).await
+    }
+
     fn join(config: Configuration, reading: EncoderState) -> Self {
         let base = config.base().clone();
         let library = Library::new(config.clone());

@@ -119,6 +119,9 @@ impl SseParser {
             _ => return Ok(()),
         }
         self.begin_next(value, events);
+        if self.compact && self.data.is_none() && value.trim_ascii().is_empty() {
+            return Ok(());
+        }
         // llama.cpp before 2026 sends failures in an `error` field.
         self.fails |= field == b"error";
         self.add(value)?;

@@ -395,7 +395,7 @@ async fn fifty_requests_run_in_parallel() {
 #[tokio::test(flavor = "multi_thread")]
 async fn limited_key_expands_no_macros_and_forgets_nothing() {
     let (world, nemo) = World::with_keeper().await;
-    let limits = ApiKeyLimits { characters: Some(vec![nemo]), raw_models: false, read_only: false };
+    let limits = ApiKeyLimits { characters: Some(vec![nemo.clone()]), raw_models: false, read_only: false };
     let made = world.engine.create_api_key("Lamp".into(), limits).await.unwrap();
     let (host, bearer) = (world.addr().to_string(), format!("Bearer {}", made.secret));
     let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
@@ -405,8 +405,8 @@ async fn limited_key_expands_no_macros_and_forgets_nothing() {
         assert_eq!(answer.status, 200, "{answer:?}");
         assert!(world.last_prompt().messages.last().unwrap().text.ends_with(text), "{text}");
     }
-    let memories = world.engine.search_all_memories(String::new()).await;
-    let found = memories.unwrap();
+    let filter = engine::api::MemoryFilter::default();
+    let found = world.engine.find_memories(nemo, String::new(), filter, 1).await.unwrap().memories;
     assert!(found.iter().any(|memory| memory.text.contains("I like tea")), "{found:?}");
     world.stop().await;
 }
