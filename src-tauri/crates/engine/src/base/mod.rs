@@ -22,4 +22,5 @@ pub(crate) mod secrets;
 pub(crate) mod step;
 pub(crate) mod text_changes;
 pub(crate) mod tool_source;
+pub(crate) mod user_names;
 pub(crate) mod vision;

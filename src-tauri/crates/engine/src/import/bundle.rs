@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 
 use crate::api::{ImportReport, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::any_file::{CHATS, NO_CARD, refusal};
+use crate::import::any_file::CHATS;
 use crate::import::assistants::packed_assistant;
+use crate::import::card_notes::{NO_CARD, refusal};
 use crate::import::handle::Imports;
 
 /// Name and content of a file in the archive.

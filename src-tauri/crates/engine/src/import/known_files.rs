@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::api::{ImportReport, Refused};
 use crate::base::error::ApiResult;
-use crate::import::any_file::refusal;
+use crate::import::card_notes::refusal;
 use crate::import::chats::unsupported;
 use crate::import::handle::Imports;
 use crate::import::lorebooks::{beyond_limits, is_lorebook};

@@ -244,10 +244,8 @@ mod tests {
     #[test]
     fn entries_without_keys_are_named() {
         let dead = without_keys(&book(
-            r#"{"entries":{"0":{"key":[" "],"content":"x","comment":"Mill"},"1":{"content":"Oven
-warm"},
-                "2":{"content":"y","constant":true},"3":{"content":"z","disable":true},"4":{"content":"@@activate
-w"},
+            r#"{"entries":{"0":{"key":[" "],"content":"x","comment":"Mill"},"1":{"content":"Oven\nwarm"},
+                "2":{"content":"y","constant":true},"3":{"content":"z","disable":true},"4":{"content":"@@activate\nw"},
                 "5":{"key":["k"],"content":"v"}, "6":{"comment":"--- Part ---","content":""}}}"#,
         ));
         let expected = "2 entries have no keys and are not constant, so they are never used: \"Mill\", \"Oven\"";

@@ -4,6 +4,7 @@ pub(crate) mod any_file;
 pub(crate) mod assistants;
 pub(crate) mod backyard;
 pub(crate) mod bundle;
+pub(crate) mod card_notes;
 pub(crate) mod cards;
 pub(crate) mod chats;
 pub(crate) mod group_files;

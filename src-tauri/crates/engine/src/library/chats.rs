@@ -17,13 +17,13 @@ use crate::base::clock::rfc3339;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::panics;
+use crate::base::user_names;
 use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
 use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::library::manifest;
 use crate::library::script_run::ScriptRun;
 use crate::library::scripts::SAID;
-use crate::library::user_names;
 
 /// Maximum number of messages on a page.
 const MAX_PAGE: u32 = 500;

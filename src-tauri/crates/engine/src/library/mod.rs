@@ -71,4 +71,3 @@ pub(crate) mod timeline;
 pub(crate) mod trash;
 pub(crate) mod trusted_clock;
 pub(crate) mod turn_order;
-pub(crate) mod user_names;

@@ -13,8 +13,8 @@ use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::persona_place;
 use crate::base::picture;
+use crate::base::user_names::{self, unless_chosen};
 use crate::library::handle::Library;
-use crate::library::user_names;
 
 impl Library {
     pub(crate) async fn list_personas(&self) -> ApiResult<Vec<api::Persona>> {
@@ -223,9 +223,4 @@ fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
 
 fn played_by_default(store: &ReadTransaction<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
     Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
-}
-
-/// The persona if none is chosen: the default, or else the first. `None` if there are no personas.
-pub(crate) fn unless_chosen(personas: &[Persona], default: Option<PersonaId>) -> Option<&Persona> {
-    find(personas, default).or(personas.first())
 }

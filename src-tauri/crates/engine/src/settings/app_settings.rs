@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
-use crate::library::personas::unless_chosen;
-use crate::library::user_names;
+use crate::base::user_names::{self, unless_chosen};
 use crate::settings::handle::Configuration;
 use crate::settings::local_api;
 

@@ -37,7 +37,8 @@ async fn a_kill_loses_nothing_and_says_so() {
 
 #[tokio::test]
 async fn a_deleted_emptied_or_cut_log_is_noticed() {
-    let damages: [(&str, fn(&Path)); 4] = [
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 4] = [
         ("deleted", |log| std::fs::remove_file(log).unwrap()),
         ("emptied", |log| std::fs::write(log, "").unwrap()),
         ("cut to its head", |log| std::fs::File::options().write(true).open(log).unwrap().set_len(32).unwrap()),

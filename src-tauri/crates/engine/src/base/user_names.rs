@@ -3,9 +3,8 @@
 
 use domain::PersonaId;
 use domain::chat::Chat;
+use domain::persona::Persona;
 use store::{StoreError, WriteTransaction};
-
-use crate::library::personas::unless_chosen;
 
 /// Keeps the current name in the chats of a persona before it is renamed or deleted. `default` is the default persona of
 /// the settings; its chats include those without a persona.
@@ -36,4 +35,10 @@ pub(crate) fn keep_of_default(store: &mut WriteTransaction<'_>, name: &str) -> R
 /// Keeps the name in one chat before another persona plays there.
 pub(crate) fn keep_in_chat(store: &mut WriteTransaction<'_>, chat: &Chat, name: &str) -> Result<(), StoreError> {
     store.groups_mut().keep_user_name(chat.id, name)
+}
+
+/// The persona if none is chosen: the default, or else the first. `None` if there are no personas.
+pub(crate) fn unless_chosen(personas: &[Persona], default: Option<PersonaId>) -> Option<&Persona> {
+    let chosen = default.and_then(|id| personas.iter().find(|persona| persona.id == id));
+    chosen.or(personas.first())
 }
