@@ -117,6 +117,9 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     if rust || desktop {
         outcomes.push(rust_tests(options, plan));
     }
+    if options.wants(TestPart::Ui) && plan.ui {
+        outcomes.push(vitest(options));
+    }
     if browser {
         outcomes.push(browser_tests(options));
     }
@@ -141,14 +144,11 @@ fn rust_builds(options: &Options, has_rust: bool, needs_programs: bool) -> Vec<O
     outcomes
 }
 
-/// Checks the UI's sources and runs its unit tests. None of it needs a program of ours.
+/// Checks the UI's sources. Its unit tests have time limits, so they do not run beside a build.
 fn ui_checks(options: &Options, plan: &ChangePlan) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     if options.wants(TestPart::Lint) && plan.ui {
         outcomes.extend([svelte_check(), eslint()]);
-    }
-    if options.wants(TestPart::Ui) && plan.ui {
-        outcomes.push(vitest(options));
     }
     outcomes
 }
