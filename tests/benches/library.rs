@@ -1,6 +1,6 @@
 //! Benchmark of a library of 20,000 cards: listing, searching and changing tags.
 //!
-//! Run `cargo bench -p tests --bench engine -- library [-- CARDS]`.
+//! Run `cargo bench -p tests --bench engine -- library [CARDS]`.
 
 use std::time::Instant;
 
