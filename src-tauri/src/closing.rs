@@ -1,8 +1,11 @@
-//! Closes the app: hides the window at once, and gives the engine time to save partial replies and end its worker.
+//! Closes the app: lets the page save what was typed, hides the window, and gives the engine time to save partial replies
+//! and end its worker.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tauri::{AppHandle, Manager, RunEvent};
+use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
+use tokio::sync::watch;
 
 use crate::core::Core;
 use crate::local_api::LocalApi;
@@ -10,6 +13,44 @@ use crate::window;
 
 /// Longer than the engine's own limit of three seconds. A process without a window must not stay longer.
 const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Maximum time for the page to save. A page that hangs must not keep the app open.
+const PAGE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The page's part in closing: it is asked to save what was typed, and says when it has.
+pub(crate) struct Closing {
+    begun: AtomicBool,
+    asked: watch::Sender<bool>,
+    saved: watch::Sender<bool>,
+}
+
+impl Closing {
+    pub(crate) fn new() -> Self {
+        Self { begun: AtomicBool::new(false), asked: watch::Sender::new(false), saved: watch::Sender::new(false) }
+    }
+
+    /// Becomes `true` when the page must save. Only pages that wait for it are waited for.
+    pub(crate) fn requests(&self) -> watch::Receiver<bool> {
+        self.asked.subscribe()
+    }
+
+    /// Records that the page has saved everything.
+    pub(crate) fn page_saved(&self) {
+        self.saved.send_replace(true);
+    }
+
+    /// Asks the page to save, and waits until it has, up to [`PAGE_PATIENCE`].
+    async fn let_page_save(&self) {
+        if self.asked.receiver_count() == 0 {
+            return;
+        }
+        let mut saved = self.saved.subscribe();
+        self.asked.send_replace(true);
+        if tokio::time::timeout(PAGE_PATIENCE, saved.wait_for(|saved| *saved)).await.is_err() {
+            tracing::warn!(seconds = PAGE_PATIENCE.as_secs(), "the page did not save in time");
+        }
+    }
+}
 
 /// Ends the engine, then the app with `code`.
 pub(crate) fn quit(app: &AppHandle, code: i32) {
@@ -22,8 +63,13 @@ pub(crate) fn restart(app: &AppHandle) {
 }
 
 fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
+    // A second request, such as another click on the close button, must not cut the first short.
+    if app.state::<Closing>().begun.swap(true, Ordering::SeqCst) {
+        return;
+    }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
+        app.state::<Closing>().let_page_save().await;
         if let Some(window) = app.get_webview_window(window::LABEL) {
             window.hide().ok();
         }
@@ -51,6 +97,16 @@ pub(crate) fn watch(app: &AppHandle, event: RunEvent) {
     }
 }
 
+/// Keeps the window open after its close button was pressed, until the page has saved.
+pub(crate) fn watch_window(window: &tauri::Window, event: &WindowEvent) {
+    if let WindowEvent::CloseRequested { api, .. } = event
+        && window.label() == window::LABEL
+    {
+        api.prevent_close();
+        quit(window.app_handle(), 0);
+    }
+}
+
 /// Ends the app in order on SIGTERM and SIGINT.
 #[cfg(unix)]
 pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
@@ -62,4 +118,37 @@ pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
     }
     quit(&app, 0);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn closing_waits_for_a_page_that_saves() {
+        let closing = Closing::new();
+        let mut page = closing.requests();
+        let save = async {
+            page.wait_for(|asked| *asked).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            closing.page_saved();
+        };
+        let start = Instant::now();
+        tokio::join!(closing.let_page_save(), save);
+        assert!(start.elapsed() >= Duration::from_millis(200));
+        assert!(start.elapsed() < PAGE_PATIENCE);
+    }
+
+    #[tokio::test]
+    async fn closing_waits_two_seconds_at_most() {
+        let closing = Closing::new();
+        let start = Instant::now();
+        closing.let_page_save().await;
+        assert!(start.elapsed() < PAGE_PATIENCE, "no page waits");
+        let _page = closing.requests();
+        closing.let_page_save().await;
+        assert!(start.elapsed() >= PAGE_PATIENCE);
+    }
 }

@@ -12,6 +12,7 @@
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod arguments;
+mod clipboard;
 mod closing;
 mod commands;
 mod core;
@@ -37,6 +38,7 @@ use engine::Options;
 use tauri::{App, Manager};
 
 use crate::arguments::AppArguments;
+use crate::closing::Closing;
 use crate::core::Core;
 use crate::local_api::LocalApi;
 use crate::openings::Openings;
@@ -44,6 +46,9 @@ use crate::shell_store::ShellStore;
 
 fn main() -> anyhow::Result<()> {
     let arguments = AppArguments::parse();
+    if let Err(error) = engine::disable_core_dumps() {
+        eprintln!("inglenook: cannot disable core dumps: {error}");
+    }
     if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
         eprintln!("inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}");
     }
@@ -53,6 +58,7 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_store::Builder::new().build())
         .manage(Core::new())
+        .manage(Closing::new())
         .manage(LocalApi::default())
         .manage(Openings::default())
         .register_asynchronous_uri_scheme_protocol(pictures::SCHEME, pictures::serve)
@@ -60,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         .on_window_event(|window, event| {
             window::watch(window, event);
             files::watch(window, event);
+            closing::watch_window(window, event);
         })
         .setup(move |app| set_up(app, arguments, options))
         .build(tauri::generate_context!())?;

@@ -34,7 +34,7 @@ impl Openings {
     /// The paths that wait, as the page shows them.
     pub(crate) fn shown(&self) -> Vec<String> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.iter().map(|path| path.display().to_string()).collect()
+        waiting.iter().map(|path| engine::visible_line(&path.display().to_string())).collect()
     }
 
     /// Takes the first `count` files: those that the user saw. Files that arrived after the question stay.
@@ -157,6 +157,10 @@ mod tests {
         openings.add(vec!["/late.png".into()]);
         assert_eq!(openings.take(shown), [PathBuf::from("/a.png")]);
         assert_eq!(openings.shown(), ["/late.png"]);
+        let _ = openings.take(1);
+        openings.add(vec!["/home/u/\u{202e}gnp.exe.json".into()]);
+        assert_eq!(openings.shown(), ["/home/u/gnp.exe.json"], "no letter turns the name around");
+        assert_eq!(openings.take(1), [PathBuf::from("/home/u/\u{202e}gnp.exe.json")]);
         openings.add((0..200).map(|number| format!("/{number}.png").into()).collect());
         assert_eq!(openings.shown().len(), MAX_WAITING);
     }

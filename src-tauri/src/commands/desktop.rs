@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use engine::api::ApiError;
 use notify_rust::Notification;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow};
 
+use crate::clipboard;
+use crate::closing::Closing;
 use crate::core::Core;
 use crate::files;
 use crate::openings::Openings;
@@ -53,6 +57,39 @@ pub(crate) async fn answer_openings(
     Ok(())
 }
 
+/// Sends one message when the app is closing, so that the page saves what was typed. Ends with the page.
+#[tauri::command]
+pub(crate) async fn watch_closing(
+    core: State<'_, Core>,
+    closing: State<'_, Closing>,
+    requests: Channel<()>,
+) -> Result<(), ApiError> {
+    let (mut page, mut asked) = (core.page_changes(), closing.requests());
+    let is_asked = async { asked.wait_for(|asked| *asked).await.is_ok() };
+    let is_closing = tokio::select! {
+        is_asked = is_asked => is_asked,
+        _ = page.changed() => false,
+    };
+    // A page that cannot be reached has nothing to wait for.
+    if is_closing && requests.send(()).is_err() {
+        closing.page_saved();
+    }
+    Ok(())
+}
+
+/// Says that the page has saved everything, so that the app can close.
+#[tauri::command]
+pub(crate) async fn page_saved(closing: State<'_, Closing>) -> Result<(), ApiError> {
+    closing.page_saved();
+    Ok(())
+}
+
+/// The picture in the clipboard as a PNG in base64; `null` if there is none.
+#[tauri::command]
+pub(crate) async fn clipboard_picture(app: AppHandle) -> Result<Option<String>, ApiError> {
+    clipboard::picture(&app).await.map(|png| png.map(|png| BASE64_STANDARD.encode(png)))
+}
+
 /// Shows a notification of the desktop, unless the window is in front. A click on it brings the window to the front.
 #[tauri::command]
 pub(crate) async fn notify(window: WebviewWindow, title: String, text: String) -> Result<(), ApiError> {
@@ -61,7 +98,7 @@ pub(crate) async fn notify(window: WebviewWindow, title: String, text: String) -
         return Ok(());
     }
     let app = window.app_handle().clone();
-    tauri::async_runtime::spawn_blocking(move || show(&app, &shortened(&title), &shortened(&text)));
+    tauri::async_runtime::spawn_blocking(move || show(&app, &shortened(&title), &body(&text)));
     Ok(())
 }
 
@@ -83,11 +120,20 @@ fn show(app: &AppHandle, title: &str, text: &str) {
     }
 }
 
-/// One line of plain text: a desktop may read markup in it.
+/// One line of plain text.
 fn shortened(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = words.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT);
-    plain.collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    words.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
+}
+
+/// The body of a notification as one line. Only desktops of the freedesktop specification read markup, and only in the
+/// body.
+fn body(text: &str) -> String {
+    let plain = shortened(text);
+    match cfg!(all(unix, not(target_os = "macos"))) {
+        true => plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+        false => plain,
+    }
 }
 
 /// Opens the data folder in the file manager.
@@ -118,7 +164,10 @@ mod tests {
 
     #[test]
     fn notification_is_one_short_plain_line() {
-        assert_eq!(shortened("She\nsays <b>hi</b> & waves"), "She says &lt;b&gt;hi&lt;/b&gt; &amp; waves");
+        assert_eq!(shortened("A & B\n<b>hi</b>"), "A & B <b>hi</b>");
+        let escaped = "She says &lt;b&gt;hi&lt;/b&gt; &amp; waves";
+        let shown = if cfg!(all(unix, not(target_os = "macos"))) { escaped } else { "She says <b>hi</b> & waves" };
+        assert_eq!(body("She\nsays <b>hi</b> & waves"), shown);
         assert_eq!(shortened(&"long ".repeat(500)).chars().count(), MAX_TEXT);
     }
 }

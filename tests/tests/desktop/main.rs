@@ -35,6 +35,7 @@ stories! {
     refused_file_is_reported: stories::imports::refused;
     a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
     closing_leaves_no_process_behind: stories::instances::closing;
+    typed_text_survives_a_closed_window: stories::drafts::closed_at_once;
     window_restores_its_position: stories::instances::place;
     a_page_zooms_and_asks_before_a_link_opens: stories::reading::zoom_and_links;
     damaged_database_shows_a_dialog: stories::instances::damaged_database;

@@ -198,6 +198,56 @@ async fn learns_that_an_endpoint_refuses_prefill() {
 }
 
 #[tokio::test]
+async fn replies_begin_with_the_set_text() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    set(&app, "reply_start", "*{{char}} nods.*").await;
+    app.model.reply("Then she waits.").reply(" Slowly.");
+    let (reply, _) = app.send(&chat, "May I?").await;
+    let prompt = app.model.last_request().unwrap().prompt;
+    let end = prompt.messages.last().unwrap();
+    assert!(prompt.continues);
+    assert_eq!((end.role, end.text.as_str()), (PromptRole::Character, "*Mira nods.*"));
+    assert_eq!(selected_text(&reply.unwrap()), "*Mira nods.* Then she waits.");
+    let mut events = app.engine.subscribe();
+    app.engine.continue_reply(chat.clone()).await.unwrap();
+    let (reply, _) = ended(&mut events, &chat).await;
+    assert_eq!(selected_text(&reply.unwrap()), "*Mira nods.* Then she waits. Slowly.");
+    let asked = app.model.last_request().unwrap().prompt;
+    assert_eq!(asked.messages.last().unwrap().text, "*Mira nods.* Then she waits.");
+}
+
+#[tokio::test]
+async fn a_refused_start_of_replies_is_left_out_with_a_notice() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    set(&app, "reply_start", "So,").await;
+    app.model.fail(ProviderError::new(ProviderErrorKind::NoPrefill, "no", "")).reply("Come in.");
+    let (reply, reason) = app.send(&chat, "May I?").await;
+    let reply = reply.unwrap();
+    assert_eq!((selected_text(&reply), reason), ("Come in.", EndReason::Stop));
+    let manifest = app.engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+    assert!(manifest.notices.iter().any(|notice| notice.contains("Start of replies")), "{:?}", manifest.notices);
+}
+
+#[tokio::test]
+async fn a_continuation_is_parted_as_set() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    for (postfix, whole) in
+        [("auto", "She waits. Then"), ("none", "She waits.Then"), ("paragraph", "She waits.\n\nThen")]
+    {
+        set(&app, "continue_postfix", postfix).await;
+        app.model.reply("She waits.").reply("Then");
+        app.send(&chat, "Go on.").await;
+        let mut events = app.engine.subscribe();
+        app.engine.continue_reply(chat.clone()).await.unwrap();
+        let (reply, _) = ended(&mut events, &chat).await;
+        assert_eq!(selected_text(&reply.unwrap()), whole);
+    }
+}
+
+#[tokio::test]
 async fn chat_gets_a_title_after_some_messages() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;

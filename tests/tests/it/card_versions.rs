@@ -79,7 +79,16 @@ async fn copy_has_everything_but_chats() {
     let copy = engine.duplicate_character(id.clone()).await.unwrap();
     let original = engine.get_character(id.clone()).await.unwrap();
     assert_ne!(copy.id, id);
-    assert_eq!((copy.fields, copy.picture), (original.fields, original.picture));
+    let renamed = CharacterFields {
+        name: format!("{} (2)", original.fields.name),
+        nickname: original.fields.name.clone(),
+        ..original.fields.clone()
+    };
+    assert_eq!((&copy.fields, copy.picture), (&renamed, original.picture));
+    let second = engine.duplicate_character(copy.id.clone()).await.unwrap();
+    assert_eq!(second.fields.name, format!("{} (3)", original.fields.name));
+    assert_eq!(second.fields.nickname, original.fields.name, "prompts keep the name");
+    engine.delete_character(second.id).await.unwrap();
     assert!(engine.list_chats().await.unwrap().iter().all(|chat| chat.character != copy.id));
     let bound = engine.get_lorebook(book).await.unwrap().about.bindings;
     assert!(bound.contains(&LorebookBinding::Character { id: copy.id.clone() }), "{bound:?}");

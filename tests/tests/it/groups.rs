@@ -258,3 +258,181 @@ async fn macros_list_the_participants() {
     assert!(context.contains("Present: Mira, Ada, Bo.") && context.ends_with("We meet Mira, Ada, Bo."), "{context}");
     assert!(context.contains("Besides Mira: Ada, Bo"), "{context}");
 }
+
+#[tokio::test]
+async fn group_goes_on_when_its_first_character_is_deleted() {
+    let scene = Scene::open().await;
+    scene.say("Who is there?", "Only me.").await;
+    let before = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    let names = |messages: &[Message]| messages.iter().map(|each| each.name.clone()).collect::<Vec<_>>();
+    let said_before = names(&before.page.messages);
+    scene.app.engine.delete_character(scene.mira.clone()).await.unwrap();
+
+    let chats = scene.app.engine.list_chats().await.unwrap();
+    assert!(chats.iter().any(|chat| chat.id == scene.chat), "{chats:?}");
+    let open = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    assert_eq!((open.character, names(&open.page.messages)), (scene.ada.clone(), said_before));
+    let reply = scene.let_speak(Some(&scene.bo), "I am Bo.").await;
+    assert_eq!(reply.name, "Bo");
+    assert!(scene.sent().iter().all(|(_, text)| !text.contains("Ada: Only me.")), "Mira's line stays hers");
+
+    scene.app.engine.restore_character(scene.mira.clone()).await.unwrap();
+    let back = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    let members: Vec<String> = back.members.iter().map(|member| member.id.clone()).collect();
+    assert_eq!((back.character, members), (scene.mira, vec![scene.ada, scene.bo]));
+}
+
+/// A group of Cy, Di and Ed, whose cards have their own instructions.
+async fn instructed(placement: &str) -> (Headless, String) {
+    let app = Headless::new().await;
+    let mut ids = Vec::new();
+    for name in ["Cy", "Di", "Ed"] {
+        let fields = engine::api::CharacterFields {
+            name: name.into(),
+            scenario: format!("SCENE-{name}: {{{{char}}}} waits."),
+            system_prompt: format!("SYS-{name} {{{{char}}}}. {{{{original}}}}"),
+            post_history_instructions: format!("END-{name}"),
+            message_examples: format!("<START>\n{{{{char}}}}: EXAMPLE-{name}"),
+            ..engine::api::CharacterFields::default()
+        };
+        ids.push(app.engine.create_character(fields).await.unwrap().id);
+    }
+    let chat = app.engine.new_group(String::new(), ids).await.unwrap().id;
+    one_answers(&app, &chat).await;
+    set(&app, &chat, "placement", placement).await;
+    (app, chat)
+}
+
+/// Only one character answers a message.
+async fn one_answers(app: &Headless, chat: &str) {
+    let order = engine::api::TurnOrder::List;
+    let options = engine::api::GroupOptions { order, self_responses: false, several_replies: false, auto_delay: 5 };
+    app.engine.set_group(chat.to_owned(), options).await.unwrap();
+}
+
+async fn set(app: &Headless, chat: &str, key: &str, value: &str) {
+    let owner = SettingOwner::Chat { id: chat.to_owned() };
+    app.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
+}
+
+/// The texts of the cards that the last prompt contains.
+fn card_texts(app: &Headless) -> Vec<&'static str> {
+    let prompt = app.model.last_request().unwrap().prompt.messages;
+    let all = prompt.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
+    let texts = [
+        "SYS-Cy Cy",
+        "SYS-Di Di",
+        "SYS-Ed Ed",
+        "END-Cy",
+        "END-Di",
+        "END-Ed",
+        "SCENE-Cy: Cy",
+        "SCENE-Di: Di",
+        "SCENE-Ed: Ed",
+    ];
+    texts.into_iter().filter(|text| all.contains(text)).collect()
+}
+
+async fn say(app: &Headless, chat: &str, text: &str) {
+    app.model.reply("Hm.");
+    app.send(chat, text).await;
+}
+
+#[tokio::test]
+async fn speaker_has_its_own_instructions() {
+    for placement in ["cache-first", "classic"] {
+        let (app, chat) = instructed(placement).await;
+        say(&app, &chat, "Di, hello.").await;
+        assert_eq!(card_texts(&app), ["SYS-Di Di", "END-Di", "SCENE-Di: Di"], "{placement}");
+        say(&app, &chat, "Ed, hello.").await;
+        assert_eq!(card_texts(&app), ["SYS-Ed Ed", "END-Ed", "SCENE-Ed: Ed"], "{placement}: nothing of Di stays");
+        say(&app, &chat, "Cy, hello.").await;
+        assert_eq!(card_texts(&app), ["SYS-Cy Cy", "END-Cy", "SCENE-Cy: Cy"], "{placement}: the first one too");
+        let prompt = app.model.last_request().unwrap().prompt.messages;
+        let all = prompt.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
+        for name in ["Cy", "Di", "Ed"] {
+            let example = format!("How {name} talks:\n{name}: EXAMPLE-{name}");
+            assert!(all.contains(&example), "{placement}: {example}\n{all}");
+        }
+        assert!(!all.contains("{{original}}") && !all.contains("Examples of how Cy"), "{all}");
+        let report = app.engine.preview_prompt(chat.clone(), "Di?".into(), WhatIf::default()).await.unwrap();
+        let sources: Vec<&str> = report
+            .blocks
+            .iter()
+            .filter(|block| block.kept && block.text.contains("-Di"))
+            .map(|block| block.source.as_str())
+            .collect();
+        let of_di = sources.iter().filter(|source| **source == "card of Di").count();
+        assert_eq!(of_di, 3, "{placement}: {sources:?}");
+    }
+}
+
+#[tokio::test]
+async fn group_may_have_shared_instructions() {
+    for placement in ["cache-first", "classic"] {
+        let (app, chat) = instructed(placement).await;
+        set(&app, &chat, "group_texts", "group").await;
+        say(&app, &chat, "Di, hello.").await;
+        assert_eq!(card_texts(&app), ["SCENE-Cy: Cy"], "{placement}");
+    }
+    let (app, chat) = instructed("cache-first").await;
+    let field = engine::api::CardField::SystemPrompt;
+    app.engine.set_chat_text(chat.clone(), field, Some("Write like a play.".into())).await.unwrap();
+    say(&app, &chat, "Di, hello.").await;
+    assert_eq!(card_texts(&app), ["END-Di", "SCENE-Di: Di"], "the chat's text precedes those of the cards");
+    let mut events = app.engine.subscribe();
+    app.engine.let_speak(chat.clone(), None).await.unwrap();
+    ended(&mut events, &chat).await;
+    assert_eq!(card_texts(&app), ["SCENE-Cy: Cy"], "the narrator has no instructions");
+}
+
+/// Events take no place among the messages: in macros, in the scan depth and before texts at a depth.
+#[tokio::test]
+async fn events_are_no_messages() {
+    let scene = Scene::open().await;
+    let book = scene.app.engine.create_lorebook("Mine".into()).await.unwrap().about.id;
+    let entry = json!({ "keys": ["mine"], "content": "THE-MINE is deep.", "enabled": true, "insertion_order": 1, "extensions": {} });
+    let file = json!({ "name": "Deep", "entries": [entry], "extensions": {} });
+    scene.app.engine.delete_lorebook(book).await.unwrap();
+    let report = scene.app.engine.import_bytes("Deep.json".into(), file.to_string().into_bytes()).await.unwrap();
+    let global = vec![engine::api::LorebookBinding::Global];
+    scene.app.engine.bind_lorebook(report.imported[0].id.clone(), global).await.unwrap();
+    set(&scene.app, &scene.chat, "author_note", "Last: {{lastMessage}} #{{lastMessageId}}").await;
+    scene.say("The mine?", "Dark.").await;
+    scene.let_speak(Some(&scene.bo), "Cold.").await;
+    let context = scene.context();
+    assert!(context.contains("THE-MINE"), "the user's message is still the second last: {context}");
+    assert!(context.contains("Last: Dark. #2"), "{context}");
+    let event = scene.app.engine.run_command(scene.chat.clone(), "/sys A storm rises.".into(), Vec::new()).await;
+    event.unwrap();
+    scene.say("Bo? {{lastMessage}} #{{lastMessageId}}", "Aye.").await;
+    assert!(scene.context().ends_with("Bo? Cold. #3"), "{}", scene.context());
+}
+
+#[tokio::test]
+async fn greeting_of_a_group_names_all_members() {
+    let app = Headless::new().await;
+    let mut ids = Vec::new();
+    for name in ["Ada", "Bo", "Bo"] {
+        let fields = engine::api::CharacterFields {
+            name: name.into(),
+            first_message: "{{char}} in {{group}}; besides: {{notChar}}; {{charIfNotGroup}}.".into(),
+            group_only_greetings: Vec::new(),
+            ..engine::api::CharacterFields::default()
+        };
+        ids.push(app.engine.create_character(fields).await.unwrap().id);
+    }
+    let chat = app.engine.new_group(String::new(), ids.clone()).await.unwrap();
+    let text = selected_text(&chat.page.messages[0]);
+    assert!(text.starts_with("Ada in Ada, Bo, Bo (2); besides: "), "{text}");
+    let names: Vec<&str> = chat.members.iter().map(|member| member.name.as_str()).collect();
+    assert_eq!(names, ["Bo", "Bo (2)"], "two of one name can be told apart");
+    one_answers(&app, &chat.id).await;
+    app.model.reply("Aye.");
+    let (reply, _) = app.send(&chat.id, "Bo (2), are you there?").await;
+    let reply = reply.unwrap();
+    assert_eq!((reply.name.as_str(), reply.speaker.as_deref()), ("Bo (2)", Some(ids[2].as_str())));
+    say(&app, &chat.id, "Ada?").await;
+    let sent = app.model.last_request().unwrap().prompt.messages;
+    assert!(sent.iter().any(|message| message.text == "Bo (2): Aye."), "{sent:?}");
+}

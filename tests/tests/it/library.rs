@@ -178,3 +178,21 @@ async fn counts_texts_or_estimates_without_a_model() {
     let many = vec![String::new(); 257];
     assert!(matches!(app.engine.count_fields(many).await, Err(ApiError::BadInput { .. })));
 }
+
+/// The first page has about 3,000 tokens, however short the messages are.
+#[tokio::test]
+async fn page_of_short_messages_is_measured_in_tokens() {
+    let app = Headless::new().await;
+    let first = app.first_chat().await;
+    let lines: Vec<String> = (0..120)
+        .map(|number| {
+            let name = if number % 2 == 0 { "Sam" } else { first.character_name.as_str() };
+            json!({ "name": name, "is_user": number % 2 == 0, "mes": format!("s{number}") }).to_string()
+        })
+        .collect();
+    let header = json!({ "user_name": "Sam", "character_name": first.character_name, "chat_metadata": {} });
+    let file = format!("{header}\n{}\n", lines.join("\n"));
+    let report = app.engine.import_bytes("Short.jsonl".into(), file.into_bytes()).await.unwrap();
+    let page = app.engine.open_chat(report.imported[0].id.clone()).await.unwrap().page;
+    assert_eq!((page.messages.len(), page.more), (120, false));
+}

@@ -368,3 +368,21 @@ async fn assignments_survive_restart_and_end_with_owner() {
     app.engine.delete_persona(wren).await.unwrap();
     assert_eq!(app.engine.get_lorebook(id).await.unwrap().about.bindings, both[..1]);
 }
+
+#[tokio::test]
+async fn copies_of_lorebooks_have_names_of_their_own() {
+    let app = Headless::new().await;
+    let entry = json!({ "keys": ["mine"], "content": "Deep.", "enabled": true, "insertion_order": 1, "extensions": { "x": 1 } });
+    let file = json!({ "name": "Mine", "entries": [entry], "extensions": {} });
+    let report = app.engine.import_bytes("Mine.json".into(), file.to_string().into_bytes()).await.unwrap();
+    let id = report.imported[0].id.clone();
+    app.engine.bind_lorebook(id.clone(), vec![LorebookBinding::Global]).await.unwrap();
+    let original = app.engine.get_lorebook(id.clone()).await.unwrap();
+    let copy = app.engine.duplicate_lorebook(id.clone()).await.unwrap();
+    let second = app.engine.duplicate_lorebook(copy.about.id.clone()).await.unwrap();
+    assert_eq!((copy.about.name.as_str(), second.about.name.as_str()), ("Mine (2)", "Mine (3)"));
+    assert_eq!(copy.entries, original.entries);
+    assert!(copy.about.bindings.is_empty(), "the same entries are not sent twice");
+    app.engine.delete_lorebook(id).await.unwrap();
+    assert_eq!(app.engine.get_lorebook(copy.about.id).await.unwrap().entries.len(), 1, "the copy is independent");
+}

@@ -1,6 +1,6 @@
 //! Personas bound to characters, the place of their descriptions, and conversions between personas and characters.
 
-use engine::api::{CharacterFields, NoteRole, Persona, PersonaPlace, PersonaPosition};
+use engine::api::{CharacterFields, ChatFileFormat, NoteRole, Persona, PersonaPlace, PersonaPosition};
 use serde_json::json;
 use tests::headless::Headless;
 
@@ -119,4 +119,44 @@ async fn character_becomes_a_persona_and_comes_back() {
     let CharacterFields { name, description, .. } = back.fields;
     assert_eq!((name.as_str(), description.as_str()), ("Ada", "{{char}} waits for {{user}}.\n\npatient"));
     assert!(app.engine.character_from_persona("nobody".into()).await.is_err());
+}
+
+/// Messages keep the name of their persona: shown, exported and sent.
+#[tokio::test]
+async fn messages_keep_the_name_of_their_time() {
+    let app = Headless::new().await;
+    let ada = character(&app, "Ada", "keeps the lighthouse").await;
+    let (tom, rosa) =
+        (persona(&app, "Tom", PersonaPlace::default()).await, persona(&app, "Rosa", PersonaPlace::default()).await);
+    let chat = app.engine.new_chat(ada).await.unwrap().id;
+    for (id, name) in [(&tom, "Tom"), (&rosa, "Rosa")] {
+        app.engine.set_chat_persona(chat.clone(), id.clone()).await.unwrap();
+        app.model.reply("Hm.");
+        app.send(&chat, &format!("I am {name}.")).await;
+    }
+    let said =
+        |transcript: Vec<String>| transcript.into_iter().filter(|line| line.contains("I am")).collect::<Vec<_>>();
+    assert_eq!(said(app.transcript(&chat).await), ["Tom: I am Tom.", "Rosa: I am Rosa."]);
+    let sent = app.model.last_request().unwrap().prompt.messages;
+    let ends = |end: &str| sent.iter().any(|message| message.text.ends_with(end));
+    assert!(ends("Tom: I am Tom.") && ends("I am Rosa.") && !ends("Rosa: I am Rosa."), "{sent:?}");
+    // A new name and a deleted persona change nothing that was said.
+    let mut renamed = app.engine.list_personas().await.unwrap().into_iter().find(|one| one.id == rosa).unwrap();
+    renamed.name = "Rose".into();
+    app.engine.save_persona(renamed).await.unwrap();
+    assert_eq!(said(app.transcript(&chat).await), ["Tom: I am Tom.", "Rosa: I am Rosa."]);
+    app.model.reply("Hm.");
+    app.send(&chat, "I am Rose.").await;
+    app.engine.delete_persona(rosa).await.unwrap();
+    let all = ["Tom: I am Tom.", "Rosa: I am Rosa.", "Rose: I am Rose."];
+    assert_eq!(said(app.transcript(&chat).await), all);
+    for format in [ChatFileFormat::Jsonl, ChatFileFormat::Text, ChatFileFormat::Html, ChatFileFormat::Markdown] {
+        let file = app.engine.export_chat(chat.clone(), format).await.unwrap();
+        let text = String::from_utf8(file.bytes).unwrap();
+        for name in ["Tom", "Rosa", "Rose"] {
+            assert!(text.contains(name), "{format:?} lacks {name}: {text}");
+        }
+    }
+    let found = app.engine.search_messages("Rosa".into(), Some(chat), 0).await.unwrap();
+    assert!(found.hits.iter().any(|hit| hit.name.as_deref() == Some("Rosa")), "{found:?}");
 }

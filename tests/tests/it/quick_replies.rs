@@ -233,3 +233,37 @@ async fn hostile_set_stays_within_limits() {
     assert!(replies.run(0, "").await.is_err(), "an empty text is not sent");
     assert!(replies.run(9_999, "").await.is_err());
 }
+
+/// The model writes into an empty composer only: a button or a chain never erases what the user has typed.
+#[tokio::test]
+async fn impersonation_keeps_the_typed_text() {
+    let replies = Replies::of(json!([
+        { "message": "/impersonate", "label": "Write" },
+        { "message": "/note Rain. | /impersonate", "label": "Chain" },
+    ]))
+    .await;
+    let draft = async || replies.app.engine.open_chat(replies.chat.clone()).await.unwrap().draft;
+    let typed = "My long unsent paragraph.";
+    for index in [0, 1] {
+        replies.app.engine.save_draft(replies.chat.clone(), typed.into()).await.unwrap();
+        assert!(replies.run(index, typed).await.is_err());
+        assert_eq!(draft().await, typed);
+        // The composer may not have stored its text yet.
+        replies.app.engine.save_draft(replies.chat.clone(), String::new()).await.unwrap();
+        assert!(replies.run(index, typed).await.is_err());
+        assert_eq!(draft().await, typed);
+        replies.app.engine.save_draft(replies.chat.clone(), "/impersonate now".into()).await.unwrap();
+        assert!(replies.run(index, "/impersonate now").await.is_err(), "another text than the command");
+    }
+    // A typed command makes room for its own result.
+    replies.app.engine.save_draft(replies.chat.clone(), "/impersonate".into()).await.unwrap();
+    replies.app.model.reply("Written by the model.");
+    let mut events = replies.app.engine.subscribe();
+    replies.app.engine.run_command(replies.chat.clone(), "/impersonate".into(), Vec::new()).await.unwrap();
+    loop {
+        if let Event::Drafted { .. } = events.next().await.unwrap() {
+            break;
+        }
+    }
+    assert_eq!(draft().await, "Written by the model.");
+}

@@ -1,6 +1,7 @@
 //! Regex scripts in SillyTavern's format over whole turns: stored, displayed and sent text, and notices.
 
 use engine::api::{PromptReport, RegexScriptRow, ScriptTrial, SettingOwner, SettingValue, WhatIf};
+use provider::{ProviderError, ProviderErrorKind};
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, selected_text};
 
@@ -233,4 +234,88 @@ async fn script_can_be_tested_before_saving() {
     assert!(endless.problem.is_some() && endless.overrun, "{endless:?}");
     assert!(house.app.engine.list_regex_scripts().await.unwrap().is_empty());
     assert!(house.app.engine.try_regex_script("no script".into(), String::new(), None).await.is_err());
+}
+
+/// Experience points that a reply mentions are counted and removed.
+async fn counting(more: Value) -> House {
+    let find = "/\\[xp:(\\d+)\\]/g";
+    House::open(&[script("XP", find, "{{addvar::xp::$1}}", more)]).await
+}
+
+impl House {
+    async fn xp(&self) -> String {
+        let stored = self.say("XP {{getvar::xp}}.", "Ok.").await;
+        let last = stored.lines().last().unwrap_or_default().to_owned();
+        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        // The question and its reply leave no trace.
+        let question = chat.page.messages[chat.page.messages.len() - 2].id.clone();
+        self.app.engine.delete_from(question).await.unwrap();
+        last
+    }
+
+    async fn last(&self) -> engine::api::Message {
+        self.app.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages.pop().unwrap()
+    }
+
+    async fn again(&self, reply: &str) {
+        self.app.model.reply(reply);
+        let mut events = self.app.engine.subscribe();
+        self.app.engine.regenerate(self.chat.clone()).await.unwrap();
+        ended(&mut events, &self.chat).await;
+    }
+}
+
+#[tokio::test]
+async fn variables_count_once_per_version() {
+    let house = counting(json!({})).await;
+    house.say("{{setvar::xp::900}}Hi.", "Good. [xp:20]").await;
+    assert_eq!(house.xp().await, "XP 920.");
+    house.again("Better. [xp:50]").await;
+    assert_eq!(house.xp().await, "XP 950.", "the first version no longer counts");
+    house.again("Best.").await;
+    assert_eq!(house.xp().await, "XP 900.");
+    let message = house.last().await.id;
+    house.app.engine.select_swipe(message.clone(), 0).await.unwrap();
+    assert_eq!(house.xp().await, "XP 920.");
+    house.app.model.reply(" More. [xp:5]");
+    let mut events = house.app.engine.subscribe();
+    house.app.engine.continue_reply(house.chat.clone()).await.unwrap();
+    ended(&mut events, &house.chat).await;
+    assert_eq!(house.xp().await, "XP 925.", "the continued part counts too");
+    house.app.engine.delete_swipe(message.clone(), 0).await.unwrap();
+    assert_eq!(house.xp().await, "XP 950.", "the next version is shown");
+    house.app.engine.delete_message(message.clone()).await.unwrap();
+    assert_eq!(house.xp().await, "XP 900.");
+    house.app.engine.restore_message(message).await.unwrap();
+    assert_eq!(house.xp().await, "XP 950.");
+}
+
+#[tokio::test]
+async fn edits_count_only_what_is_new() {
+    let find = "/\\[xp:(\\d+)\\]/g";
+    let keeps = script("Kept", find, "[xp:$1]{{addvar::xp::$1}}", json!({ "runOnEdit": true }));
+    let house = House::open(&[keeps]).await;
+    house.say("{{setvar::xp::0}}Hi.", "Good. [xp:20]").await;
+    assert_eq!(house.xp().await, "XP 20.");
+    let message = house.last().await.id;
+    house.app.engine.edit_message(message.clone(), "Very good. [xp:20]".into()).await.unwrap();
+    assert_eq!(house.xp().await, "XP 20.", "the same mark counts once");
+    house.app.engine.edit_message(message.clone(), "Very good. [xp:30]".into()).await.unwrap();
+    assert_eq!(house.xp().await, "XP 30.");
+    house.again("Bad.").await;
+    assert_eq!(house.xp().await, "XP 0.", "the edit belongs to its version");
+    house.app.engine.select_swipe(message, 0).await.unwrap();
+    assert_eq!(house.xp().await, "XP 30.");
+}
+
+#[tokio::test]
+async fn failed_regeneration_keeps_variables() {
+    let house = counting(json!({})).await;
+    house.say("{{setvar::xp::900}}Hi.", "Good. [xp:20]").await;
+    let refused = ProviderError::new(ProviderErrorKind::Unreachable, "nothing listens there", "start it");
+    house.app.model.fail(refused);
+    let mut events = house.app.engine.subscribe();
+    house.app.engine.regenerate(house.chat.clone()).await.unwrap();
+    ended(&mut events, &house.chat).await;
+    assert_eq!(house.xp().await, "XP 920.");
 }

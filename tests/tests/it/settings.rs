@@ -250,6 +250,69 @@ async fn template_suggests_the_reply_length() {
     assert_eq!(sent().await, 90, "its style is short messages");
 }
 
+/// A mode or preset that is gone does not stop replies; the turn says what it uses instead.
+#[tokio::test]
+async fn things_that_are_gone_fall_back_with_a_notice() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let owner = chat_owner(&chat);
+    let named = |name: &str| SettingValue::Text(name.into());
+    let mode = engine::api::Mode { name: "pirate".into(), text: "Arr.".into(), built_in: false, changed: false };
+    app.engine.save_mode(mode).await.unwrap();
+    let preset = engine::api::SamplerPreset {
+        id: String::new(),
+        name: "Calm".into(),
+        built_in: false,
+        values: [("temperature".to_owned(), SettingValue::Number(0.2))].into(),
+    };
+    let preset = app.engine.save_sampler_preset(preset).await.unwrap().id;
+    let own = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "own", "name": "Own",
+        "sections": [{"name": "a", "lines": ["Be brief."]}]});
+    let template = app.engine.save_template(String::new(), own.to_string()).await.unwrap().summary.id;
+    set(&app, &owner, "mode", named("Pirate")).await;
+    set(&app, &owner, "template", named("own")).await;
+    set(&app, &owner, "sampler_preset", named(&preset)).await;
+    app.engine.delete_mode("pirate".into()).await.unwrap();
+    app.engine.delete_template(template.clone()).await.unwrap();
+    app.engine.delete_sampler_preset(preset.clone()).await.unwrap();
+
+    app.model.reply("Hm.");
+    let (reply, reason) = app.send(&chat, "Hi.").await;
+    assert_eq!(reason, engine::api::EndReason::Stop);
+    let notices = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap().notices.join("\n");
+    for gone in ["\"pirate\"", &format!("\"{template}\""), &format!("\"{preset}\"")] {
+        assert!(notices.contains(gone), "{gone}: {notices}");
+    }
+    app.engine.preview_prompt(chat, "Hi.".into(), engine::api::WhatIf::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn unknown_names_are_refused_with_the_list() {
+    let app = Headless::new().await;
+    app.first_chat().await;
+    for (key, listed) in [
+        ("mode", "default, study, chill, creative"),
+        ("template", "storyteller"),
+        ("chat_format", "chatml"),
+        ("sampler_preset", "none"),
+        ("memory_model", "auto"),
+        ("continue_prompt", "auto"),
+    ] {
+        for value in ["nosuch", "nosuch-2"] {
+            let owner = SettingOwner::Global;
+            let refused = app.engine.set_setting_in_words(owner, key.into(), value.into()).await.unwrap_err();
+            let engine::api::ApiError::BadInput { message, hint, .. } = &refused else { panic!("{refused:?}") };
+            assert!(message.contains(value) && hint.contains(listed), "{key}: {message} {hint}");
+        }
+    }
+    for (key, value) in [("mode", "STUDY"), ("template", "Base Role-play"), ("continue_prompt", "continue")] {
+        app.engine.set_setting_in_words(SettingOwner::Global, key.into(), value.into()).await.unwrap();
+    }
+    let all = app.engine.layered_settings(SettingOwner::Global).await.unwrap();
+    assert_eq!(one(&all, "mode").value, SettingValue::Text("study".into()));
+    assert_eq!(one(&all, "template").value, SettingValue::Text("base-roleplay".into()));
+}
+
 /// Limits come from the model's profile.
 #[tokio::test]
 async fn two_models_have_two_profiles() {

@@ -53,6 +53,8 @@ async fn unknown_commands_and_names_are_refused() {
         (RefusalCode::UnknownCommand, vec!["mode".into(), "model".into()])
     );
     assert_eq!(refused(&app, &chat, "/mode stduy").await, (RefusalCode::UnknownName, vec!["study".into()]));
+    let CommandOutcome::Refused { refusal } = run(&app, &chat, "/mode nosuch").await else { panic!() };
+    assert!(refusal.message.contains("default, study, chill, creative"), "{}", refusal.message);
     assert_eq!(refused(&app, &chat, "/persona Nobody").await.0, RefusalCode::UnknownName);
     assert_eq!(refused(&app, &chat, "/roll luck").await.0, RefusalCode::BadDice);
     assert_eq!(refused(&app, &chat, "/swipe 9").await.0, RefusalCode::BadNumber);
@@ -193,4 +195,37 @@ async fn branch_and_checkpoint_keep_the_place() {
     run(&app, &chat, "/checkpoint -").await;
     assert!(names().await.is_empty());
     assert_eq!(refused(&app, &chat, "/checkpoint").await.0, RefusalCode::ArgumentMissing);
+}
+
+#[tokio::test]
+async fn versions_of_a_reply_can_be_deleted() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.reply("One.").reply("Two.").reply("Three.");
+    app.send(&chat, "Hi.").await;
+    for _ in 0..2 {
+        let mut events = app.engine.subscribe();
+        app.engine.regenerate(chat.clone()).await.unwrap();
+        ended(&mut events, &chat).await;
+    }
+    let texts = async || {
+        let message = app.engine.open_chat(chat.clone()).await.unwrap().page.messages.pop().unwrap();
+        let texts: Vec<String> = message.swipes.iter().map(|swipe| swipe.text.clone()).collect();
+        (texts, message.selected)
+    };
+    run(&app, &chat, "/swipe 2").await;
+    assert!(matches!(run(&app, &chat, "/delswipe 1").await, CommandOutcome::Updated { .. }));
+    assert_eq!(texts().await, (vec!["Two.".into(), "Three.".into()], 0), "the shown version stays");
+    assert_eq!(refused(&app, &chat, "/delswipe 3").await.0, RefusalCode::BadNumber);
+    run(&app, &chat, "/delswipe").await;
+    assert_eq!(texts().await, (vec!["Three.".into()], 0), "the next one is shown");
+    assert!(app.engine.run_command(chat.clone(), "/delswipe".into(), Vec::new()).await.is_err(), "the only one stays");
+    assert_eq!(texts().await.0.len(), 1);
+    app.model.reply("Four.");
+    let mut events = app.engine.subscribe();
+    app.engine.regenerate(chat.clone()).await.unwrap();
+    ended(&mut events, &chat).await;
+    assert_eq!(texts().await, (vec!["Three.".into(), "Four.".into()], 1));
+    let hits = app.engine.search_messages("Two".into(), Some(chat), 0).await.unwrap();
+    assert!(hits.hits.is_empty(), "deleted words are not found: {hits:?}");
 }

@@ -40,7 +40,7 @@ async fn deleted_chat_can_be_restored_after_a_restart() {
     let app = app.restart().await;
     assert!(app.engine.list_chats().await.unwrap().iter().all(|listed| listed.id != chat));
     let trash = app.engine.trash().await.unwrap();
-    assert_eq!((trash.len(), &trash[0].id, trash[0].backups), (1, &chat, 0));
+    assert_eq!((trash.len(), &trash[0].id, trash[0].backups), (1, &chat, 1), "the session ended with a backup");
     app.engine.restore_from_trash(chat_ref(&chat)).await.unwrap();
     assert!(app.engine.trash().await.unwrap().is_empty());
     let back = app.engine.whole_chat(chat).await.unwrap();

@@ -36,11 +36,11 @@ export async function serve({ data: kept, variables = {} } = {}) {
 		nook.on("error", reject);
 		nook.on("exit", (code) => reject(new Error(`nook ended with ${code}: ${complaints}`)));
 	});
-	const stop = async () => {
+	const end = async (signal) => {
 		const ended = new Promise((resolve) => nook.on("exit", resolve));
-		nook.kill("SIGINT");
+		nook.kill(signal);
 		await ended;
 		if (!kept) await rm(data, { recursive: true, force: true });
 	};
-	return { url, stop };
+	return { url, stop: () => end("SIGINT"), kill: () => end("SIGKILL") };
 }

@@ -50,7 +50,7 @@ test("member is away and is told later", async () => {
 	await member.getByRole("button", { name: "Tell Captain Osei everything" }).click();
 	await member.getByText("Does not know").waitFor({ state: "detached" });
 	await id("turn-order").selectOption("pooled");
-	await page.getByText("After your message, everyone speaks once").waitFor();
+	await page.getByText("in auto mode everyone speaks once").waitFor();
 	assert.deepEqual(await axe(page), []);
 });
 

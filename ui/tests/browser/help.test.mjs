@@ -44,7 +44,7 @@ test("search finds a page and opens it by keyboard", async () => {
 	await eventually(async () => assert.equal(await title(), "Memory"));
 	await search().fill("zzzz");
 	await id("help").getByRole("status").getByText("No results for “zzzz”.").waitFor();
-	assert.equal(await id("help-hit").count(), 0);
+	assert.ok((await id("help-hit").count()) > 0, "the nearest topics are offered");
 });
 
 test("error links to its heading", async () => {

@@ -123,8 +123,18 @@ test("bulk import gives a reason for each skipped file", async () => {
 	const report = id("import-report");
 	await report.getByText("Mira is already in the library").waitFor();
 	await report.getByText("The picture contains no character card.").waitFor();
+	await id("imported-character").getByRole("heading", { name: "2 characters" }).waitFor();
+	await id("use-presets").click();
+	await id("import-choices").getByText("Used now: sampler preset My Creative.").waitFor();
 	await page.keyboard.press("Escape");
 	await report.waitFor({ state: "detached" });
+});
+
+test("a row of the import report opens the thing", async () => {
+	await show("imported");
+	await id("imported-chat").getByRole("button", { name: "The night ferry" }).click();
+	await id("import-report").waitFor({ state: "detached" });
+	await id("composer").waitFor();
 });
 
 test("folder import runs in the background with a report", async () => {

@@ -131,7 +131,7 @@ test("Enter sends, the reply streams and shows figures", async () => {
 	assert.deepEqual([own, reply], ["user", "character"]);
 	await done();
 	await eventually(async () => assert.equal(await last().getAttribute("data-state"), "finished"));
-	await eventually(async () => assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% cached · [\d.]+ s$/));
+	await eventually(async () => assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% from cache · [\d.]+ s$/));
 });
 
 test("figures open the X-ray of their reply", async () => {
@@ -145,7 +145,7 @@ test("figures open the X-ray of their reply", async () => {
 test("second turn uses the prompt cache", async () => {
 	await say("And who lives up here?");
 	await done();
-	const [, percent] = (await last().getByTestId("figures").innerText()).match(/(\d+)% cached/);
+	const [, percent] = (await last().getByTestId("figures").innerText()).match(/(\d+)% from cache/);
 	assert.ok(Number(percent) > 50, `${percent} % reused`);
 });
 
@@ -237,7 +237,7 @@ test("undo restores a deleted message", async () => {
 
 test("draft survives a reload", async () => {
 	await id("composer").fill("Half a thought");
-	await page.waitForResponse((response) => response.url().endsWith("/api/op/save_draft"));
+	await page.waitForResponse((response) => response.url().endsWith("/api/op/keep_draft"));
 	await page.reload();
 	await last().waitFor();
 	await page.waitForFunction(() => document.querySelector("[data-testid=composer]")?.value === "Half a thought");

@@ -36,6 +36,7 @@ test("blocks are found by inclusion and drop reasons", async () => {
 
 test("stages show times, the model's after the reply", async () => {
 	await show("xray");
+	await id("xray-panel").getByText("More figures").click();
 	const summary = id("xray-timings").locator("summary");
 	await eventually(async () => assert.equal(await summary.innerText(), "built in 7.4 ms · read 270 ms · first words 310 ms"));
 	await summary.click();
@@ -261,7 +262,7 @@ test("prompts screen opens the template in use", async () => {
 	await show("templates");
 	await page.getByRole("heading", { name: "Base Role-play" }).waitFor();
 	const whole = id("whole-prompt");
-	await whole.getByRole("button", { name: "identity", exact: true }).waitFor();
+	await whole.getByRole("button", { name: "Identity", exact: true }).waitFor();
 	await whole.getByText("The mill has stood dark").waitFor();
 	await whole.getByText("Wanderer reads by candle at night.").waitFor();
 	await whole.getByText("It has begun to rain. The lamps hiss.").waitFor();

@@ -9,7 +9,7 @@ const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1024,
 
 test("axe finds nothing on backups and trash", async () => {
 	const found = [];
-	for (const scene of ["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"]) {
+	for (const scene of ["backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete"]) {
 		for (const theme of ["dark", "light"]) {
 			await show(scene, theme);
 			found.push(...(await axe(page)).map((line) => `${scene}: ${line}`));

@@ -10,7 +10,7 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 
 /** All scenes of the scripted engine. tests/mock/scenes.ts sets them up. */
 export const SCENES = [
-	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
+	...["chat", "first", "crowd", "empty", "nomodel", "long", "tall", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents", "toolrounds", "toolquestion", "toolsettings"],
 	...["sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
@@ -21,17 +21,26 @@ export const SCENES = [
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
 	...["toolservers", "toolserversnone", "toolserveredit", "toolserverspaste"],
-	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
+	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete"],
 	...["help", "helperror", "helpsearch", "helplist"],
 ];
 
-/** Builds the UI with the scripted engine and serves it. Each process has a build of its own, so that several can run at once. */
+const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error" };
+
+/** Builds the UI with the scripted engine into a folder. */
+export const buildScripted = (outDir) => build({ ...config, build: { outDir } });
+
+/** Serves the build of the whole run, or one of its own if a file is run alone. */
 export async function serveScripted() {
-	const outDir = await mkdtemp(join(tmpdir(), "inglenook-mock-"));
-	const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error", build: { outDir } };
-	await build(config);
-	const server = await preview({ ...config, preview: { port: 0, strictPort: false, host: "127.0.0.1" } });
-	return { address: server.resolvedUrls.local[0], stop: () => server.close().then(() => rm(outDir, { recursive: true })) };
+	const shared = process.env.INGLENOOK_SCRIPTED_UI;
+	const outDir = shared ?? (await mkdtemp(join(tmpdir(), "inglenook-mock-")));
+	if (!shared) await buildScripted(outDir);
+	const server = await preview({ ...config, build: { outDir }, preview: { port: 0, strictPort: false, host: "127.0.0.1" } });
+	const stop = async () => {
+		await server.close();
+		if (!shared) await rm(outDir, { recursive: true });
+	};
+	return { address: server.resolvedUrls.local[0], stop };
 }
 
 export async function open(page, address, scene, theme = "dark", language = "en") {

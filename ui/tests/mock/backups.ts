@@ -1,4 +1,4 @@
-import type { ApiError, Backup, BackupKind, Backups, RestorePreview, TrashItem, TrashRef } from "../../src/lib/api/generated";
+import type { ApiError, Backup, BackupKind, Backups, DataWarningKind, DataWarnings, RestorePreview, TrashItem, TrashRef } from "../../src/lib/api/generated";
 
 const HOUR = 3_600_000;
 const FOLDER = "/home/sam/.local/share/inglenook/backups";
@@ -20,6 +20,7 @@ export class MockBackups {
 		failed: null,
 		restorePending: false,
 	};
+	warnings: DataWarnings = { warnings: [], newestBackup: null };
 	items: TrashItem[] = [
 		{ kind: "chat", id: "t1", name: "The night ferry", with: "Captain Osei", messages: 148, deleted: ago(3), purged: ago(-717), backups: 6 },
 		{ kind: "character", id: "t2", name: "Juniper of the Long Marsh and the Lanterns", with: null, messages: 2210, deleted: ago(49), purged: ago(-671), backups: 4 },
@@ -35,10 +36,27 @@ export class MockBackups {
 		this.info.backups.push({ ...backup(5, "setAside"), pictures: null, checked: false });
 	}
 
+	/** Every kind of warning about the data. */
+	warn(): void {
+		const kinds: [DataWarningKind, number, string][] = [
+			["logLost", 3, ""],
+			["textsChanged", 0, "the text of 1 message has changed on disk"],
+			["backupFailed", 0, "The last backup failed: the disk with the data folder /home/sam/.local/share/inglenook is full."],
+			["secondCopyFailed", 0, "The folder /media/sam/Archive is not available."],
+			["picturesLost", 2, ""],
+			["picturesRestored", 1, ""],
+			["clockAhead", 0, ""],
+		];
+		const warnings = kinds.map(([kind, count, detail]) => ({ kind, count, detail, since: ago(1) }));
+		this.warnings = { warnings, newestBackup: backup(2) };
+	}
+
 	choose(folder: string | null): Backups {
 		return (this.info = { ...this.info, secondPlace: folder, secondPlaceMissing: false });
 	}
 
+	op_data_warnings = () => this.warnings;
+	op_dismiss_data_warning = ({ kind }: { kind: DataWarningKind }) => (this.warnings = { ...this.warnings, warnings: this.warnings.warnings.filter((warning) => warning.kind !== kind) });
 	op_backups = () => this.info;
 	op_backup = () => {
 		const made = backup(0, "byHand");

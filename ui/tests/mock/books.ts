@@ -49,6 +49,14 @@ export class MockBooks {
 		this.#all.unshift(made);
 		return made;
 	};
+	op_duplicate_lorebook = ({ id }: { id: string }) => {
+		const known = this.#book(id);
+		const made = book(`b${this.#next++}`, `${known.about.name} (2)`, []);
+		made.entries.push(...structuredClone(known.entries));
+		made.about.entryCount = made.entries.length;
+		this.#all.unshift(made);
+		return made;
+	};
 	op_update_lorebook = ({ id, fields }: { id: string; fields: LorebookFields }) => {
 		const known = this.#book(id);
 		known.fields = fields;

@@ -158,6 +158,13 @@ export function longChat(count: number): Message[] {
 	});
 }
 
+/** Messages that are higher than the view. A word stands deep inside the first and the last. */
+export function tallChat(): Message[] {
+	const paragraphs = (word: string) => Array.from({ length: 60 }, (_, at) => `${at === 0 ? "Firstline. " : ""}${at === 40 ? word : ""} ${at + 1}. ${"The lamps are lit along the quay, and the harbour is quiet tonight. ".repeat(4)}`).join("\n\n");
+	const short = (of: number) => message(`t${of}`, of % 2 === 0 ? "character" : "user", [swipe(`t${of}s`, "A short line.")]);
+	return [message("t0", "character", [swipe("t0s", paragraphs("Needleword."))]), short(1), short(2), short(3), message("t4", "character", [swipe("t4s", `${paragraphs("Haystack.")}\n\nThe very end.`)])];
+}
+
 /** Pictures that are generated, so that no file is needed. */
 export function portrait(hash: string): string {
 	const [back, robe, skin, hair] = { c1: ["#3b2a20", "#7a4a2a", "#e0b088", "#2a1a14"], c2: ["#1f3440", "#2f5666", "#6b4630", "#d8d2c8"], c3: ["#3a2434", "#6b3a58", "#d9a680", "#4a2a1a"], c4: ["#24361f", "#4f7a3a", "#f0c8a8", "#b4501c"], c5: ["#2c3850", "#c8d0e0", "#f2d8c0", "#14141c"] }[hash] ?? ["#333", "#555", "#ccc", "#222"];

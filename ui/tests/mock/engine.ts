@@ -1,6 +1,7 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
+import { MockDrafts } from "./drafts";
 import { MockLocalApi } from "./localApi";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
@@ -57,6 +58,7 @@ const REPORT: ImportReport = {
 	skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is already in the library" }],
 	refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture contains no character card." }],
 	cancelled: false,
+	choices: [{ setting: "sampler_preset", value: "my-creative", name: "sampler preset My Creative" }],
 };
 
 /** A scripted engine for tests and screenshots. It keeps the order of events and the id formats of the real one. */
@@ -65,6 +67,7 @@ export class MockEngine implements Transport {
 	readonly importsFolders = true;
 	readonly desktop = true;
 	readonly backups = new MockBackups();
+	readonly drafts = new MockDrafts();
 	readonly localApi = new MockLocalApi();
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
@@ -122,6 +125,7 @@ export class MockEngine implements Transport {
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
 		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
 		else if (scene === "long") this.#chat("c1", data.longChat(600), 0);
+		else if (scene === "tall") this.#chat("c1", data.tallChat(), 0);
 		else if (scene !== "empty") this.#chat("c1", data.conversation(), 0.2);
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);
@@ -129,6 +133,7 @@ export class MockEngine implements Transport {
 		if (scene.startsWith("sprites")) this.scenery.drawn = ["c1", "c2"];
 		if (scene === "backupsnone") this.backups.clear();
 		if (scene === "backupsfailed") this.backups.fail();
+		if (scene === "datawarnings") this.backups.warn();
 		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "booksnone") this.books.clear();
@@ -174,6 +179,10 @@ export class MockEngine implements Transport {
 	/** Notifications that the page asked for. */
 	notified: { title: string; text: string }[] = [];
 	offer: (paths: string[]) => void = () => {};
+	watchClosing = () => () => {};
+	/** The picture in the clipboard. */
+	clipboard: string | null = null;
+	clipboardPicture = async (): Promise<string | null> => this.clipboard;
 	watchOpenings(listener: (paths: string[]) => void): () => void {
 		this.offer = listener;
 		return () => {};
@@ -203,7 +212,7 @@ export class MockEngine implements Transport {
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
 	exportPromptFile = async () => "/home/sam/Downloads/stars.json";
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
-	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
+	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, choices: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
 		const report = structuredClone(REPORT);
 		this.emit({ event: "imported", report });
@@ -425,7 +434,14 @@ export class MockEngine implements Transport {
 	op_restore_tags = ({ tags }: { tags: CharacterTags[] }) => {
 		for (const { id, fields } of this.characters) fields.tags = tags.find((one) => one.id === id)?.tags ?? fields.tags;
 	};
-	op_delete_characters = ({ characters }: { characters: string[] }) => characters.forEach((id) => this.#delete(this.characters, id));
+	/** Groups outlive a character, its other chats do not. */
+	op_delete_characters = ({ characters }: { characters: string[] }) => {
+		for (const id of characters) {
+			const alone = this.chats.filter((chat) => chat.character === id && chat.members.length === 0);
+			for (const chat of alone) this.#delete(this.chats, chat.id);
+			this.#delete(this.characters, id, () => alone.toReversed().forEach((chat) => this.#restore(chat.id)));
+		}
+	};
 	op_restore_characters = ({ characters }: { characters: string[] }) => characters.toReversed().forEach((id) => this.#restore(id));
 	op_count_fields = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => Math.ceil(text.length / 4)), model: this.models[0]?.name ?? "", exact: this.models.length > 0 });
 	op_list_personas = () => this.personas;
@@ -501,6 +517,15 @@ export class MockEngine implements Transport {
 	};
 	op_remove_document = ({ id }: { id: string }) => this.#delete(this.documents, id);
 	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
+	op_drafts = ({ kind, owner }: { kind: DraftKind; owner: string }) => this.drafts.of(kind, owner);
+	op_write_draft = (args: Parameters<MockDrafts["write"]>[0]) => this.drafts.write(args);
+	op_discard_draft = ({ id }: { id: string }) => this.drafts.discard(id);
+	op_keep_draft = ({ chat: id, text, known }: { chat: string; text: string; known: string }) => {
+		const chat = this.chat(id);
+		this.drafts.replace(id, { stored: chat.draft, known, text });
+		chat.draft = text;
+		return this.drafts.of("composer", id);
+	};
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
 	op_delete_chats = ({ chats, keepLearned }: { chats: string[]; keepLearned: boolean }) => chats.forEach((id) => this.#delete(this.chats, id, keepLearned ? undefined : this.memories.leave(id)));
@@ -579,6 +604,15 @@ export class MockEngine implements Transport {
 	};
 	op_stop = ({ chat: id }: { chat: string }) => this.end(this.chat(id), { kind: "cancelled" });
 	op_select_swipe = ({ message: id, index }: { message: string; index: number }) => Object.assign(this.#message(id).message, { selected: index });
+	op_delete_swipe = ({ message: id, index }: { message: string; index: number }) => {
+		const { message } = this.#message(id);
+		message.swipes.splice(index, 1);
+		return Object.assign(message, { selected: Math.min(message.selected, message.swipes.length - 1) });
+	};
+	op_edit_message_from = ({ message: id, was, text }: { message: string; was: string; text: string }) => {
+		const { message } = this.#message(id);
+		return message.swipes[message.selected]?.text === was ? this.op_edit_message({ message: id, text }) : null;
+	};
 	op_edit_message = ({ message: id, text }: { message: string; text: string }) => {
 		const { message } = this.#message(id);
 		Object.assign(message.swipes[message.selected] ?? {}, { text });

@@ -6,7 +6,7 @@ const PAGE = "https://huggingface.co/";
 
 const suggestion = (id: string, name: string, billions: number, bytes: number, rest: Partial<SuggestedModel>): SuggestedModel => ({
 	id, name, billions, activeBillions: null, bytes, repo: `library/${id}-GGUF`, licence: "Apache-2.0", licenceUrl: "https://www.apache.org/licenses/LICENSE-2.0", hasTerms: false, languages: ["en", "de", "fr", "es"],
-	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", best: false, installed: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
+	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", tokensPerSecond: (25 * GB) / bytes, best: false, installed: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
 });
 
 const SUGGESTIONS = [

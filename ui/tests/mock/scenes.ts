@@ -8,14 +8,14 @@ import { RICH } from "./rich";
 import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
-	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "tall", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents", "toolrounds", "toolquestion", "toolsettings",
 	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
-	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
+	"backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
 

@@ -10,9 +10,10 @@ const SERVERS: ToolServer[] = [
 			tool("Notes_folder", "write_file", "Create a new file or completely overwrite an existing file with new content. Use with caution as it will overwrite existing files without warning.", ["path", "content"], { title: "Write File", grant: "never" }),
 			tool("Notes_folder", "search_files", "Recursively search for files and directories matching a pattern.", ["path", "pattern", "excludePatterns"], { title: "Search Files", readsOnly: true }),
 		],
+		leftOut: [],
 	},
-	{ id: "s2", name: "Time", enabled: true, transport: { kind: "process", command: "uvx", args: ["mcp-server-time"] }, values: [], valuesAreForSession: false, state: { kind: "failed", message: "The program uvx was not found.", hint: "Install the program that runs the server, or enter its full path. Servers from npm need Node.js." }, tools: [tool("Time", "get_current_time", "Get current time in a specific timezone", ["timezone"])] },
-	{ id: "s3", name: "Search", enabled: false, transport: { kind: "http", url: "https://search.example.org/mcp" }, values: [{ name: "Authorization", stored: false }], valuesAreForSession: false, state: { kind: "off" }, tools: [] },
+	{ id: "s2", name: "Time", enabled: true, transport: { kind: "process", command: "uvx", args: ["mcp-server-time"] }, values: [], valuesAreForSession: false, state: { kind: "failed", message: "The program uvx was not found.", hint: "Install the program that runs the server, or enter its full path. Servers from npm need Node.js." }, tools: [tool("Time", "get_current_time", "Get current time in a specific timezone", ["timezone"])], leftOut: [{ name: "convert_time", reason: "its arguments are not an object" }] },
+	{ id: "s3", name: "Search", enabled: false, transport: { kind: "http", url: "https://search.example.org/mcp" }, values: [{ name: "Authorization", stored: false }], valuesAreForSession: false, state: { kind: "off" }, tools: [], leftOut: [] },
 ];
 
 const RESOURCES = [
@@ -39,7 +40,7 @@ export class MockToolServers {
 		if (this.all.some(({ id, name }) => name === draft.name && id !== draft.id)) throw { kind: "badInput", message: `There is already a tool server named ${draft.name}.`, hint: "Choose another name." } satisfies ApiError;
 		const known = this.all.find(({ id }) => id === draft.id);
 		const values = draft.values.map(({ name, value }) => ({ name, stored: value !== "" }));
-		const saved: ToolServer = { enabled: false, valuesAreForSession: false, state: { kind: "off" }, tools: [], ...known, id: known?.id ?? `new${this.#next++}`, name: draft.name, transport: draft.transport, values };
+		const saved: ToolServer = { enabled: false, valuesAreForSession: false, state: { kind: "off" }, tools: [], leftOut: [], ...known, id: known?.id ?? `new${this.#next++}`, name: draft.name, transport: draft.transport, values };
 		this.all = [...this.all.filter((one) => one !== known), saved].sort((one, other) => one.name.localeCompare(other.name));
 		this.emit({ event: "changed", what: "toolServers", id: saved.id });
 		return saved;

@@ -16,7 +16,7 @@ export class MockTools {
 
 	/** Asks whether a tool may run. */
 	ask(chat: MockChat, tool: string, source: string, given: object): void {
-		const request: ToolRequest = { id: `t${this.pending.length + 1}`, chat: chat.id, speaker: "Mira Vale", source, tool, description: "Reads a file of your notes.", arguments: JSON.stringify(given) };
+		const request: ToolRequest = { id: `t${this.pending.length + 1}`, chat: chat.id, speaker: "Mira Vale", source, tool, description: "Reads a file of your notes.", arguments: JSON.stringify(given), argumentTexts: [{ name: "path", about: "The file to read, below the folder of notes." }] };
 		this.pending.push(request);
 		this.engine.emit({ event: "toolAsked", chat: chat.id, request });
 	}

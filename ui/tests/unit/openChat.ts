@@ -33,11 +33,11 @@ afterEach(() => {
 
 /** Opens a chat of a fake engine, with `answers` to its calls. */
 export async function open(stored: Chat, answers: Record<string, (args: never) => unknown> = {}) {
-	const shell = new FakeShell({ open_chat: () => stored, save_draft: () => null, complete_command: () => [], ...answers });
+	const shell = new FakeShell({ open_chat: () => stored, complete_command: () => [], ...answers });
 	const state = new ChatState("chat", api(shell), {
 		deleted: (again) => (reported.undo = again),
 		detached: () => {},
-		undoable: () => {},
+		undoable: (_text, again) => (reported.undo = again),
 		failed: (error) => reported.failures.push(error),
 		replied: (name, text) => reported.heard.push(`${name}: ${text}`),
 		announce: (text) => reported.heard.push(text),

@@ -4,6 +4,9 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
+/** Answers about drafts and damage for tests without any. */
+const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }) };
+
 /** A transport whose answers are defined by each test. */
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
@@ -22,7 +25,7 @@ export class FakeShell implements Transport {
 
 	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
 		this.asked.push({ operation, args });
-		const answer = this.answers[operation];
+		const answer = this.answers[operation] ?? USUAL[operation];
 		if (!answer) throw new Error(`the test gave no answer to ${operation}`);
 		return answer(args as never);
 	};
@@ -51,7 +54,7 @@ export class FakeShell implements Transport {
 	pickProjector = async (_model: string): Promise<null> => null;
 	pickEmbeddingModel = async (): Promise<null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
-	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
+	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false, choices: [] });
 	exportCharacter = async (): Promise<string | null> => null;
 	exportMemories = async (): Promise<string | null> => null;
 	pickSecondPlace = async (_folder: string): Promise<null> => null;
@@ -63,6 +66,14 @@ export class FakeShell implements Transport {
 	answerOpenings = async (): Promise<void> => {};
 	notified: { title: string; text: string }[] = [];
 	notify = async (title: string, text: string): Promise<void> => void this.notified.push({ title, text });
+	watchClosing = (save: () => Promise<unknown>) => {
+		this.closing = save;
+		return () => {};
+	};
+	/** Lets the page save, as the shell does before it closes. */
+	closing: () => Promise<unknown> = async () => {};
+	clipboard: string | null = null;
+	clipboardPicture = async (): Promise<string | null> => this.clipboard;
 	restart = async (): Promise<void> => {};
 	exportPromptFile = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;

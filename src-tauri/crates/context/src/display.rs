@@ -2,7 +2,8 @@
 //!
 //! A passage begins with its tag at the start of a line and ends with the closing tag or with the reply. A tag
 //! in the middle of a line is visible text, because people and characters may talk about tags. The mark that
-//! ends an episode is a passage at any position. [`marks`] lists the spellings of models and servers.
+//! ends an episode is a passage at any position. `(Metrics`, `(KeyFrame` and `(Reminder` at the start of a line begin
+//! passages that end with their parenthesis. [`marks`] lists the spellings of models and servers.
 //!
 //! If the template of the server opened the thoughts, only their closing tag arrives. All text before it was
 //! thoughts, which [`ReplyPassage::ThoughtsClosed`] reports.
@@ -183,7 +184,7 @@ impl PassageFilter {
     }
 
     /// True if the passage ended, so that there is more to do.
-    fn hidden(&mut self, open: Open, pieces: &mut Vec<ReplyPiece>) -> bool {
+    fn hidden(&mut self, mut open: Open, pieces: &mut Vec<ReplyPiece>) -> bool {
         let (at, closed) = open.end(&self.held);
         let text: String = self.held.drain(..at).collect();
         let mut raw = text.clone();
@@ -215,7 +216,8 @@ pub struct Display {
 /// Splits the character's `text` for display. `None` means that it is shown unchanged.
 pub fn display(text: &str) -> Option<Display> {
     // Most replies contain no character that begins a mark, so they are shown unchanged.
-    if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') {
+    let in_parentheses = || text.split('(').skip(1).any(|rest| rest.starts_with(['m', 'M', 'k', 'K', 'r', 'R']));
+    if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') && !in_parentheses() {
         return None;
     }
     let mut filter = PassageFilter::default();
@@ -332,6 +334,32 @@ mod tests {
         assert_eq!((display.shown.as_str(), display.has_metrics, display.has_keyframe), ("Hello.", true, true));
     }
 
+    #[test]
+    fn hides_passages_in_parentheses_at_line_starts() {
+        for text in [
+            "(Metrics: joy 0.8)\nHello there.",
+            "(metrics)\nHello there.",
+            "Hello there.\n(Reminder: stay (very) kind)",
+            "(KeyFrame They met.\nIt rained.)\n\nHello there.",
+            "  (KEYFRAME: a)\n(Metrics: b)\nHello there.",
+            "(Metrics: never closed\n\nHello there.",
+        ] {
+            assert_eq!(shown(text).0, "Hello there.", "{text}");
+        }
+        assert!(display("(Metrics: joy 0.8)\nHello.").unwrap().has_metrics);
+        assert!(display("(KeyFrame: They met.)\nHello.").unwrap().has_keyframe);
+        for words in [
+            "(Metricsystem) Hello.",
+            "She (Metrics aside) waits.",
+            "(Remind me!) Hello.",
+            "(Reminders) a",
+            "(Key)",
+            "(Metrics",
+        ] {
+            assert_eq!(display(words), None, "{words}");
+        }
+    }
+
     /// Each flag has its own fixture; plain text sets none.
     #[test]
     fn sets_flag_for_each_kind_of_hidden_passage() {
@@ -368,7 +396,7 @@ mod tests {
         #[test]
         fn any_chunking_gives_the_same_passages(
             parts in proptest::collection::vec(
-                prop_oneof![Just("<think>"), Just("</think>"), Just("</seed:think> "), Just("<think a=\"1\">"), Just("[THINK]"), Just("[/THINK]"), Just("<|channel|>"), Just("final"), Just("<|message|>"), Just("<|channel>"), Just("<channel|>"), Just("<|end|>"), Just("."), Just("`"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
+                prop_oneof![Just("<think>"), Just("</think>"), Just("</seed:think> "), Just("<think a=\"1\">"), Just("[THINK]"), Just("[/THINK]"), Just("<|channel|>"), Just("final"), Just("<|message|>"), Just("<|channel>"), Just("<channel|>"), Just("<|end|>"), Just("."), Just("`"), Just("<metrics>"), Just("</metrics>"), Just("(Metrics: "), Just("(keyframe"), Just("("), Just(")"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
                 0..12,
             ),
             cut in 1_usize..5,

@@ -24,6 +24,7 @@ pub mod frozen;
 mod hash;
 pub mod importance;
 mod js_regex;
+pub mod json_pattern;
 mod line_ends;
 pub mod lore;
 pub mod macros;

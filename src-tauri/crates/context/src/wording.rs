@@ -114,6 +114,8 @@ pub(crate) fn above(own: &str, kind: BlockKind) -> Option<&str> {
 
 fn push_item<'b>(part: &mut String, block: &'b FrozenBlock, group: &mut &'b str) {
     let Some(above) = above(&block.heading, block.kind) else {
+        // A list that follows needs its heading again.
+        *group = "";
         part.push('\n');
         part.push_str(&inert(&block.text));
         return;

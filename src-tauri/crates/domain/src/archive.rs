@@ -32,6 +32,8 @@ const MAX_SHOWN: usize = 80;
 /// Why an archive is refused. Nothing from it was written to disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
+    #[error("this is not a complete ZIP file. Download or copy it again")]
+    Incomplete,
     #[error("the archive is damaged: {problem}; download or copy the file again")]
     Damaged { problem: String },
     #[error("the archive has {bytes} bytes, and the limit is {limit}. Remove some pictures or sounds from it")]
@@ -62,7 +64,10 @@ pub enum ArchiveError {
 
 impl From<ZipError> for ArchiveError {
     fn from(error: ZipError) -> Self {
-        Self::Damaged { problem: shown(&error.to_string()) }
+        match error {
+            ZipError::InvalidArchive(_) => Self::Incomplete,
+            other => Self::Damaged { problem: shown(&other.to_string()) },
+        }
     }
 }
 

@@ -11,19 +11,110 @@ pub const MAX_LABELS: usize = 60;
 /// Maximum number of characters of a label.
 const MAX_LABEL: usize = 40;
 
-/// Words that models write instead of the nouns of the default set.
+/// Words that models and picture files use, each with the label of the default set that it stands for. The words of
+/// SillyTavern's 28 expressions are among them.
 const SYNONYMS: &[(&str, &str)] = &[
+    ("default", "neutral"),
+    ("normal", "neutral"),
+    ("calm", "neutral"),
+    ("idle", "neutral"),
+    ("base", "neutral"),
     ("happy", "joy"),
     ("happiness", "joy"),
     ("joyful", "joy"),
+    ("smile", "joy"),
+    ("smiling", "joy"),
+    ("laugh", "joy"),
+    ("laughing", "joy"),
+    ("cheerful", "joy"),
+    ("amusement", "joy"),
+    ("excitement", "joy"),
+    ("excited", "joy"),
     ("sad", "sadness"),
+    ("crying", "sadness"),
+    ("cry", "sadness"),
+    ("unhappy", "sadness"),
+    ("grief", "sadness"),
+    ("sorrow", "sadness"),
+    ("disappointment", "sadness"),
     ("angry", "anger"),
+    ("mad", "anger"),
+    ("furious", "anger"),
+    ("rage", "anger"),
+    ("annoyed", "anger"),
+    ("annoyance", "anger"),
     ("afraid", "fear"),
     ("scared", "fear"),
     ("fearful", "fear"),
+    ("nervous", "fear"),
+    ("nervousness", "fear"),
     ("disgusted", "disgust"),
+    ("disapproval", "disgust"),
     ("surprised", "surprise"),
+    ("shocked", "surprise"),
+    ("shock", "surprise"),
+    ("amazed", "surprise"),
 ];
+
+/// Labels to show instead of one without a picture, nearest first.
+const NEIGHBOURS: &[(&str, &[&str])] = &[
+    (
+        "joy",
+        &[
+            "love",
+            "admiration",
+            "amusement",
+            "approval",
+            "caring",
+            "optimism",
+            "pride",
+            "relief",
+            "gratitude",
+            "desire",
+        ],
+    ),
+    ("sadness", &["remorse", "fear"]),
+    ("anger", &["disgust"]),
+    ("fear", &["surprise", "sadness", "confusion", "embarrassment"]),
+    ("disgust", &["anger"]),
+    ("surprise", &["realization", "confusion", "curiosity", "joy"]),
+    ("love", &["joy"]),
+    ("admiration", &["joy"]),
+    ("approval", &["joy"]),
+    ("caring", &["joy"]),
+    ("desire", &["joy"]),
+    ("gratitude", &["joy"]),
+    ("optimism", &["joy"]),
+    ("pride", &["joy"]),
+    ("relief", &["joy"]),
+    ("remorse", &["sadness"]),
+    ("confusion", &["surprise", "fear"]),
+    ("curiosity", &["surprise"]),
+    ("realization", &["surprise"]),
+    ("embarrassment", &["fear", "surprise"]),
+];
+
+/// The label of the default set that a word stands for; the word itself if it stands for none.
+fn base(word: &str) -> &str {
+    SYNONYMS.iter().find(|(synonym, _)| *synonym == word).map_or(word, |(_, label)| label)
+}
+
+/// The emotions whose pictures can stand for `wanted`, best first: itself, words of the same meaning, similar emotions
+/// and neutral.
+pub fn stand_ins(wanted: &str) -> Vec<String> {
+    let word = wanted.trim().to_lowercase();
+    let near = NEIGHBOURS.iter().find(|(label, _)| *label == base(&word)).map_or(&[][..], |(_, near)| near);
+    let mut order = vec![word.clone()];
+    for label in std::iter::once(base(&word)).chain(near.iter().copied()).chain([NEUTRAL]) {
+        let same = SYNONYMS.iter().filter(|(_, of)| *of == label).map(|(synonym, _)| *synonym);
+        for one in std::iter::once(label).chain(same) {
+            if !order.iter().any(|known| known == one) {
+                order.push(one.to_owned());
+            }
+        }
+    }
+    order
+}
 
 /// Reads labels that are separated by commas, semicolons or line breaks. They become lower case; repetitions and labels
 /// that are too long are left out.
@@ -41,9 +132,7 @@ pub fn labels(text: &str) -> Vec<String> {
 /// The emotion that a reply's tag names. A word that is no label becomes neutral and is kept for diagnosis.
 pub fn of_tag(tag: &str, labels: &[String]) -> Emotion {
     let word = tag.trim().to_lowercase();
-    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == word).map(|(_, label)| *label);
-    let known =
-        [Some(word.as_str()), synonym].into_iter().flatten().find(|word| labels.iter().any(|label| label == word));
+    let known = [word.as_str(), base(&word)].into_iter().find(|word| labels.iter().any(|label| label == word));
     match known {
         Some(label) => Emotion { label: label.to_owned(), unknown_tag: None },
         None => Emotion { label: NEUTRAL.to_owned(), unknown_tag: Some(tag.trim().to_owned()) },
@@ -78,6 +167,19 @@ mod tests {
         assert_eq!(of_tag("JOY", &labels).label, "joy");
         assert_eq!(of_tag("happy", &labels).label, "joy");
         assert_eq!(of_tag("happy", &super::labels("happy")).label, "happy");
+    }
+
+    #[test]
+    fn similar_words_stand_in() {
+        let order = stand_ins("Joy");
+        let place = |word: &str| order.iter().position(|one| one == word).unwrap();
+        assert_eq!(order[0], "joy");
+        assert!(
+            place("happy") < place("love") && place("love") < place("neutral") && place("neutral") < place("default")
+        );
+        assert_eq!(stand_ins("happy")[..2], ["happy", "joy"]);
+        assert!(stand_ins("grumpy").starts_with(&["grumpy".to_owned(), "neutral".to_owned()]));
+        assert_eq!(of_tag("smile", &labels(DEFAULT_LABELS)).label, "joy");
     }
 
     #[test]

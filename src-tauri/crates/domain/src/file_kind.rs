@@ -1,7 +1,16 @@
 //! Identifies JSON files that are not importable. The error message can name them, and they never become empty
 //! characters.
 
+mod characters;
+mod marinara;
+mod translated;
+
 use serde_json::{Map, Value};
+
+use crate::lenient_json::Limits;
+
+pub use characters::{is_certain_card, may_be_card};
+pub use translated::{Translated, translated};
 
 /// A known but unsupported file type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +30,10 @@ struct DetectionRule {
     at_least: usize,
 }
 
+/// Length of the beginning that decides about the limits, in bytes.
+const MAX_START: usize = 64 << 10;
+/// The description of a group file, which can be applied to a chat that was imported before.
+pub const GROUP: &str = "a SillyTavern group";
 const SILLYTAVERN: &str = "To take over more than single files, import the whole folder of SillyTavern";
 
 const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static str]) -> DetectionRule {
@@ -64,7 +77,7 @@ const RULES: &[DetectionRule] = &[
         at_least: 1,
     },
     DetectionRule {
-        what: "a SillyTavern group",
+        what: GROUP,
         instead: SILLYTAVERN,
         all: &["members"],
         some: &[
@@ -108,13 +121,67 @@ const RULES: &[DetectionRule] = &[
     rule("a text-generation-webui instruction template", "", &["instruction_template"]),
     rule("text-generation-webui user data", "Add a persona with that name and text instead", &["name1", "user_bio"]),
     rule("a single SillyTavern quick reply", "Export the whole set of quick replies instead", &["label", "message"]),
+    rule("a theme preset of Moonlit Echoes", "Change the look of this app in Settings", &["moonlitEchoesPreset"]),
+    DetectionRule {
+        what: "settings of the SillyTavern extension NoAss",
+        instead: "The chat format and the prompt template decide how messages are sent",
+        all: &[],
+        some: &[
+            "squash_role",
+            "enable_squashed_role",
+            "stop_string",
+            "messages_separator",
+            "messages_separator_type",
+            "user_prefix",
+            "user_suffix",
+            "char_prefix",
+            "char_suffix",
+            "insertable_prefill",
+            "enable_insertable_prefill",
+            "zero_prefill",
+            "prefill_user",
+            "human_prompt_before",
+        ],
+        at_least: 3,
+    },
+    DetectionRule {
+        what: "a RisuAI module",
+        instead: "Export its lorebook and import that",
+        all: &["id"],
+        some: &["lorebook", "regex", "trigger", "cjs", "hideIcon", "namespace", "lowLevelAccess"],
+        at_least: 2,
+    },
     rule("a KoboldAI story", "", &["gamestarted", "actions"]),
     rule("KoboldAI settings", "", &["savedsettings"]),
+    DetectionRule {
+        what: SCENARIO.what,
+        instead: SCENARIO.instead,
+        all: &["prompt"],
+        some: &[
+            "storyCards",
+            "worldInfo",
+            "authorsNote",
+            "memory",
+            "adventureCount",
+            "contentRating",
+            "scriptsEnabled",
+        ],
+        at_least: 1,
+    },
     rule("an image generation workflow", "", &["nodes", "links"]),
     rule("a description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
+    DetectionRule {
+        what: "settings of a model for generation",
+        instead: "Choose the model's GGUF file instead",
+        all: &[],
+        some: &["bos_token_id", "eos_token_id", "pad_token_id", "stop_token_ids", "stop_str", "chat_template"],
+        at_least: 2,
+    },
     rule("a tokenizer", "Choose the model's GGUF file instead", &["added_tokens", "model"]),
     rule("a description of a software package", "", &["dependencies", "version"]),
     rule("a description of a software package", "", &["devDependencies"]),
+    rule("a JSON schema", "", &["$schema", "properties"]),
+    rule("a description of a web service", "", &["openapi"]),
     DetectionRule {
         what: "a SillyTavern extension",
         instead: "Inglenook never runs programs of other apps",
@@ -124,47 +191,26 @@ const RULES: &[DetectionRule] = &[
     },
 ];
 
-/// Fields that only characters have. A file with one of them is never treated as another type.
-const OF_CHARACTERS: [&str; 8] = [
-    "first_mes",
-    "mes_example",
-    "personality",
-    "char_name",
-    "char_persona",
-    "char_greeting",
-    "example_dialogue",
-    "sampleChat",
-];
-/// Card fields, including those of other apps. A card needs at least one of them besides its name.
-const CARD_FIELDS: [&str; 14] = [
-    "description",
-    "scenario",
-    "greeting",
-    "context",
-    "world_scenario",
-    "first_message",
-    "first_messages",
-    "example_dialogs",
-    "system_prompt",
-    "post_history_instructions",
-    "alternate_greetings",
-    "creator_notes",
-    "character_book",
-    "persona",
-];
-
 /// Identifies a known but unsupported file.
 pub fn foreign(file: &Value) -> Option<UnsupportedFile> {
     match file {
-        Value::Object(root) if !looks_like_card(root) && !is_character(root) => object(root),
-        Value::Array(items) => {
-            let all = !items.is_empty() && items.iter().all(|item| item.as_object().is_some_and(is_helper_script));
-            all.then_some(HELPER_SCRIPT)
+        Value::Object(root) if !is_certain_card(root) => object(root),
+        Value::Array(items) if !items.is_empty() => {
+            let all = |is: fn(&Map<String, Value>) -> bool| items.iter().all(|item| item.as_object().is_some_and(is));
+            let scenario = || items.iter().all(|item| item.as_object().and_then(object) == Some(SCENARIO));
+            if all(is_helper_script) {
+                return Some(HELPER_SCRIPT);
+            }
+            scenario().then_some(SCENARIO)
         }
         _ => None,
     }
 }
 
+const SCENARIO: UnsupportedFile = UnsupportedFile {
+    what: "an AI Dungeon scenario",
+    instead: "Its story cards can be imported on their own, as a lorebook",
+};
 const HELPER_SCRIPT: UnsupportedFile =
     UnsupportedFile { what: "a Tavern-Helper script", instead: "Inglenook never runs programs of other apps" };
 
@@ -185,44 +231,47 @@ fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
             Some(UnsupportedFile { what: "RisuAI regex scripts", instead: "" })
         }
         Some("risuModule") => Some(UnsupportedFile { what: "a RisuAI module", instead: "" }),
+        Some(kind) if kind.starts_with(marinara::PREFIX) => Some(marinara::unsupported(kind)),
         _ => RULES.iter().find(fits).map(|rule| UnsupportedFile { what: rule.what, instead: rule.instead }),
     }
 }
 
-/// Whether a named object is a character: it declares a card format, or has a card field besides its name.
-pub fn may_be_card(root: &Map<String, Value>) -> bool {
-    looks_like_card(root)
-        || root.contains_key("data")
-        || is_character(root)
-        || CARD_FIELDS.iter().any(|field| root.contains_key(*field) && !is_preset(root, field))
-        || {
-            let inner = |place: &str| root.get(place).is_some_and(|inner| inner.get("greeting").is_some());
-            inner("character") || inner("char")
-        }
-}
-
-/// SillyTavern's export of all presets has an object in `context`. The oldest cards have a string there.
-fn is_preset(root: &Map<String, Value>, field: &str) -> bool {
-    field == "context" && root.get(field).is_some_and(Value::is_object)
-}
-
-fn looks_like_card(root: &Map<String, Value>) -> bool {
-    root.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
-}
-
-fn is_character(root: &Map<String, Value>) -> bool {
-    OF_CHARACTERS.iter().any(|field| root.contains_key(*field))
-        || root.get("kind").and_then(Value::as_str) == Some("character")
-}
-
+/// Tavern-Helper scripts state their type. Older ones are recognised by the buttons beside the program, or by a
+/// program that imports another one.
 fn is_helper_script(root: &Map<String, Value>) -> bool {
-    let kind = root.get("type").and_then(Value::as_str);
-    let content = |name: &str| root.get(name).is_some();
-    match kind {
-        Some("script") => content("content") || content("value"),
-        Some("folder") => content("scripts") || content("value"),
-        _ => false,
+    let has = |name: &str| root.contains_key(name);
+    match root.get("type").and_then(Value::as_str) {
+        Some("script") => has("content") || has("value"),
+        Some("folder") => has("scripts") || has("value"),
+        _ => {
+            let program = root.get("content").and_then(Value::as_str);
+            let own = ["info", "buttons", "button", "data"].iter().filter(|name| has(name)).count();
+            program.is_some_and(|program| has("id") && (own >= 2 || has("buttons") || is_program(program)))
+        }
     }
+}
+
+/// Whether the text begins like a program in JavaScript.
+fn is_program(text: &str) -> bool {
+    let text = text.trim_start();
+    [
+        "import ",
+        "import'",
+        "import(",
+        "const ",
+        "let ",
+        "var ",
+        "function ",
+        "(function",
+        "(()",
+        "(async",
+        "async ",
+        "$(",
+        "//",
+        "/*",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
 }
 
 fn is_agnai_chat(root: &Map<String, Value>) -> bool {
@@ -247,6 +296,15 @@ pub fn entries_without_book(file: &Value) -> Option<Vec<&Value>> {
         Value::Array(items) => (!items.is_empty() && items.iter().all(is_entry)).then(|| items.iter().collect()),
         one => is_entry(one).then(|| vec![one]),
     }
+}
+
+/// Limits for a JSON file, by its beginning: lorebooks and the conversations of assistants may be larger than cards.
+pub fn limits_of(bytes: &[u8]) -> Limits {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_START)]);
+    let has = |name: &str| start.contains(&format!("\"{name}\""));
+    let large = ["entries", "mapping", "chat_messages", "lorebookVersion"].into_iter().any(has);
+    let card = ["chara_card_v2", "chara_card_v3", "first_mes", "char_greeting"].into_iter().any(has);
+    if large && !card { Limits::LARGE } else { Limits::USUAL }
 }
 
 /// Guesses the type of a damaged JSON file from the field names in its text, for messages such as "the lorebook is not

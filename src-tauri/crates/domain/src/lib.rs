@@ -25,6 +25,8 @@ pub mod memory;
 pub mod model;
 pub mod overrides;
 pub mod persona;
+pub mod plain;
+pub mod plain_line;
 pub mod prompt;
 pub mod quick_reply;
 pub mod quick_reply_edit;
@@ -34,6 +36,7 @@ pub mod sampling;
 pub mod script;
 pub mod search_query;
 pub mod settings;
+pub mod shown_text;
 pub mod slash;
 #[cfg(test)]
 mod test_cases;

@@ -101,6 +101,10 @@ pub struct PromptTools {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     pub messages: Vec<PromptMessage>,
+    /// Indexes of messages that are no part of the chat. An endpoint that takes several messages of one role in a row
+    /// gets them as messages of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<usize>,
     /// Empty for a remote chat endpoint, which applies its own template.
     pub segments: Vec<Segment>,
     /// In message order. Empty for models without image input.

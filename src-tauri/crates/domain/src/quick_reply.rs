@@ -173,9 +173,7 @@ fn one_line(text: &str, most: usize) -> String {
 
 /// A message that begins with a slash is a script: commands, separated by `|`.
 fn action(message: &str) -> QuickReplyAction<'_> {
-    let trimmed = message.trim_start();
-    let comment = trimmed.starts_with("//") || trimmed.starts_with("/#");
-    if !comment && matches!(slash::read(trimmed), Typed::Message(_)) {
+    if !is_script(message) {
         return QuickReplyAction::Text(message.trim());
     }
     let mut commands: Vec<&str> = Vec::new();
@@ -194,16 +192,41 @@ fn action(message: &str) -> QuickReplyAction<'_> {
     QuickReplyAction::Commands(commands)
 }
 
-/// The trimmed texts between bars, each with its place in the script. `\|` separates nothing.
+/// Beginnings of scripts that are no commands: comments, and the call of another quick reply.
+const SCRIPT_STARTS: [&str; 4] = ["//", "/#", "/*", "/:"];
+
+/// Whether the message is a script and not a text to send.
+fn is_script(message: &str) -> bool {
+    let trimmed = message.trim_start();
+    SCRIPT_STARTS.iter().any(|start| trimmed.starts_with(start)) || matches!(slash::read(trimmed), Typed::Command(_))
+}
+
+/// The place behind the spaces and block comments that begin at `begin`.
+fn after_comments(script: &str, mut begin: usize) -> usize {
+    loop {
+        let rest = &script[begin..];
+        let spaces = rest.len() - rest.trim_start().len();
+        match rest[spaces..].strip_prefix('/').and_then(slash::comment_length) {
+            Some(length) => begin += spaces + 1 + length,
+            None => return begin,
+        }
+    }
+}
+
+/// The trimmed texts between bars, each with its place in the script. `\|` separates nothing, and neither does a bar
+/// in a block comment.
 fn parts(script: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
-    let mut begin = 0;
+    let mut begin = after_comments(script, 0);
     let bars = script.match_indices('|').map(|(at, _)| at).filter(|at| !script[..*at].ends_with('\\'));
     for end in bars.chain([script.len()]) {
+        if end < begin {
+            continue;
+        }
         let part = &script[begin..end];
         let spaces = part.len() - part.trim_start().len();
         parts.push((begin + spaces, part.trim()));
-        begin = (end + 1).min(script.len());
+        begin = after_comments(script, (end + 1).min(script.len()));
     }
     parts
 }
@@ -289,6 +312,28 @@ mod tests {
             QuickReplyAction::Commands(vec!["/sendas name=\"Mary Ann\" Hi"])
         );
         assert_eq!(action("/note a \\| b"), QuickReplyAction::Commands(vec!["/note a \\| b"]));
+        let commented = "/* first | all */ /**/\n/note Rain. | /* then *| /mode study";
+        assert_eq!(action(commented), QuickReplyAction::Commands(vec!["/note Rain.", "/mode study"]));
+        assert_eq!(action("/*waves* | hello */"), QuickReplyAction::Commands(vec![]));
+    }
+
+    #[test]
+    fn script_is_never_a_text() {
+        for message in [
+            "/qr-list Main|\n/getat index=1 {{pipe}}",
+            "/message-edit 1",
+            "/?",
+            "/_x",
+            "/v2 on",
+            "/member-disable 1",
+            "/cut|/echo hi",
+            "/:Main.Other",
+            "/* never closed",
+        ] {
+            assert_eq!(unsupported(message).map(|(line, _)| line), Some(1), "{message}");
+        }
+        assert_eq!(unsupported("/* step one */\n/setvar key=a 1"), Some((2, "/setvar key=a 1".into())));
+        assert_eq!(unsupported("/note Rain. |\n/note-depth 4"), Some((2, "/note-depth 4".into())));
     }
 
     #[test]

@@ -86,6 +86,14 @@ impl RegexScript {
         self.prompt_only || self.is_of_old()
     }
 
+    /// The minimum depth of a script that changes the stored text. New messages have depth 0, so it skips them.
+    pub fn skips_new_messages(&self) -> Option<i64> {
+        let stored = !self.changes_display() && !self.changes_prompt();
+        let messages = [ScriptTarget::UserInput, ScriptTarget::AiOutput, ScriptTarget::Reasoning];
+        let reads = self.placement.iter().any(|place| messages.contains(place));
+        self.min_depth.filter(|least| *least > 0 && stored && reads)
+    }
+
     fn is_of_old(&self) -> bool {
         self.placement.contains(&ScriptTarget::Display)
     }

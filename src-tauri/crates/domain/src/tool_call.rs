@@ -36,7 +36,7 @@ pub struct ToolRound {
     pub calls: Vec<ToolCall>,
     /// One for each call, in the same order.
     pub results: Vec<ToolResult>,
-    /// Opaque data with which the service continues its thoughts.
+    /// The thoughts before the calls, with which the service continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<SignedThought>,
 }
@@ -50,6 +50,8 @@ pub enum SignedThought {
     Block { text: String, signature: String },
     /// Encrypted thoughts (Anthropic).
     Redacted { data: String },
+    /// Thoughts without a signature. Some services want them back as `reasoning_content` (DeepSeek).
+    Plain { text: String },
     /// The signature of the call with this number in its round (Gemini).
     Call { number: usize, signature: String },
 }

@@ -32,12 +32,14 @@ pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
 pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, ToolSources};
+pub use domain::shown_text::visible_line;
 #[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, emotion, scenario};
 pub use library::assets::Asset;
 pub use library::characters::Exported;
 pub use library::pictures::MAX_PICTURE_BYTES;
 pub use library::quick_replies::QuickReplies;
+pub use local::disable_core_dumps;
 pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
 pub use settings::environment::environment;

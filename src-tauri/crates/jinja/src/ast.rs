@@ -9,11 +9,13 @@ pub(crate) enum Stmt {
     Emit(Expr),
     /// Conditions with their bodies, tried in order, and the `else`.
     If(Vec<(Expr, Vec<Stmt>)>, Vec<Stmt>),
-    For(Box<For>),
+    For(Arc<For>),
     Set(AssignTarget, Expr),
     /// `{% set x | filter %}…{% endset %}`
     Capture(AssignTarget, Vec<Filter>, Vec<Stmt>),
     Macro(Arc<Macro>),
+    /// `{% call(a) f(b) %}…{% endcall %}`: the parameters, the call and the body.
+    Call(Box<CallBlock>),
     /// `{% filter f %}…{% endfilter %}`
     Filtered(Vec<Filter>, Vec<Stmt>),
     With(Vec<(AssignTarget, Expr)>, Vec<Stmt>),
@@ -27,6 +29,8 @@ pub(crate) struct For {
     pub(crate) target: AssignTarget,
     pub(crate) items: Expr,
     pub(crate) condition: Option<Expr>,
+    /// `loop(items)` runs the loop for other items.
+    pub(crate) recursive: bool,
     pub(crate) body: Vec<Stmt>,
     pub(crate) otherwise: Vec<Stmt>,
 }
@@ -38,10 +42,19 @@ pub(crate) enum AssignTarget {
     Several(Vec<AssignTarget>),
 }
 
+pub(crate) type Params = Vec<(Name, Option<Expr>)>;
+
+#[derive(Clone)]
 pub(crate) struct Macro {
     pub(crate) name: Name,
-    pub(crate) params: Vec<(Name, Option<Expr>)>,
-    pub(crate) body: Vec<Stmt>,
+    pub(crate) params: Arc<Params>,
+    pub(crate) body: Arc<Vec<Stmt>>,
+}
+
+pub(crate) struct CallBlock {
+    pub(crate) caller: Macro,
+    pub(crate) callee: Expr,
+    pub(crate) args: Args,
 }
 
 /// An expression and the height of its tree.

@@ -9,7 +9,7 @@ use super::args::Called;
 use super::ast::{Args, ComparisonOp, Expr, Name, Node};
 use super::exec::Interpreter;
 use super::meter::Buffer;
-use super::value::{BuiltinFunction, Loop, MapValue, Value};
+use super::value::{BuiltinFunction, Loop, MapValue, Stepper, Value};
 use super::{RenderError, filters, methods, ops, tests_of_values};
 
 /// Maximum number of items in a range, as in Jinja's sandbox.
@@ -177,15 +177,18 @@ impl Interpreter {
             let value = self.eval(inner)?;
             let called = self.called(args)?;
             return match self.field(&value, name) {
-                Ok(Value::Macro(definition)) => self.call_macro(&definition, called),
+                Ok(Value::Macro(definition)) => self.call_macro(&definition, called, None),
                 _ => methods::call(&self.meter, &value, name, &called),
             };
         }
         let function = self.eval(callee)?;
         let called = self.called(args)?;
         match function {
-            Value::Macro(definition) => self.call_macro(&definition, called),
+            Value::Macro(definition) => self.call_macro(&definition, called, None),
+            Value::Caller(caller) => self.call_caller(&caller, &called),
+            Value::Loop(state) => self.repeat_again(&state, called.need(0, "iterable")?),
             Value::Function(function) => self.builtin(function, called),
+            Value::Stepper(stepper) => stepper.call(&self.meter),
             other => Err(RenderError::failed(format!("{} cannot be called", other.kind()))),
         }
     }
@@ -197,8 +200,10 @@ impl Interpreter {
             BuiltinFunction::Range => self.range(&called),
             BuiltinFunction::Namespace => {
                 let mut fields = HashMap::new();
-                if let Some(Value::Map(map)) = called.positional.first() {
-                    fields.extend(names(map));
+                for (key, value) in self.pairs_of(called.positional.first())? {
+                    let name = key.str().ok_or_else(|| RenderError::failed("a field needs a name"))?;
+                    value.storable()?;
+                    fields.insert(Arc::from(name), value);
                 }
                 for (name, value) in called.named {
                     value.storable()?;
@@ -207,16 +212,30 @@ impl Interpreter {
                 Ok(Value::Namespace(Rc::new(RefCell::new(fields))))
             }
             BuiltinFunction::Dict => {
-                let mut entries = Vec::new();
-                if let Some(Value::Map(map)) = called.positional.first() {
-                    entries.extend(map.iter().cloned());
-                }
+                let mut entries = self.pairs_of(called.positional.first())?;
                 for (name, value) in called.named {
                     entries.push((Value::text(&self.meter, &name)?, value));
                 }
                 MapValue::new(&self.meter, entries).map(Value::Map)
             }
+            BuiltinFunction::Joiner => Stepper::joiner(&self.meter, &called),
+            BuiltinFunction::Cycler => Stepper::cycler(called),
         }
+    }
+
+    /// The entries of a map, or of a list of pairs.
+    fn pairs_of(&self, value: Option<&Value>) -> Result<Vec<(Value, Value)>, RenderError> {
+        let list = match value {
+            None => return Ok(Vec::new()),
+            Some(Value::Map(map)) => return Ok(map.to_vec()),
+            Some(value) => value.items(&self.meter)?,
+        };
+        self.meter.room(list.len() * 64)?;
+        let pair = |item: &Value| match &item.items(&self.meter)?[..] {
+            [key, value] => Ok((key.clone(), value.clone())),
+            _ => Err(RenderError::failed("a map is made of pairs")),
+        };
+        list.iter().map(pair).collect()
     }
 
     fn strftime(&self, format: &str) -> Evaluated {
@@ -265,6 +284,11 @@ pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) 
         Value::Map(map) => Ok(map.get(meter, name)?.unwrap_or(Value::Undefined)),
         Value::Namespace(fields) => Ok(fields.borrow().get(name).cloned().unwrap_or(Value::Undefined)),
         Value::Loop(state) => Ok(loop_field(state, name)),
+        Value::Stepper(stepper) => Ok(stepper.field(name)),
+        // The pairs of `groupby`.
+        Value::List(pair) if pair.is_tuple() && pair.len() == 2 && matches!(name, "grouper" | "list") => {
+            Ok(pair[usize::from(name == "list")].clone())
+        }
         Value::Undefined => Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
         _ => Ok(Value::Undefined),
     }
@@ -282,8 +306,8 @@ fn loop_field(state: &Loop, name: &str) -> Value {
         "first" => Value::Bool(index == 0),
         "last" => Value::Bool(index + 1 == length),
         "length" => int(length),
-        "depth" => int(1),
-        "depth0" => int(0),
+        "depth" => int(state.depth + 1),
+        "depth0" => int(state.depth),
         "previtem" => neighbour(index.checked_sub(1)).unwrap_or(Value::Undefined),
         "nextitem" => neighbour(Some(index + 1)).unwrap_or(Value::Undefined),
         _ => Value::Undefined,

@@ -1,6 +1,6 @@
 //! Executes statements.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::args::Called;
 use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
 use super::meter::{Buffer, Meter};
 use super::parse::{SyntaxError, parse};
-use super::value::{ListValue, Loop, MapValue, Value};
+use super::value::{Caller, ListValue, Loop, MapValue, Value};
 use super::{RenderError, ToolInput, filters};
 
 /// A parsed template.
@@ -42,7 +42,7 @@ impl Program {
         let meter = Meter::new(input.messages.len());
         let mut out = Buffer::new(&meter)?;
         let globals = globals(&meter, input)?;
-        let mut run = Interpreter { meter, frames: vec![HashMap::new()], globals, now: input.now };
+        let mut run = Interpreter { meter, frames: vec![HashMap::new()], covered: Vec::new(), globals, now: input.now };
         run.body(&self.body, &mut out)?;
         Ok(out.into_parts().0)
     }
@@ -73,6 +73,8 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
         ("range", Value::Function(BuiltinFunction::Range)),
         ("namespace", Value::Function(BuiltinFunction::Namespace)),
         ("dict", Value::Function(BuiltinFunction::Dict)),
+        ("joiner", Value::Function(BuiltinFunction::Joiner)),
+        ("cycler", Value::Function(BuiltinFunction::Cycler)),
         ("raise_exception", Value::Function(BuiltinFunction::Raise)),
         ("strftime_now", Value::Function(BuiltinFunction::Now)),
     ]))
@@ -83,6 +85,8 @@ pub(crate) struct Interpreter {
     pub(crate) meter: Rc<Meter>,
     /// Variables in scope, innermost frame last.
     frames: Vec<HashMap<Name, Value>>,
+    /// The inner frames of each caller of a macro that is running.
+    covered: Vec<Vec<HashMap<Name, Value>>>,
     globals: HashMap<&'static str, Value>,
     pub(crate) now: jiff::civil::DateTime,
 }
@@ -133,7 +137,19 @@ impl Interpreter {
                 }
                 return self.body(otherwise, out);
             }
-            Stmt::For(repetition) => return self.repeat(repetition, out),
+            Stmt::For(repetition) => {
+                let items = self.eval(&repetition.items)?;
+                return self.repeat(repetition, &items, 0, out);
+            }
+            Stmt::Call(block) => {
+                let function = self.eval(&block.callee)?;
+                let called = self.called(&block.args)?;
+                let Value::Macro(definition) = function else {
+                    return Err(RenderError::failed(format!("{} cannot be called with a body", function.kind())));
+                };
+                let caller = Caller { definition: block.caller.clone(), level: self.covered.len() };
+                self.call_macro(&definition, called, Some(Value::Caller(Rc::new(caller))))?.write(out)?;
+            }
             Stmt::Set(target, expr) => {
                 let value = self.eval(expr)?;
                 self.assign(target, value)?;
@@ -200,12 +216,20 @@ impl Interpreter {
         Ok(())
     }
 
-    fn repeat(&mut self, repetition: &For, out: &mut Buffer) -> Result<Flow, RenderError> {
-        let items = self.items_of(repetition)?;
+    fn repeat(
+        &mut self,
+        repetition: &Arc<For>,
+        items: &Value,
+        depth: usize,
+        out: &mut Buffer,
+    ) -> Result<Flow, RenderError> {
+        let items = self.chosen_items(repetition, items)?;
         if items.is_empty() {
             return self.body(&repetition.otherwise, out);
         }
-        let state = Rc::new(Loop { items: items.clone(), index: Cell::new(0) });
+        let recursion = repetition.recursive.then(|| (Arc::clone(repetition), self.frames.len()));
+        let last = RefCell::default();
+        let state = Rc::new(Loop { items: items.clone(), index: Cell::new(0), recursion, depth, last });
         let name: Name = Arc::from("loop");
         for (index, item) in items.iter().enumerate() {
             self.meter.spend(0)?;
@@ -222,8 +246,8 @@ impl Interpreter {
     }
 
     /// The items of a loop for which its condition is true.
-    fn items_of(&mut self, repetition: &For) -> Result<ListValue, RenderError> {
-        let items = self.eval(&repetition.items)?.items(&self.meter)?;
+    fn chosen_items(&mut self, repetition: &For, items: &Value) -> Result<ListValue, RenderError> {
+        let items = items.items(&self.meter)?;
         let Some(condition) = &repetition.condition else { return Ok(items) };
         let mut kept = Vec::new();
         for item in items.iter() {
@@ -237,14 +261,64 @@ impl Interpreter {
         ListValue::new(&self.meter, kept)
     }
 
-    /// Calls a macro, which sees the outermost scope and its parameters.
-    pub(crate) fn call_macro(&mut self, definition: &Macro, called: Called) -> Result<Value, RenderError> {
+    /// `loop(items)`: runs a recursive loop for other items, in the scope of the loop.
+    pub(crate) fn repeat_again(&mut self, state: &Loop, items: &Value) -> Result<Value, RenderError> {
+        let Some((repetition, frames)) = &state.recursion else {
+            return Err(RenderError::failed("only a loop with `recursive` can be called"));
+        };
+        self.meter.deeper()?;
+        let inner = self.frames.split_off(*frames);
+        let mut out = Buffer::new(&self.meter)?;
+        self.repeat(repetition, items, state.depth + 1, &mut out)?;
+        self.frames.truncate(*frames);
+        self.frames.extend(inner);
+        self.meter.back();
+        Ok(Value::Text(out.into()))
+    }
+
+    /// Calls a macro, which sees the outermost scope, its parameters and the body of a `call` block.
+    pub(crate) fn call_macro(
+        &mut self,
+        definition: &Macro,
+        called: Called,
+        caller: Option<Value>,
+    ) -> Result<Value, RenderError> {
+        let outer = self.frames.split_off(1);
+        self.covered.push(outer);
+        self.frames.push(HashMap::new());
+        if let Some(caller) = caller {
+            self.store(&Arc::from("caller"), caller);
+        }
+        let text = self.run_macro(definition, &called)?;
+        self.frames.truncate(1);
+        self.frames.extend(self.covered.pop().unwrap_or_default());
+        Ok(text)
+    }
+
+    /// Runs the body of a `call` block in the scope of the block.
+    pub(crate) fn call_caller(&mut self, caller: &Caller, called: &Called) -> Result<Value, RenderError> {
+        let mut covered = self.covered.split_off(caller.level.min(self.covered.len()));
+        let here = self.frames.split_off(1);
+        let Some(scope) = covered.first_mut() else {
+            return Err(RenderError::failed("`caller` is only known in its macro"));
+        };
+        self.frames.append(scope);
+        let depth = self.frames.len();
+        self.frames.push(HashMap::new());
+        let text = self.run_macro(&caller.definition, called)?;
+        self.frames.truncate(depth);
+        *scope = self.frames.split_off(1);
+        self.frames.extend(here);
+        self.covered.extend(covered);
+        Ok(text)
+    }
+
+    /// Binds the parameters in the last frame and runs the body.
+    fn run_macro(&mut self, definition: &Macro, called: &Called) -> Result<Value, RenderError> {
         self.meter.deeper()?;
         if called.positional.len() > definition.params.len() {
             return Err(RenderError::failed(format!("`{}` takes fewer arguments", definition.name)));
         }
-        let outer = self.frames.split_off(1);
-        self.frames.push(HashMap::new());
         for (place, (name, default)) in definition.params.iter().enumerate() {
             let value = match (called.get(place, name), default) {
                 (Some(value), _) => value.clone(),
@@ -255,8 +329,6 @@ impl Interpreter {
         }
         let mut out = Buffer::new(&self.meter)?;
         self.body(&definition.body, &mut out)?;
-        self.frames.truncate(1);
-        self.frames.extend(outer);
         self.meter.back();
         Ok(Value::Text(out.into()))
     }

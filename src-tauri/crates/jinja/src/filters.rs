@@ -32,6 +32,7 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
             let text = value.to_text(meter)?;
             Ok(format::padded(meter, &text, "center", called)?.unwrap_or(Value::Undefined))
         }
+        "truncate" => truncate(meter, &value.to_text(meter)?, called),
         "format" => printf::filter(meter, &value.to_text(meter)?, called),
         "default" | "d" => {
             let missing = matches!(value, Value::Undefined) || (called.flag(1, "boolean") && !value.is_true());
@@ -63,6 +64,27 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
             None => Err(RenderError::failed(format!("the filter `{name}` is not supported in chat templates"))),
         },
     }
+}
+
+/// Cuts a text at a word, unless it is only a little longer.
+fn truncate(meter: &Rc<Meter>, text: &str, called: &Called) -> ValueResult {
+    meter.spend(text.len())?;
+    let whole = |place, name, default| -> Result<usize, RenderError> {
+        Ok(usize::try_from(called.int(place, name, default)?).unwrap_or(0))
+    };
+    let (length, leeway) = (whole(0, "length", 255)?, whole(3, "leeway", 5)?);
+    let end = called.optional_text(2, "end")?.unwrap_or("...");
+    let kept = length.checked_sub(end.chars().count());
+    let kept = kept.ok_or_else(|| RenderError::failed("`truncate` needs a length of at least its end"))?;
+    if text.chars().count() <= length.saturating_add(leeway) {
+        return Value::text(meter, text);
+    }
+    let cut: String = text.chars().take(kept).collect();
+    let cut = match called.flag(1, "killwords") {
+        true => cut.as_str(),
+        false => cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words),
+    };
+    Value::text(meter, &format!("{cut}{end}"))
 }
 
 fn length(meter: &Meter, value: &Value) -> ValueResult {

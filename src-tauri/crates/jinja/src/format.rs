@@ -1,4 +1,4 @@
-//! Text formatting: `str.format` and padding.
+//! Padding of texts.
 
 use std::rc::Rc;
 
@@ -6,38 +6,6 @@ use super::RenderError;
 use super::args::Called;
 use super::meter::{Buffer, Meter};
 use super::value::Value;
-
-/// `'{} {0} {name}'.format(…)`, without format specifications.
-pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Result<Value, RenderError> {
-    let mut out = Buffer::new(meter)?;
-    let mut rest = pattern;
-    let mut place = 0;
-    while let Some(at) = rest.find(['{', '}']) {
-        meter.spend(called.named.len() * 8)?;
-        out.push(&rest[..at])?;
-        let brace = &rest[at..at + 1];
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix(brace) {
-            out.push(brace)?;
-            rest = after;
-            continue;
-        }
-        let (field, after) =
-            rest.split_once('}').ok_or_else(|| RenderError::failed("a brace is not closed in the format text"))?;
-        let value = match field {
-            "" => called.positional.get(place),
-            _ => match field.parse::<usize>() {
-                Ok(index) => called.positional.get(index),
-                Err(_) => called.get(usize::MAX, field),
-            },
-        };
-        place += usize::from(field.is_empty());
-        value.ok_or_else(|| RenderError::failed("a value to format is missing"))?.write(&mut out)?;
-        rest = after;
-    }
-    out.push(rest)?;
-    Ok(Value::Text(out.into()))
-}
 
 /// `center`, `ljust`, `rjust` and `zfill`.
 pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {

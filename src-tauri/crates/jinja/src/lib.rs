@@ -10,11 +10,13 @@
 
 mod args;
 mod ast;
+mod braces;
 mod eval;
 mod exec;
 mod expression;
 mod filters;
 mod format;
+mod groups;
 mod lex;
 mod meter;
 mod methods;
@@ -23,6 +25,7 @@ mod parse;
 mod print;
 mod printf;
 mod sequences;
+mod steppers;
 mod tests_of_values;
 mod tools;
 mod value;

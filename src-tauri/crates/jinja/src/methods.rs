@@ -37,6 +37,8 @@ pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called
         Value::Loop(state) if name == "cycle" && !called.positional.is_empty() => {
             Some(called.positional[state.index.get() % called.positional.len()].clone())
         }
+        Value::Loop(state) if name == "changed" => Some(Value::Bool(state.changed(meter, called)?)),
+        Value::Stepper(stepper) => stepper.method(name),
         Value::Undefined => return Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
         _ => None,
     };
@@ -89,7 +91,7 @@ fn text_method(meter: &Rc<Meter>, text: &TextValue, name: &str, called: &Called)
         "find" | "rfind" | "index" | "rindex" => find(whole, called.text(0, "sub")?, name).map(Some),
         "count" => count(whole, called.text(0, "sub")?).map(Some),
         "join" => join(meter, whole, called.need(0, "iterable")?).map(Some),
-        "format" => super::format::braces(meter, whole, called).map(Some),
+        "format" => super::braces::braces(meter, whole, called).map(Some),
         _ => match case_method(meter, whole, name)? {
             Some(value) => Ok(Some(value)),
             None => Ok(super::format::padded(meter, whole, name, called)?.or(kind_of_text(whole, name))),
@@ -102,7 +104,18 @@ pub(crate) fn case_method(meter: &Rc<Meter>, text: &str, name: &str) -> Result<O
     meter.room(text.len() * 4)?;
     let cased = match name {
         "upper" => text.to_uppercase(),
-        "lower" | "casefold" => text.to_lowercase(),
+        "lower" => text.to_lowercase(),
+        "casefold" => text.chars().map(folded).collect(),
+        "swapcase" => {
+            let mut swapped = String::with_capacity(text.len());
+            for char in text.chars() {
+                match char.is_uppercase() {
+                    true => swapped.extend(char.to_lowercase()),
+                    false => swapped.extend(char.to_uppercase()),
+                }
+            }
+            swapped
+        }
         "capitalize" => capitalized(text),
         "title" => {
             let mut inside = false;
@@ -120,6 +133,15 @@ pub(crate) fn case_method(meter: &Rc<Meter>, text: &str, name: &str) -> Result<O
         _ => return Ok(None),
     };
     Value::text(meter, &cased).map(Some)
+}
+
+/// Full case folding: letters that differ only in case become the same, `ß` and `ss` too.
+fn folded(char: char) -> String {
+    match char {
+        'ı' => "ı".to_owned(),
+        'ẞ' => "ss".to_owned(),
+        char => char.to_uppercase().flat_map(char::to_lowercase).collect(),
+    }
 }
 
 fn capitalized(text: &str) -> String {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
+use super::ast::{AssignTarget, CallBlock, Filter, For, Macro, Name, Node, Params, Stmt};
 use super::expression::variable;
 use super::lex::{Tok, Token, lex};
 
@@ -143,6 +143,7 @@ impl Parser<'_> {
             "for" => self.repetition(),
             "set" => self.assignment(),
             "macro" => self.definition(),
+            "call" => self.call_block(),
             "with" => self.with(),
             "filter" => Ok(Stmt::Filtered(self.filters()?, self.block("endfilter")?)),
             "generation" => Ok(Stmt::Plain(self.block("endgeneration")?)),
@@ -192,9 +193,7 @@ impl Parser<'_> {
         }
         let items = self.tuple(false)?;
         let condition = if self.skip_name("if") { Some(self.expression()?) } else { None };
-        if self.at_name("recursive") {
-            return self.error("recursive loops are not supported in chat templates");
-        }
+        let recursive = self.skip_name("recursive");
         self.end()?;
         let outer = std::mem::replace(&mut self.in_loop, true);
         let (body, end) = self.body(&["else", "endfor"])?;
@@ -205,7 +204,7 @@ impl Parser<'_> {
             self.end()?;
             Vec::new()
         };
-        Ok(Stmt::For(Box::new(For { target, items, condition, body, otherwise })))
+        Ok(Stmt::For(Arc::new(For { target, items, condition, recursive, body, otherwise })))
     }
 
     fn target(&mut self) -> Result<AssignTarget, SyntaxError> {
@@ -259,6 +258,31 @@ impl Parser<'_> {
     fn definition(&mut self) -> Result<Stmt, SyntaxError> {
         let name = self.name()?;
         self.expect_op("(")?;
+        let params = self.params()?;
+        let body = self.own_block("endmacro")?;
+        Ok(Stmt::Macro(Arc::new(Macro { name, params: Arc::new(params), body: Arc::new(body) })))
+    }
+
+    /// A body whose loops are its own.
+    fn own_block(&mut self, end: &'static str) -> Result<Vec<Stmt>, SyntaxError> {
+        let outer = std::mem::replace(&mut self.in_loop, false);
+        let body = self.block(end)?;
+        self.in_loop = outer;
+        Ok(body)
+    }
+
+    fn call_block(&mut self) -> Result<Stmt, SyntaxError> {
+        let params = if self.skip_op("(") { self.params()? } else { Vec::new() };
+        let Node::Call(callee, args) = *self.expression()?.node else {
+            return self.error("`call` needs the call of a macro");
+        };
+        let body = Arc::new(self.own_block("endcall")?);
+        let caller = Macro { name: Arc::from("caller"), params: Arc::new(params), body };
+        Ok(Stmt::Call(Box::new(CallBlock { caller, callee, args })))
+    }
+
+    /// Parameters up to the closing parenthesis.
+    fn params(&mut self) -> Result<Params, SyntaxError> {
         let mut params = Vec::new();
         while !self.skip_op(")") {
             if !params.is_empty() {
@@ -271,10 +295,7 @@ impl Parser<'_> {
             let default = if self.skip_op("=") { Some(self.expression()?) } else { None };
             params.push((param, default));
         }
-        let outer = std::mem::replace(&mut self.in_loop, false);
-        let body = self.block("endmacro")?;
-        self.in_loop = outer;
-        Ok(Stmt::Macro(Arc::new(Macro { name, params, body })))
+        Ok(params)
     }
 
     fn with(&mut self) -> Result<Stmt, SyntaxError> {

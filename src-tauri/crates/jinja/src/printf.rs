@@ -9,7 +9,7 @@ use super::meter::{Buffer, Meter};
 use super::value::{ListValue, MapValue, Value};
 
 /// Maximum number of decimal places, and of digits of an integer. Python has no limit, but no prompt needs more.
-const MAX_PRECISION: usize = 1_000;
+pub(super) const MAX_PRECISION: usize = 1_000;
 
 /// Evaluates `pattern % value`. A tuple supplies several values, a map supplies named values, and anything else is one
 /// value.
@@ -275,7 +275,7 @@ fn character(value: &Value) -> Result<String, RenderError> {
 }
 
 /// Formats the digits of a number that is not negative.
-fn real(letter: char, number: f64, precision: usize, alternate: bool) -> String {
+pub(super) fn real(letter: char, number: f64, precision: usize, alternate: bool) -> String {
     let digits = if !number.is_finite() {
         (if number.is_nan() { "nan" } else { "inf" }).to_owned()
     } else {
@@ -338,6 +338,7 @@ fn python_type(value: &Value) -> &'static str {
         Value::Map(_) => "dict",
         Value::Namespace(_) => "Namespace",
         Value::Loop(_) => "LoopContext",
-        Value::Macro(_) | Value::Function(_) => "function",
+        Value::Macro(_) | Value::Function(_) | Value::Caller(_) => "function",
+        Value::Stepper(_) => "Cycler",
     }
 }

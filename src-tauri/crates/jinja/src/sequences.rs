@@ -7,7 +7,7 @@ use super::args::Called;
 use super::eval::field;
 use super::meter::Meter;
 use super::value::{ListValue, Value, ValueResult};
-use super::{RenderError, filters, methods, ops, tests_of_values};
+use super::{RenderError, filters, groups, methods, ops, tests_of_values};
 
 /// `value | name(args)`, or `None` if there is no such list filter.
 pub(crate) fn apply(
@@ -39,12 +39,19 @@ pub(crate) fn apply(
         "unique" => unique(meter, value)?,
         "min" | "max" => extreme(meter, value, if name == "min" { Ordering::Less } else { Ordering::Greater })?,
         "sum" => {
-            let mut sum = Value::Int(0);
+            let mut sum = called.get(1, "start").cloned().unwrap_or(Value::Int(0));
             for item in value.items(meter)?.iter() {
-                sum = ops::binary(meter, super::ast::Op::Add, &sum, item)?;
+                let item = match called.optional_text(0, "attribute")? {
+                    Some(path) => attribute(meter, item, path)?,
+                    None => item.clone(),
+                };
+                sum = ops::binary(meter, super::ast::Op::Add, &sum, &item)?;
             }
             sum
         }
+        "batch" => groups::batch(meter, value, called)?,
+        "slice" => groups::slice(meter, value, called)?,
+        "groupby" => groups::by_attribute(meter, value, called)?,
         _ => return Ok(None),
     }))
 }
@@ -75,11 +82,14 @@ fn attributes(meter: &Rc<Meter>, value: &Value, path: &str) -> Result<ListValue,
     ListValue::new(meter, found)
 }
 
-fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> ValueResult {
+pub(crate) fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> ValueResult {
     let mut value = item.clone();
     for name in path.split('.') {
         meter.spend(0)?;
-        value = field(meter, &value, name)?;
+        value = match (&value, name.parse::<usize>()) {
+            (Value::List(items), Ok(place)) => items.get(place).cloned().unwrap_or(Value::Undefined),
+            _ => field(meter, &value, name)?,
+        };
     }
     Ok(value)
 }
@@ -146,7 +156,7 @@ fn test_name(name: &str) -> &str {
 }
 
 /// Stable sort; ignores case unless the arguments say otherwise.
-fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
+pub(crate) fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let (reverse, cased) = (called.flag(0, "reverse"), called.flag(1, "case_sensitive"));
     // Insertion sort, because the standard sort may panic if the values have no consistent order.
     let mut kept: Vec<(Value, Value)> = Vec::new();
@@ -175,7 +185,7 @@ fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool)
     Ok(low)
 }
 
-fn without_case(meter: &Rc<Meter>, key: Value) -> ValueResult {
+pub(crate) fn without_case(meter: &Rc<Meter>, key: Value) -> ValueResult {
     match &key {
         Value::Text(text) => Ok(methods::case_method(meter, text, "lower")?.unwrap_or(key)),
         Value::List(items) => match &items[..] {

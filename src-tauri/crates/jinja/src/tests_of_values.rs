@@ -28,7 +28,7 @@ pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "boolean" => matches!(value, Value::Bool(_)),
         "true" => matches!(value, Value::Bool(true)),
         "false" => matches!(value, Value::Bool(false)),
-        "callable" => matches!(value, Value::Macro(_) | Value::Function(_)),
+        "callable" => matches!(value, Value::Macro(_) | Value::Function(_) | Value::Caller(_)),
         "odd" => whole()?.rem_euclid(2) == 1,
         "even" => whole()?.rem_euclid(2) == 0,
         "divisibleby" => match called.int(0, "num", 0)? {

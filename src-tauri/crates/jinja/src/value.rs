@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::RenderError;
-use super::ast::Macro;
+use super::ast::{For, Macro};
 use super::meter::{Buffer, Hold, Meter};
 
 /// Maximum nesting depth of lists and maps.
@@ -30,6 +30,8 @@ pub(crate) enum Value {
     Namespace(Rc<RefCell<HashMap<Arc<str>, Value>>>),
     Loop(Rc<Loop>),
     Macro(Arc<Macro>),
+    Caller(Rc<Caller>),
+    Stepper(Rc<Stepper>),
     Function(BuiltinFunction),
 }
 
@@ -39,6 +41,8 @@ pub(crate) enum BuiltinFunction {
     Range,
     Namespace,
     Dict,
+    Joiner,
+    Cycler,
     Raise,
     Now,
 }
@@ -71,6 +75,32 @@ struct Entries {
 pub(crate) struct Loop {
     pub(crate) items: ListValue,
     pub(crate) index: Cell<usize>,
+    /// The loop itself, if it is recursive, and the number of frames around it.
+    pub(crate) recursion: Option<(Arc<For>, usize)>,
+    /// From 0.
+    pub(crate) depth: usize,
+    /// The arguments of the last `loop.changed`.
+    pub(crate) last: RefCell<Option<Vec<Value>>>,
+}
+
+/// The body of a `call` block, which its macro calls as `caller`.
+pub(crate) struct Caller {
+    pub(crate) definition: Macro,
+    /// Position of the block's scope among those that calls have covered.
+    pub(crate) level: usize,
+}
+
+/// A value that changes with each use.
+pub(crate) enum Stepper {
+    /// Empty at first, then the separator.
+    Joiner {
+        separator: Value,
+        used: Cell<bool>,
+    },
+    Cycler {
+        items: Vec<Value>,
+        at: Cell<usize>,
+    },
 }
 
 impl Deref for TextValue {
@@ -173,8 +203,8 @@ impl Value {
         match self {
             Self::List(list) => Ok(list.0.nesting),
             Self::Map(map) => Ok(map.0.nesting),
-            Self::Namespace(_) | Self::Loop(_) => {
-                Err(RenderError::failed("a namespace or loop cannot be stored in another value"))
+            Self::Namespace(_) | Self::Loop(_) | Self::Caller(_) | Self::Stepper(_) => {
+                Err(RenderError::failed(format!("{} cannot be stored in another value", self.kind())))
             }
             _ => Ok(0),
         }
@@ -207,7 +237,12 @@ impl Value {
             Self::Text(text) => !text.is_empty(),
             Self::List(list) => !list.is_empty(),
             Self::Map(map) => !map.is_empty(),
-            Self::Namespace(_) | Self::Loop(_) | Self::Macro(_) | Self::Function(_) => true,
+            Self::Namespace(_)
+            | Self::Loop(_)
+            | Self::Macro(_)
+            | Self::Function(_)
+            | Self::Caller(_)
+            | Self::Stepper(_) => true,
         }
     }
 
@@ -223,7 +258,8 @@ impl Value {
             Self::Map(_) => "a map",
             Self::Namespace(_) => "a namespace",
             Self::Loop(_) => "a loop",
-            Self::Macro(_) | Self::Function(_) => "a function",
+            Self::Macro(_) | Self::Function(_) | Self::Caller(_) => "a function",
+            Self::Stepper(_) => "a joiner or cycler",
         }
     }
 

@@ -36,8 +36,8 @@ impl std::fmt::Display for CountingMethod {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown => formatter.write_str("exact; the first count decides which process counts"),
-            Self::ThisProcess => formatter.write_str("exact, in process"),
-            Self::Worker { reason } => write!(formatter, "exact, by the worker ({reason})"),
+            Self::ThisProcess => formatter.write_str("exact"),
+            Self::Worker { reason } => write!(formatter, "exact, by the model process ({reason})"),
         }
     }
 }

@@ -8,6 +8,8 @@ use worker::protocol::ErrorCode;
 
 use crate::load_reason::DeathDetail;
 
+/// What to do about a grammar, or about a JSON schema, that llama.cpp refuses.
+pub const GRAMMAR_HINT: &str = "correct or remove the grammar or JSON schema in the sampler settings, then try again";
 const SMALLER: &str = "choose a smaller context size or a smaller model";
 
 /// Converts an error frame.
@@ -31,9 +33,7 @@ pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }
         ErrorCode::Compute => (Kind::Server, "try again; if it happens again, choose a smaller context size"),
-        ErrorCode::Grammar => {
-            (Kind::BadRequest, "correct or remove the grammar or JSON schema in the sampler settings, then try again")
-        }
+        ErrorCode::Grammar => (Kind::BadRequest, GRAMMAR_HINT),
         ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
             (Kind::BadRequest, "this is a bug in Inglenook: please report it")
         }

@@ -20,6 +20,7 @@
 
 mod actor;
 mod adapters;
+mod core_dumps;
 mod counting;
 mod crash_history;
 mod devices;
@@ -43,8 +44,10 @@ mod token_rules;
 pub mod tokenizer;
 
 pub use adapters::{AdapterFault, check_adapter};
+pub use core_dumps::disable_core_dumps;
 pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
+pub use failure::GRAMMAR_HINT;
 pub use fallback::LoadNote;
 pub use gguf::{GgufError, GgufHeader};
 pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory};

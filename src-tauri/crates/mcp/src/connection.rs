@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use domain::tool_server::ServerTool;
 use rmcp::model::{
-    CallToolRequestParams, JsonObject, PaginatedRequestParams, ReadResourceRequestParams, Resource, ServerPeerInfo,
-    Tool,
+    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerPeerInfo,
 };
-use rmcp::service::{ClientInitializeError, Peer, RoleClient, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError,
+};
 use rmcp::transport::IntoTransport;
 use rmcp::{ServiceExt as _, transport::DynamicTransportError};
 use serde_json::Value;
@@ -22,6 +23,7 @@ use crate::host::Host;
 use crate::output::{self, ToolOutput};
 use crate::process::ServerProcess;
 use crate::text::{clean, clean_line};
+use crate::tool_list::{MAX_LINE, ToolList};
 use crate::traffic::{Bounded, Traffic};
 use crate::{Limits, McpError, ServerConfig, http};
 
@@ -30,9 +32,6 @@ const MAX_PAGES: usize = 50;
 
 /// Bytes of a server's error message that are kept.
 const MAX_MESSAGE: usize = 1_000;
-
-/// Bytes of a name, a title or an address that are kept.
-const MAX_LINE: usize = 500;
 
 /// A text or file that a server offers to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +58,20 @@ pub struct Connection {
     url: Option<Url>,
     traffic: Arc<Traffic>,
     tools_changed: Arc<AtomicBool>,
+    /// The server has answered a request after the handshake.
+    answered: AtomicBool,
     limits: Limits,
+}
+
+/// A request that the server must answer. Dropping it before the answer cancels it at the server.
+struct OpenRequest(Option<RequestHandle<RoleClient>>);
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        if let (Some(request), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(request.cancel(None));
+        }
+    }
 }
 
 impl Connection {
@@ -114,7 +126,8 @@ impl Connection {
             Ok(Ok(service)) => {
                 let peer = service.peer().clone();
                 let (service, process) = (Mutex::new(service), Mutex::new(process));
-                return Ok(Self { service, peer, process, url, traffic, tools_changed, limits });
+                let answered = AtomicBool::new(false);
+                return Ok(Self { service, peer, process, url, traffic, tools_changed, answered, limits });
             }
             Ok(Err(error)) => Some(error),
             Err(_) => None,
@@ -154,30 +167,27 @@ impl Connection {
         ServerAbout { name: clean_line(name, MAX_LINE), version: clean_line(&server.version, MAX_LINE) }
     }
 
-    /// Lists the tools. Tools beyond the limits are left out.
+    /// Lists the tools. Odd tools and those beyond the limits are left out and named.
     ///
     /// # Errors
     /// Every [`McpError`] of a running server.
-    pub async fn tools(&self) -> Result<Vec<ServerTool>, McpError> {
+    pub async fn tools(&self) -> Result<ToolList, McpError> {
+        let mut list = ToolList::default();
         if self.info().is_some_and(|info| info.capabilities.tools.is_none()) {
-            return Ok(Vec::new());
+            return Ok(list);
         }
-        let mut tools: Vec<ServerTool> = Vec::new();
         let mut cursor = None;
         for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.ask(self.peer.list_tools(Some(page)), &CancellationToken::new()).await?;
-            for tool in page.tools.into_iter().filter_map(|tool| self.tool(tool)) {
-                if tools.len() < self.limits.tools && tools.iter().all(|known| known.name != tool.name) {
-                    tools.push(tool);
-                }
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() >= self.limits.tools {
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+            let page = self.ask(request, &CancellationToken::new()).await?;
+            list.add(listed(&page, "tools")?, &self.limits);
+            cursor = next_page(&page);
+            if cursor.is_none() || list.tools.len() >= self.limits.tools {
                 break;
             }
         }
-        Ok(tools)
+        Ok(list)
     }
 
     /// Lists the resources. Resources beyond the limit are left out.
@@ -191,10 +201,11 @@ impl Connection {
         let (mut resources, mut cursor) = (Vec::new(), None);
         for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.ask(self.peer.list_resources(Some(page)), &CancellationToken::new()).await?;
+            let request = ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
+            let page = self.ask(request, &CancellationToken::new()).await?;
             let room = self.limits.resources - resources.len();
-            resources.extend(page.resources.into_iter().take(room).map(|resource| self.resource(resource)));
-            cursor = page.next_cursor;
+            resources.extend(listed(&page, "resources")?.iter().filter_map(resource).take(room));
+            cursor = next_page(&page);
             if cursor.is_none() || resources.len() >= self.limits.resources {
                 break;
             }
@@ -207,8 +218,8 @@ impl Connection {
     /// # Errors
     /// Every [`McpError`] of a running server.
     pub async fn read(&self, uri: &str) -> Result<String, McpError> {
-        let params = ReadResourceRequestParams::new(uri);
-        let result = self.ask(self.peer.read_resource(params), &CancellationToken::new()).await?;
+        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
+        let result = self.ask(request, &CancellationToken::new()).await?;
         Ok(output::of_resource(&result, self.limits.result_bytes))
     }
 
@@ -222,8 +233,13 @@ impl Connection {
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> Result<ToolOutput, McpError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let result = self.ask(self.peer.call_tool(params), cancel).await?;
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(
+            CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments),
+        ));
+        let result = self.ask(request, cancel).await?;
+        if result["resultType"].as_str().is_some_and(|kind| kind != "complete") {
+            return Err(McpError::Protocol { detail: "it asks for more input, which Inglenook does not offer".into() });
+        }
         Ok(output::of_call(&result, self.limits.result_bytes))
     }
 
@@ -238,26 +254,50 @@ impl Connection {
         }
     }
 
+    /// Whether the server has answered a request after the handshake, so that a refusal may mean a lost session.
+    pub(crate) fn had_session(&self) -> bool {
+        self.url.is_some() && self.answered.load(Ordering::Relaxed)
+    }
+
     /// Waits for one answer, within the limits. A request that is given up is cancelled at the server.
-    async fn ask<T>(
-        &self,
-        request: impl Future<Output = Result<T, ServiceError>>,
-        cancel: &CancellationToken,
-    ) -> Result<T, McpError> {
+    async fn ask(&self, request: ClientRequest, cancel: &CancellationToken) -> Result<Value, McpError> {
         self.traffic.restart();
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(McpError::Cancelled),
-            answer = timeout(self.limits.request, request) => answer,
+            answer = timeout(self.limits.request, self.answer(request)) => answer,
         };
         match answer {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(answer)) => {
+                self.answered.store(true, Ordering::Relaxed);
+                Ok(answer)
+            }
             Ok(Err(error)) => Err(self.explain(&error).await),
             Err(_) => Err(McpError::Timeout { seconds: self.limits.request.as_secs(), stderr: String::new() }),
         }
     }
 
+    /// Returns the result as the server wrote it.
+    async fn answer(&self, request: ClientRequest) -> Result<Value, ServiceError> {
+        let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut open = OpenRequest(Some(handle));
+        let Some(handle) = &mut open.0 else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut handle.rx).await;
+        open.0 = None;
+        let answer = answer.map_err(|_| ServiceError::TransportClosed)??;
+        serde_json::to_value(answer).map_err(|_| ServiceError::UnexpectedResponse)
+    }
+
     async fn explain(&self, error: &ServiceError) -> McpError {
+        match (error, &self.url) {
+            (ServiceError::McpError(refusal), Some(url)) if http::names_lost_session(refusal) => {
+                McpError::SessionGone { host: http::host(url) }
+            }
+            _ => self.explain_other(error).await,
+        }
+    }
+
+    async fn explain_other(&self, error: &ServiceError) -> McpError {
         match error {
             ServiceError::McpError(refusal) => McpError::Refused { message: clean(&refusal.message, MAX_MESSAGE) },
             ServiceError::Cancelled { .. } => McpError::Cancelled,
@@ -281,34 +321,28 @@ impl Connection {
     fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.peer.peer_info()
     }
+}
 
-    fn tool(&self, tool: Tool) -> Option<ServerTool> {
-        let name = tool.name.into_owned();
-        let parameters = Value::Object((*tool.input_schema).clone());
-        let too_large = parameters.to_string().len() > self.limits.schema_bytes;
-        // The name identifies the tool in calls, so it cannot be shortened or cleaned.
-        if name.is_empty() || name.len() > MAX_LINE || clean_line(&name, MAX_LINE) != name || too_large {
-            tracing::info!("a tool was left out, because its name or its arguments are too long");
-            return None;
-        }
-        let title = tool.title.or_else(|| tool.annotations.as_ref().and_then(|notes| notes.title.clone()));
-        Some(ServerTool {
-            name,
-            title: title.map(|title| clean_line(&title, MAX_LINE)).filter(|title| !title.is_empty()),
-            description: clean(tool.description.as_deref().unwrap_or_default(), self.limits.description_bytes),
-            parameters,
-            reads_only: tool.annotations.and_then(|notes| notes.read_only_hint).unwrap_or(false),
-        })
-    }
+/// The items of a page of a list.
+fn listed<'v>(page: &'v Value, list: &str) -> Result<&'v [Value], McpError> {
+    let items = page[list].as_array().map(Vec::as_slice);
+    items.ok_or_else(|| McpError::Protocol { detail: format!("its answer has no list of {list}") })
+}
 
-    fn resource(&self, resource: Resource) -> ServerResource {
-        ServerResource {
-            uri: clean_line(&resource.uri, 4 * MAX_LINE),
-            name: clean_line(resource.title.as_deref().unwrap_or(&resource.name), MAX_LINE),
-            description: clean_line(resource.description.as_deref().unwrap_or_default(), MAX_LINE),
-            mime_type: resource.mime_type.map(|kind| clean_line(&kind, 100)),
-        }
-    }
+fn next_page(page: &Value) -> Option<String> {
+    page["nextCursor"].as_str().filter(|cursor| !cursor.is_empty()).map(str::to_owned)
+}
+
+/// `None` without an address. Other odd fields are ignored.
+fn resource(resource: &Value) -> Option<ServerResource> {
+    let uri = resource["uri"].as_str()?;
+    let name = resource["title"].as_str().or_else(|| resource["name"].as_str()).unwrap_or(uri);
+    Some(ServerResource {
+        uri: clean_line(uri, 4 * MAX_LINE),
+        name: clean_line(name, MAX_LINE),
+        description: clean_line(resource["description"].as_str().unwrap_or_default(), MAX_LINE),
+        mime_type: resource["mimeType"].as_str().map(|kind| clean_line(kind, 100)),
+    })
 }
 
 /// Explains a failed handshake. `words` are the last words of the process.

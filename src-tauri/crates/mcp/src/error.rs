@@ -20,6 +20,8 @@ pub enum McpError {
     SignIn { host: String },
     #[error("the server at {host} answered with status {status}")]
     Status { host: String, status: u16 },
+    #[error("the server at {host} no longer knows the session")]
+    SessionGone { host: String },
     #[error("the server ended{}", because(.stderr))]
     Ended {
         /// The end of its error output, or its exit status.
@@ -59,6 +61,7 @@ impl McpError {
             Self::Status { .. } => {
                 "Check the address. Servers that only offer the older SSE transport are not supported."
             }
+            Self::SessionGone { .. } => "Try again. If it happens again, test the server in the settings.",
             Self::Ended { .. } => "Check the command, its arguments and its variables.",
             Self::Timeout { .. } => {
                 "Try again. The first start can take long if the program is still being downloaded."
@@ -68,6 +71,16 @@ impl McpError {
             Self::Protocol { .. } => "Check that the command starts a tool server (MCP), or update the server.",
             Self::TooManyDeaths { .. } => "Check the command and its variables, then test the server.",
             Self::Cancelled => "Try again.",
+        }
+    }
+
+    /// Whether the server has refused the request before it ran, because it no longer knows the session. Servers report
+    /// that with different statuses. 429 asks to wait, and a request may have run before a 5xx.
+    pub(crate) fn may_be_lost_session(&self) -> bool {
+        match self {
+            Self::SessionGone { .. } | Self::Unauthorized { .. } => true,
+            Self::Status { status, .. } => (400..500).contains(status) && *status != 429,
+            _ => false,
         }
     }
 

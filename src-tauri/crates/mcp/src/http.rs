@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
+use rmcp::model::ErrorData;
 use rmcp::service::ServiceError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -150,6 +151,15 @@ fn asks_for_sign_in(challenge: &str) -> bool {
     let challenge = challenge.to_ascii_lowercase();
     let is_bearer = challenge.split([',', ' ']).any(|word| word == "bearer");
     is_bearer && challenge.contains("resource_metadata") && !challenge.contains("invalid_token")
+}
+
+/// JSON-RPC codes with which servers report a session that they no longer know. Tools fail with other codes.
+const SESSION_CODES: [i32; 3] = [-32000, -32001, -32600];
+
+/// Whether an answer says that the server no longer knows the session.
+pub(crate) fn names_lost_session(refusal: &ErrorData) -> bool {
+    let message = refusal.message.to_lowercase();
+    SESSION_CODES.contains(&refusal.code.0) && (message.contains("session") || message.contains("not initialized"))
 }
 
 /// Finds the transport's error in an error of the service.

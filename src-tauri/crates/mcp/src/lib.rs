@@ -4,8 +4,9 @@
 //! Guarantees
 //! - A server is hostile. Everything that it sends is bounded: messages, lists, texts, time. It causes an error, never a
 //!   panic or a hang.
-//! - A process starts with a clean environment and in a folder of its own. It and the processes that it started end
-//!   with its [`Server`], at the latest when the app ends.
+//! - An odd tool, an odd part of a result or too deep nesting costs that item, not the server.
+//! - A process starts with a clean environment and in a folder of its own. It and the processes of its group end with its
+//!   [`Server`], at the latest when the app ends. A process that starts a session of its own (`setsid`) stays.
 //! - It is offered nothing: no model, no folders, no questions to the user.
 //! - A server that keeps dying is not started again for a while.
 //!
@@ -17,11 +18,14 @@ mod host;
 mod http;
 mod limits;
 mod names;
+mod nesting;
 mod output;
 mod paste;
 mod process;
+mod schema;
 mod server;
 mod text;
+mod tool_list;
 mod traffic;
 
 pub use connection::{Connection, ServerAbout, ServerResource};
@@ -32,6 +36,7 @@ pub use names::{MAX_NAME, digest, model_names};
 pub use output::ToolOutput;
 pub use paste::{PasteError, Pasted, PastedServer, read_servers};
 pub use server::{Server, ServerState};
+pub use tool_list::{LeftOutTool, ToolList};
 
 use std::path::PathBuf;
 

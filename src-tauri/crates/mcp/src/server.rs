@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
 use std::time::Instant;
 
-use domain::tool_server::ServerTool;
 use rmcp::model::JsonObject;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, ServerResource};
 use crate::output::ToolOutput;
-use crate::{Limits, McpError, ServerConfig};
+use crate::tool_list::ToolList;
+use crate::{LeftOutTool, Limits, McpError, ServerConfig};
 
 /// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Server {
     state: SyncMutex<ServerState>,
     deaths: SyncMutex<VecDeque<Instant>>,
     used: SyncMutex<Instant>,
+    /// The tools that were left out of the last list.
+    left_out: SyncMutex<Vec<LeftOutTool>>,
     /// Cancels a start in progress.
     starting: SyncMutex<CancellationToken>,
 }
@@ -47,6 +49,7 @@ impl Server {
             state: SyncMutex::new(ServerState::Stopped),
             deaths: SyncMutex::default(),
             used: SyncMutex::new(Instant::now()),
+            left_out: SyncMutex::default(),
             starting: SyncMutex::default(),
         })
     }
@@ -59,9 +62,15 @@ impl Server {
     ///
     /// # Errors
     /// Every [`McpError`].
-    pub async fn tools(self: &Arc<Self>) -> Result<Vec<ServerTool>, McpError> {
-        let connection = self.connection().await?;
-        self.settle(connection.tools().await).await
+    pub async fn tools(self: &Arc<Self>) -> Result<ToolList, McpError> {
+        let listed = self.ask(|connection| async move { connection.tools().await }).await?;
+        lock(&self.left_out).clone_from(&listed.left_out);
+        Ok(listed)
+    }
+
+    /// The tools that were left out when they were last listed.
+    pub fn left_out(&self) -> Vec<LeftOutTool> {
+        lock(&self.left_out).clone()
     }
 
     /// Lists the resources; see [`Connection::resources`].
@@ -69,8 +78,7 @@ impl Server {
     /// # Errors
     /// Every [`McpError`].
     pub async fn resources(self: &Arc<Self>) -> Result<Vec<ServerResource>, McpError> {
-        let connection = self.connection().await?;
-        self.settle(connection.resources().await).await
+        self.ask(|connection| async move { connection.resources().await }).await
     }
 
     /// Reads a resource as text; see [`Connection::read`].
@@ -78,8 +86,7 @@ impl Server {
     /// # Errors
     /// Every [`McpError`].
     pub async fn read(self: &Arc<Self>, uri: &str) -> Result<String, McpError> {
-        let connection = self.connection().await?;
-        self.settle(connection.read(uri).await).await
+        self.ask(|connection| async move { connection.read(uri).await }).await
     }
 
     /// Calls a tool by the server's name for it.
@@ -92,12 +99,42 @@ impl Server {
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> Result<ToolOutput, McpError> {
-        let connection = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(McpError::Cancelled),
-            connection = self.connection() => connection?,
+        let request = |connection: Arc<Connection>| {
+            let arguments = arguments.clone();
+            async move { connection.call(tool, arguments, cancel).await }
         };
-        self.settle(connection.call(tool, arguments, cancel).await).await
+        tokio::select! {
+            biased;
+            // A request in progress is cancelled at the server when it is dropped.
+            () = cancel.cancelled() => Err(McpError::Cancelled),
+            output = self.ask(request) => output,
+        }
+    }
+
+    /// Sends a request. If the server no longer knows the session, a new session begins and the request is sent once more.
+    async fn ask<T, F: Future<Output = Result<T, McpError>>>(
+        self: &Arc<Self>,
+        request: impl Fn(Arc<Connection>) -> F,
+    ) -> Result<T, McpError> {
+        let connection = self.connection().await?;
+        let had_session = connection.had_session();
+        let result = request(Arc::clone(&connection)).await;
+        if had_session && result.as_ref().err().is_some_and(McpError::may_be_lost_session) {
+            tracing::info!("the tool server no longer knows the session; a new one begins");
+            self.forget(&connection).await;
+            drop(connection);
+            let connection = self.connection().await?;
+            return self.settle(request(connection).await).await;
+        }
+        self.settle(result).await
+    }
+
+    /// Drops a connection, so that the next request opens another.
+    async fn forget(&self, old: &Arc<Connection>) {
+        let mut open = self.open.lock().await;
+        if open.as_ref().is_some_and(|connection| Arc::ptr_eq(connection, old)) {
+            *open = None;
+        }
     }
 
     /// Returns the connection, and starts the server if it is not running.

@@ -1,9 +1,11 @@
 //! Cleans texts of servers.
 
+use domain::shown_text::visible;
+
 /// Removes characters that hide or reorder text, and cuts at `most` bytes. Line breaks and tabs stay.
 pub(crate) fn clean(text: &str, most: usize) -> String {
     let mut kept = String::with_capacity(text.len().min(most));
-    for letter in text.chars().filter(|letter| is_visible(*letter)) {
+    for letter in visible(text).chars() {
         if kept.len() + letter.len_utf8() > most {
             kept.push('…');
             break;
@@ -17,16 +19,6 @@ pub(crate) fn clean(text: &str, most: usize) -> String {
 pub(crate) fn clean_line(text: &str, most: usize) -> String {
     let visible = clean(text, text.len());
     clean(&visible.split_whitespace().collect::<Vec<_>>().join(" "), most)
-}
-
-/// Control characters, directional overrides and the invisible copies of ASCII (tags) can make a text look different
-/// from what a model reads.
-fn is_visible(letter: char) -> bool {
-    match letter {
-        '\n' | '\t' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' | '\u{feff}' => false,
-        letter => !letter.is_control(),
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
+use crate::nesting::shortened;
 use crate::{Limits, McpError};
 
 /// Counts the bytes since the last request.
@@ -47,29 +48,41 @@ impl Traffic {
     }
 }
 
-/// Reads messages, one per line, and ends with an error when a limit is exceeded.
+/// Reads messages, one per line, and ends with an error when a limit is exceeded. Shortens messages that are nested too
+/// deeply.
 pub(crate) struct Bounded<R> {
     reader: R,
     traffic: Arc<Traffic>,
-    /// Bytes since the last line break.
-    line: usize,
+    /// The bytes since the last line break.
+    line: Vec<u8>,
+    /// Complete lines that the caller has not read yet.
+    ready: Vec<u8>,
+    /// Bytes of `ready` that the caller has read.
+    taken: usize,
 }
+
+/// Bytes of one read.
+const PIECE: usize = 16 << 10;
 
 impl<R> Bounded<R> {
     pub(crate) fn new(reader: R, traffic: Arc<Traffic>) -> Self {
-        Self { reader, traffic, line: 0 }
+        Self { reader, traffic, line: Vec::new(), ready: Vec::new(), taken: 0 }
     }
 
     fn count(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.line = match bytes.iter().rposition(|byte| *byte == b'\n') {
-            Some(end) => bytes.len() - end - 1,
-            None => self.line + bytes.len(),
-        };
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.ready.extend_from_slice(&shortened(&self.line));
+                self.line.clear();
+            }
+        }
         let received = self.traffic.received.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
-        if self.line > self.traffic.message_most {
+        let is_endless = self.line.len() > self.traffic.message_most;
+        if is_endless {
             self.traffic.message_exceeded.store(true, Ordering::Relaxed);
         }
-        match self.line > self.traffic.message_most || received > self.traffic.most {
+        match is_endless || received > self.traffic.most {
             true => Err(io::Error::other("the server sent too much")),
             false => Ok(()),
         }
@@ -78,8 +91,24 @@ impl<R> Bounded<R> {
 
 impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.reader).poll_read(cx, buf))?;
-        Poll::Ready(self.count(&buf.filled()[before..]))
+        while self.taken == self.ready.len() {
+            (self.taken, self.ready) = (0, Vec::new());
+            let mut piece = [0; PIECE];
+            let mut read = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut self.reader).poll_read(cx, &mut read))?;
+            if read.filled().is_empty() {
+                // The last line may lack its line break.
+                self.ready = std::mem::take(&mut self.line);
+                if self.ready.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+            self.count(read.filled())?;
+        }
+        let more = &self.ready[self.taken..];
+        let length = more.len().min(buf.remaining());
+        buf.put_slice(&more[..length]);
+        self.taken += length;
+        Poll::Ready(Ok(()))
     }
 }

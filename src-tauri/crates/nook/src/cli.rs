@@ -23,9 +23,9 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use endpoints::{EndpointArgs, EndpointVerb};
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use group::{GroupMemberArgs, GroupVerb};
-pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
+pub(crate) use kinds::{DeleteKind, ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use lore::{LoreProfile, LoreTestArgs, LoreVerb};
-pub(crate) use memory::{MemoryArgs, MemoryVerb};
+pub(crate) use memory::{ForgetArgs, MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
 pub(crate) use models::ModelVerb;
@@ -70,6 +70,15 @@ pub(crate) enum Verb {
         out: PathBuf,
         #[command(flatten)]
         parts: ReadableArgs,
+    },
+    /// Move a chat, a character or a lorebook to the trash; `trash` lists and restores it
+    Delete {
+        kind: DeleteKind,
+        /// Name or id
+        name: String,
+        /// For a chat: keep the memories that were learned in it
+        #[arg(long)]
+        keep_learned: bool,
     },
     /// List items of one kind
     List { kind: ListKind },
@@ -181,6 +190,9 @@ pub(crate) enum Verb {
         /// Serve the OpenAI-compatible API and the chat socket, whatever the settings say
         #[arg(long)]
         api: bool,
+        /// A file with the API key of the default endpoint, or NAME=FILE for another; may be repeated; - reads stdin
+        #[arg(long, value_name = "[NAME=]FILE")]
+        key_from: Vec<PathBuf>,
     },
     /// Make, list, limit and revoke keys of the local API
     ApiKey {
@@ -192,7 +204,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: TemplateVerb,
     },
-    /// Test lorebooks on files, without a data folder
+    /// Copy lorebooks, or test them on files without a data folder
     Lore {
         #[command(subcommand)]
         verb: LoreVerb,

@@ -36,6 +36,9 @@ fn main() -> ExitCode {
     };
     let out = Output::new(cli.json);
     log_if_asked();
+    if let Err(error) = engine::disable_core_dumps() {
+        tracing::warn!(%error, "cannot disable core dumps");
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return out.fail(&CommandError::from(error)),

@@ -68,6 +68,12 @@ impl Output {
         }
     }
 
+    /// Prints what the user must know to stderr, whatever stdout has.
+    pub(crate) fn warn(&self, text: &str) {
+        self.clear();
+        let _ = writeln!(std::io::stderr(), "note: {}", strip_control(text));
+    }
+
     fn clear(&self) {
         if self.shown.take() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

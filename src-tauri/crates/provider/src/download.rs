@@ -9,7 +9,7 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
 use secrecy::SecretString;
 use tokio::fs::{self, File, OpenOptions};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -38,6 +38,9 @@ pub enum DownloadError {
     Broken { bytes: u64, source: Option<reqwest::Error> },
     #[error("cannot write {}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    /// The link to the file is no longer valid. The next try gets a new one from the hub, and resumes.
+    #[error("the link to the file has expired after {bytes} bytes; try again to resume")]
+    Expired { bytes: u64 },
     /// The caller stopped it. The received bytes stay in the part file.
     #[error("the download was stopped after {bytes} bytes")]
     Stopped { bytes: u64 },
@@ -152,34 +155,103 @@ async fn fetch(
     progress: impl Fn(u64, Option<u64>),
 ) -> Result<(), DownloadError> {
     let tag_file = part.with_extension("tag");
-    let (mut here, tag) = (length(part).await, fs::read_to_string(&tag_file).await.unwrap_or_default());
+    remove_link(part).await?;
+    remove_link(&tag_file).await?;
+    loop {
+        let before = length(part).await;
+        match fetch_piece(source, (part, &tag_file), conditions, &progress).await? {
+            Piece::Last => return remove(&tag_file).await,
+            Piece::Ends { here } if here > before => {}
+            Piece::Ends { here } => return Err(DownloadError::Broken { bytes: here, source: None }),
+        }
+    }
+}
+
+/// The bytes of one answer.
+enum Piece {
+    /// The file is complete.
+    Last,
+    /// The server sent less than the rest of the file; it must be asked again.
+    Ends { here: u64 },
+}
+
+async fn fetch_piece(
+    source: &DownloadSource,
+    (part, tag_file): (&Path, &Path),
+    conditions: &Conditions<'_>,
+    progress: &impl Fn(u64, Option<u64>),
+) -> Result<Piece, DownloadError> {
+    let (mut here, tag) = (length(part).await, fs::read_to_string(tag_file).await.unwrap_or_default());
     let answer = tokio::select! {
         answer = request(source, here, &tag, conditions.verified) => answer?,
         () = conditions.cancel.cancelled() => return Err(DownloadError::Stopped { bytes: here }),
     };
-    let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && starts_at(answer.headers(), here);
-    if !goes_on && answer.status() != StatusCode::OK {
-        // The part is already complete, or longer than the file; the next try starts over.
-        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-            discard(part).await?;
-        }
-        let fault = hub::fault_of_status(answer.status(), answer.headers());
-        return Err(DownloadError::Refused { host: source.host(), status: answer.status(), fault });
+    if !answer.status().is_success() {
+        return Err(refused(source, part, here, &answer).await);
     }
-    if !goes_on {
-        here = 0;
-        keep_tag(&tag_file, answer.headers()).await?;
-    }
-    let all = answer.content_length().map(|rest| here + rest);
-    if let (Some(expected), Some(found)) = (conditions.bytes, all.filter(|all| Some(*all) != conditions.bytes)) {
+    let served = ServedRange::of(&answer, here);
+    if let (Some(expected), Some(found)) = (conditions.bytes, served.total.filter(|all| Some(*all) != conditions.bytes))
+    {
         return Err(DownloadError::Size { expected, found });
     }
-    let all = all.or(conditions.bytes);
-    write(answer, part, &mut here, conditions, |here| progress(here, all)).await?;
-    if all.is_some_and(|all| all != here) {
-        return Err(DownloadError::Broken { bytes: here, source: None });
+    if served.start > here {
+        // There would be a gap, so the next try asks for the whole file.
+        discard(part).await?;
+        return Err(DownloadError::Broken { bytes: 0, source: None });
     }
-    remove(&tag_file).await
+    here = served.start;
+    if here == 0 {
+        keep_tag(tag_file, answer.headers()).await?;
+    }
+    let all = served.total.or(conditions.bytes);
+    write(answer, part, (&mut here, all), conditions, |here| progress(here, all)).await?;
+    let is_complete = all.is_none_or(|all| all == here);
+    Ok(if is_complete { Piece::Last } else { Piece::Ends { here } })
+}
+
+/// Explains an answer without success. Links of file servers expire, and each server says so with its own status;
+/// the hub's own refusals name a code.
+async fn refused(source: &DownloadSource, part: &Path, here: u64, answer: &Response) -> DownloadError {
+    let (status, headers) = (answer.status(), answer.headers());
+    let of_hub = headers.contains_key(hub::ERROR_CODE);
+    let elsewhere = answer.url().host_str() != source.url.host_str() || answer.url().port() != source.url.port();
+    let may_be_expired = matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && elsewhere;
+    // The hub has given the beginning of the file, so it does not ask for anything first.
+    if !of_hub && (may_be_expired || (status == StatusCode::FORBIDDEN && here > 0)) {
+        return DownloadError::Expired { bytes: here };
+    }
+    // The part is already complete, or longer than the file; the next try starts over.
+    if status == StatusCode::RANGE_NOT_SATISFIABLE
+        && let Err(error) = discard(part).await
+    {
+        return error;
+    }
+    DownloadError::Refused { host: source.host(), status, fault: hub::fault_of_status(status, headers) }
+}
+
+/// The place of an answer's bytes in the file. It may be another one than the client asked for.
+struct ServedRange {
+    start: u64,
+    /// Length of the whole file, if the server states it.
+    total: Option<u64>,
+}
+
+impl ServedRange {
+    /// `here` is the start that the client asked for.
+    fn of(answer: &Response, here: u64) -> Self {
+        if answer.status() != StatusCode::PARTIAL_CONTENT {
+            return Self { start: 0, total: answer.content_length() };
+        }
+        let range = answer.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).and_then(content_range);
+        range.unwrap_or_else(|| Self { start: here, total: answer.content_length().map(|rest| here + rest) })
+    }
+}
+
+/// Reads `bytes 100-199/200`; the total may be `*`.
+fn content_range(header: &str) -> Option<ServedRange> {
+    let (range, total) = header.trim().strip_prefix("bytes")?.trim_start().split_once('/')?;
+    let start = range.split_once('-')?.0.trim().parse().ok()?;
+    Some(ServedRange { start, total: total.trim().parse().ok() })
 }
 
 async fn request(source: &DownloadSource, here: u64, tag: &str, verified: bool) -> Result<Response, DownloadError> {
@@ -190,7 +262,8 @@ async fn request(source: &DownloadSource, here: u64, tag: &str, verified: bool) 
     if here > 0 && (verified || !tag.is_empty()) {
         request = request.header(RANGE, format!("bytes={here}-"));
     }
-    if here > 0 && !tag.is_empty() {
+    // Mirrors give the same file different tags. A checksum proves more.
+    if here > 0 && !tag.is_empty() && !verified {
         request = request.header(IF_RANGE, tag);
     }
     request.send().await.map_err(|error| broken(here, error))
@@ -199,20 +272,17 @@ async fn request(source: &DownloadSource, here: u64, tag: &str, verified: bool) 
 async fn write(
     answer: Response,
     part: &Path,
-    here: &mut u64,
+    (here, all): (&mut u64, Option<u64>),
     conditions: &Conditions<'_>,
     report: impl Fn(u64),
 ) -> Result<(), DownloadError> {
     let failed = |source| file(part, source);
     let mut options = OpenOptions::new();
-    options.create(true).write(true);
-    if *here > 0 {
-        options.append(true)
-    } else {
-        options.truncate(true)
-    };
+    options.create(true).write(true).truncate(false);
     let mut written: File = options.open(part).await.map_err(failed)?;
-    let received = receive(answer, &mut written, part, here, conditions, report).await;
+    written.set_len(*here).await.map_err(failed)?;
+    written.seek(std::io::SeekFrom::End(0)).await.map_err(failed)?;
+    let received = receive(answer, &mut written, part, (here, all), conditions, report).await;
     // Bytes in the buffer must reach the file before the next try looks at its length.
     written.flush().await.map_err(failed)?;
     received?;
@@ -223,7 +293,7 @@ async fn receive(
     answer: Response,
     written: &mut File,
     part: &Path,
-    here: &mut u64,
+    (here, all): (&mut u64, Option<u64>),
     conditions: &Conditions<'_>,
     report: impl Fn(u64),
 ) -> Result<(), DownloadError> {
@@ -235,12 +305,13 @@ async fn receive(
         };
         let Some(piece) = piece else { return Ok(()) };
         let piece = piece.map_err(|error| broken(*here, error))?;
-        if let Some(expected) = conditions.bytes.filter(|expected| *here + piece.len() as u64 > *expected) {
+        if let Some(expected) = all.filter(|expected| *here + piece.len() as u64 > *expected) {
             return Err(DownloadError::Size { expected, found: *here + piece.len() as u64 });
         }
         if looked_at.is_none_or(|at| *here - at >= BETWEEN_LOOKS) {
             looked_at = Some(*here);
-            let rest = conditions.bytes.map_or(BETWEEN_LOOKS, |all| all.saturating_sub(*here));
+            // A file without a stated size may take half of the free space.
+            let rest = all.map_or(*here + BETWEEN_LOOKS, |all| all.saturating_sub(*here));
             if conditions.has_room.is_some_and(|has_room| !has_room(rest)) {
                 return Err(DownloadError::Full { path: part.to_owned() });
             }
@@ -309,15 +380,6 @@ fn is_private_v4(address: std::net::Ipv4Addr) -> bool {
     address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
 }
 
-/// `bytes 100-199/200` starts at 100.
-fn starts_at(headers: &HeaderMap, here: u64) -> bool {
-    let range = headers.get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
-    range
-        .strip_prefix("bytes ")
-        .and_then(|range| range.split_once('-'))
-        .is_some_and(|(from, _)| from.parse() == Ok(here))
-}
-
 /// Only a strong ETag proves that the bytes are the same; without one, a failed download starts over.
 async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadError> {
     let tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok());
@@ -329,6 +391,14 @@ async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadEr
 
 async fn length(path: &Path) -> u64 {
     fs::metadata(path).await.map_or(0, |about| about.len())
+}
+
+/// Removes a symbolic link in place of a file, so that nothing is written through it.
+async fn remove_link(path: &Path) -> Result<(), DownloadError> {
+    match fs::symlink_metadata(path).await {
+        Ok(about) if about.is_symlink() => remove(path).await,
+        _ => Ok(()),
+    }
 }
 
 async fn remove(path: &Path) -> Result<(), DownloadError> {

@@ -8,9 +8,11 @@ use axum::response::{IntoResponse, Response};
 use engine::api::ApiError;
 use serde_json::json;
 
+use crate::openai_api;
 use crate::respond::{ErrorResponse, json};
 use crate::routes::{ServerState, SharedState};
 use crate::secret::PresentedToken;
+use crate::shares::Holder;
 
 /// When the routes of the local API answer. Otherwise they give 404 with a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,22 @@ pub(crate) enum Caller {
     /// It shows the server's own token.
     Owner,
     /// It shows a valid key of the local API.
-    Key(String),
+    Key {
+        secret: String,
+        /// Name of the key.
+        name: String,
+    },
+}
+
+impl Caller {
+    /// The one whose places the request takes; `None` if the request shows nothing.
+    pub(crate) fn holder(&self) -> Option<Holder> {
+        match self {
+            Self::Nobody => None,
+            Self::Owner => Some(Holder::Owner),
+            Self::Key { name, .. } => Some(Holder::Key(name.clone())),
+        }
+    }
 }
 
 impl ServerState {
@@ -59,7 +76,7 @@ impl ServerState {
     /// The holder of a key, if it is valid.
     pub(crate) async fn key_holder(&self, secret: &str) -> Result<Option<Caller>, ApiError> {
         let grant = self.engine.authorize_api(secret).await?;
-        Ok(grant.map(|_| Caller::Key(secret.to_owned())))
+        Ok(grant.map(|grant| Caller::Key { secret: secret.to_owned(), name: grant.name }))
     }
 }
 
@@ -74,13 +91,13 @@ pub(crate) async fn require_api_on(State(shared): State<SharedState>, request: R
     match shared.is_api_on().await {
         Ok(true) => next.run(request).await,
         Ok(false) => off(request.uri().path()),
-        Err(error) => ErrorResponse::from(error).into_response(),
+        Err(error) => openai_api::in_form_of(request.uri().path(), error.into()),
     }
 }
 
 /// OpenAI's clients show the message of their own error object.
 fn off(path: &str) -> Response {
-    if path.starts_with("/v1/") || path.starts_with("/api/v1/") {
+    if openai_api::is_own(path) {
         let error = json!({ "message": OFF, "type": "invalid_request_error", "code": "local_api_off", "param": null });
         return (StatusCode::NOT_FOUND, json(&json!({ "error": error }))).into_response();
     }

@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::respond::{ErrorResponse, json};
 use crate::routes::SharedState;
+use crate::shares::Holder;
 use crate::transfer::{attachment, header};
 
 /// Maximum size of an imported archive.
@@ -63,7 +64,7 @@ struct BackupFolder {
 
 /// `POST /api/backup/second-place`, `{"folder": "/a/folder/of/this/machine"}`.
 pub(crate) async fn second_place(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
-    let bytes = shared.bodies.read(body, PLACE_CAP).await?;
+    let bytes = shared.bodies.read(&Holder::Owner, body, PLACE_CAP).await?;
     let place: BackupFolder = serde_json::from_slice(&bytes).map_err(|_| {
         ErrorResponse::new(StatusCode::BAD_REQUEST, "the request names no folder", "Send its path as `folder`.")
     })?;

@@ -2,51 +2,102 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::StatusCode;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::sync::Semaphore;
+use http_body_util::BodyExt;
 use tokio::time::timeout;
 
 use crate::respond::ErrorResponse;
+use crate::shares::{Holder, Places, Shares};
 
-/// Maximum number of bodies read at once. With the largest size limit they take at most half a gigabyte of memory.
-const AT_ONCE: usize = 8;
+/// Bodies that are read at once. With the largest size limits they take less than a gigabyte of memory.
+const AT_ONCE: Places = Places { owner: 8, keys: 8, one_key: 3 };
+/// Time for a whole body, with the wait for a place.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// A client that sends nothing for this long loses its place.
+const IDLE: Duration = Duration::from_secs(10);
+/// Bytes of a refused body that are still read. A client that sends on would otherwise see a lost connection instead of the
+/// reason.
+const DISCARDED: u64 = 256 * 1024 * 1024;
 
-pub(crate) struct BodySlots(Semaphore);
+pub(crate) struct BodySlots(Shares);
 
 impl Default for BodySlots {
     fn default() -> Self {
-        Self(Semaphore::new(AT_ONCE))
+        Self(Shares::new(AT_ONCE))
     }
 }
 
+/// Why a body was not read.
+enum Unread {
+    TooLarge,
+    Cut,
+    Slow,
+}
+
 impl BodySlots {
-    /// Reads the whole body if it has at most `cap` bytes and arrives within a minute.
-    pub(crate) async fn read(&self, body: Body, cap: usize) -> Result<Vec<u8>, ErrorResponse> {
-        // A body that declares too large a size is not read at all.
-        if body.size_hint().lower() > cap as u64 {
-            return Err(too_large(cap));
-        }
+    /// Reads the whole body if it has at most `cap` bytes and arrives in time. Only bodies of `holder` can make it wait, or
+    /// those of other keys if it is a key.
+    pub(crate) async fn read(&self, holder: &Holder, mut body: Body, cap: usize) -> Result<Vec<u8>, ErrorResponse> {
         let read = async {
-            // The semaphore is never closed.
-            let _seat = self.0.acquire().await.ok();
-            Limited::new(body, cap).collect().await
+            // A body that declares too large a size is not read at all.
+            if body.size_hint().lower() > cap as u64 {
+                return Err(Unread::TooLarge);
+            }
+            let _place = self.0.wait(holder).await;
+            collect(&mut body, cap).await
         };
-        match timeout(TIMEOUT, read).await {
-            Ok(Ok(collected)) => Ok(collected.to_bytes().into()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(cap)),
-            Ok(Err(_)) => Err(ErrorResponse::new(
+        let unread = match timeout(TIMEOUT, read).await {
+            Ok(Ok(bytes)) => return Ok(bytes),
+            Ok(Err(unread)) => unread,
+            Err(_) => Unread::Slow,
+        };
+        Err(match unread {
+            Unread::TooLarge => {
+                tokio::spawn(timeout(TIMEOUT, discard(body)));
+                too_large(cap)
+            }
+            Unread::Cut => ErrorResponse::new(
                 StatusCode::BAD_REQUEST,
-                "the connection closed before the whole body arrived",
+                "The connection closed before the whole body arrived.",
                 "Send the request again.",
-            )),
-            Err(_) => Err(ErrorResponse::new(
+            ),
+            Unread::Slow => ErrorResponse::new(
                 StatusCode::REQUEST_TIMEOUT,
-                "the body did not arrive in time",
+                "The body did not arrive in time.",
                 "Send the request again, in smaller parts.",
-            )),
+            ),
+        })
+    }
+}
+
+async fn collect(body: &mut Body, cap: usize) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    while let Some(data) = next(body).await? {
+        if bytes.len() + data.len() > cap {
+            return Err(Unread::TooLarge);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// The next piece of the body; `None` at its end.
+async fn next(body: &mut Body) -> Result<Option<Bytes>, Unread> {
+    match timeout(IDLE, body.frame()).await {
+        Ok(Some(Ok(frame))) => Ok(Some(frame.into_data().unwrap_or_default())),
+        Ok(Some(Err(_))) => Err(Unread::Cut),
+        Ok(None) => Ok(None),
+        Err(_) => Err(Unread::Slow),
+    }
+}
+
+async fn discard(mut body: Body) {
+    let mut read = 0;
+    while let Ok(Some(data)) = next(&mut body).await {
+        read += data.len() as u64;
+        if read > DISCARDED {
+            return;
         }
     }
 }
@@ -54,7 +105,7 @@ impl BodySlots {
 fn too_large(cap: usize) -> ErrorResponse {
     ErrorResponse::new(
         StatusCode::PAYLOAD_TOO_LARGE,
-        format!("the body is larger than {} MiB", cap / (1024 * 1024)),
+        format!("The body is larger than {} MiB.", cap / (1024 * 1024)),
         "Send the data in smaller parts.",
     )
 }

@@ -4,19 +4,20 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
+
+use crate::shares::{Holder, Place, Places, Shares};
 
 /// Maximum number of connections that have not shown the token.
 const MAX_UNAUTHENTICATED: usize = 128;
-/// Maximum number of connections that have shown the token. Requests on further connections wait.
-const MAX_AUTHENTICATED: usize = 128;
+/// Connections that have shown the token or a key. Requests on further connections wait.
+const AUTHENTICATED: Places = Places { owner: 128, keys: 256, one_key: 96 };
 
 /// All open connections.
 #[derive(Clone)]
 pub(crate) struct Connections {
     unauthenticated: Arc<Mutex<Unauthenticated>>,
-    seats: Arc<Semaphore>,
+    seats: Arc<Shares>,
 }
 
 /// Connections without the token, oldest first.
@@ -32,12 +33,12 @@ pub(crate) struct Connection {
     number: u64,
     evicted: CancellationToken,
     closed: CancellationToken,
-    seat: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
+    seat: tokio::sync::Mutex<Option<Place>>,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { unauthenticated: Arc::default(), seats: Arc::new(Semaphore::new(MAX_AUTHENTICATED)) }
+        Self { unauthenticated: Arc::default(), seats: Arc::new(Shares::new(AUTHENTICATED)) }
     }
 }
 
@@ -65,13 +66,12 @@ impl Connections {
 }
 
 impl Connection {
-    /// Marks the connection as authenticated. It can no longer be evicted.
-    pub(crate) async fn mark_authenticated(&self) {
+    /// Marks the connection as one of `holder`. It can no longer be evicted.
+    pub(crate) async fn mark_authenticated(&self, holder: &Holder) {
         let mut seat = self.seat.lock().await;
         if seat.is_none() {
             self.leave();
-            // The semaphore is never closed, so acquiring a permit cannot fail.
-            *seat = Arc::clone(&self.of.seats).acquire_owned().await.ok();
+            *seat = self.of.seats.wait(holder).await;
         }
     }
 

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::connections::Connection;
 use crate::respond::{ErrorResponse, json};
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 /// Maximum number of listeners. Each browser tab is one.
 pub(crate) const LISTENERS: usize = 64;
@@ -54,7 +55,7 @@ pub(crate) async fn events(
     if !shared.tickets.redeem(&admission.ticket, Instant::now()) {
         return Err(ErrorResponse::bad_ticket());
     }
-    guest.mark_authenticated().await;
+    guest.mark_authenticated(&Holder::Owner).await;
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return Ok(rejection.into_response()),

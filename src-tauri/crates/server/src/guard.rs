@@ -15,10 +15,26 @@ pub(crate) struct AllowedHosts(Vec<String>);
 /// Reason why a request was refused before it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GuardError {
-    #[error("the `Host` header does not name this server")]
+    #[error("The `Host` header does not name this server.")]
     Host,
-    #[error("the request comes from another website")]
+    #[error("The request comes from another website.")]
     Origin,
+}
+
+impl GuardError {
+    /// What the sender of the request can change.
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            Self::Host => {
+                "Use the address 127.0.0.1 or localhost with the port of this server. A program in a container or behind a \
+                 proxy must send such an address in the header `Host`."
+            }
+            Self::Origin => {
+                "Web pages of other sites cannot use this server. Send the request from a program, without the header \
+                 `Origin`, or open the page that this server offers."
+            }
+        }
+    }
 }
 
 impl AllowedHosts {

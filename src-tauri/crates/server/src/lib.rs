@@ -32,6 +32,7 @@ mod root;
 mod routes;
 mod secret;
 mod serving;
+mod shares;
 mod transfer;
 mod zip;
 

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::respond::{ErrorResponse, json_bytes};
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 /// Maximum body size: a document of 32 MiB in base64, with its surrounding JSON.
 const CAP: usize = 44 * 1024 * 1024;
@@ -23,7 +24,7 @@ pub(crate) async fn operation(
     Path(operation): Path<String>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let args = shared.bodies.read(body, CAP).await?;
+    let args = shared.bodies.read(&Holder::Owner, body, CAP).await?;
     let engine = shared.engine.clone();
     // A separate task: the operation completes if the client disconnects, and a panic does not end the server.
     let work = tokio::spawn(async move { dispatch(&engine, &operation, &args).await });

@@ -7,8 +7,8 @@ use axum::extract::{Query, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
@@ -24,6 +24,7 @@ use crate::connections::Connection;
 use crate::guard::AllowedHosts;
 use crate::respond::{ErrorResponse, json};
 use crate::secret::{AccessToken, PresentedToken, Tickets};
+use crate::shares::Holder;
 use crate::{api_access, archive, chat_socket, events, files, openai_api, operation, root, transfer};
 
 /// State shared by the handlers.
@@ -72,20 +73,49 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         None => Router::new().route("/", get(root::page)).fallback(no_such_route),
     };
     let rest = rest.layer(from_fn_with_state(Arc::clone(&shared), root::status_for_programs));
-    rest.merge(with_token)
+    let all = rest
+        .merge(with_token)
         .merge(others)
         .merge(local_api)
         .layer(from_fn_with_state(Arc::clone(&shared), check_origin))
-        .with_state(shared)
+        .with_state(shared);
+    // A layer of the router itself would run after the route was chosen.
+    Router::new().fallback_service(all).layer(map_request(with_plain_path))
+}
+
+/// Removes doubled slashes and one at the end from addresses of the local API: programs join a base address and a path, and
+/// both may have one.
+async fn with_plain_path(mut request: Request) -> Request {
+    if let Some(plain) = plain_path(request.uri()) {
+        *request.uri_mut() = plain;
+    }
+    request
+}
+
+fn plain_path(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    if !path.contains("//") && !path.ends_with('/') {
+        return None;
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let plain = format!("/{}", parts.join("/"));
+    if !openai_api::is_own(&plain) && plain != "/ws/chat" && plain != "/health" {
+        return None;
+    }
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(format!("{plain}{query}").parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 async fn check_origin(State(shared): State<SharedState>, request: Request, next: Next) -> Response {
+    let request_path = request.uri().path().to_owned();
     let mut response = match shared.names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             tracing::warn!(%refusal, "refused a request");
-            let hint = "Open the address that the server printed when it started.";
-            ErrorResponse::new(StatusCode::FORBIDDEN, refusal.to_string(), hint).into_response()
+            let error = ErrorResponse::new(StatusCode::FORBIDDEN, refusal.to_string(), refusal.hint());
+            openai_api::in_form_of(request_path.as_str(), error)
         }
     };
     harden(response.headers_mut());
@@ -100,7 +130,7 @@ async fn require_token(
 ) -> Response {
     match shared.token.presented(request.headers()) {
         PresentedToken::Token => {
-            guest.mark_authenticated().await;
+            guest.mark_authenticated(&Holder::Owner).await;
             next.run(request).await
         }
         PresentedToken::Nothing | PresentedToken::SomethingElse => ErrorResponse::unauthorized().into_response(),
@@ -109,7 +139,7 @@ async fn require_token(
 
 #[derive(Deserialize)]
 struct HealthQuery {
-    /// Whether to contact the endpoints too.
+    /// Whether to contact the endpoints too. Only the server's own token has this effect.
     #[serde(default)]
     endpoints: bool,
 }
@@ -125,18 +155,20 @@ async fn health(
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     let caller = shared.caller(&headers).await?;
-    if matches!(caller, Caller::Nobody) {
-        return Ok(json(&serde_json::json!({ "ok": true })));
+    match caller.holder() {
+        Some(holder) => guest.mark_authenticated(&holder).await,
+        None => return Ok(json(&serde_json::json!({ "ok": true }))),
     }
-    guest.mark_authenticated().await;
-    let mut report = match query.endpoints {
-        true => shared.engine.health_with_endpoints().await?,
-        false => shared.engine.health().await?,
-    };
-    if matches!(caller, Caller::Key(_)) {
-        report.checks.retain(|check| KEY_CHECKS.contains(&check.name.as_str()));
-    }
-    Ok(json(&report))
+    Ok(json(&match caller {
+        Caller::Owner if query.endpoints => shared.engine.health_with_endpoints().await?,
+        Caller::Owner => shared.engine.health().await?,
+        // Contacting the endpoints uses the user's own keys, so a key of the local API cannot ask for it.
+        Caller::Key { .. } | Caller::Nobody => {
+            let mut report = shared.engine.health().await?;
+            report.checks.retain(|check| KEY_CHECKS.contains(&check.name.as_str()));
+            report
+        }
+    }))
 }
 
 async fn no_such_route() -> ErrorResponse {
@@ -155,5 +187,28 @@ fn harden(headers: &mut HeaderMap) {
     ];
     for (name, value) in DEFAULTS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_the_api_may_have_more_slashes() {
+        let plain = |path: &str| plain_path(&path.parse().unwrap()).map(|uri| uri.to_string());
+        for (path, wanted) in [
+            ("/v1/models/", "/v1/models"),
+            ("//v1/chat/completions", "/v1/chat/completions"),
+            ("/v1//chat//completions/?a=//", "/v1/chat/completions?a=//"),
+            ("/api/v1/models//", "/api/v1/models"),
+            ("/v1/", "/v1"),
+            ("/ws/chat/", "/ws/chat"),
+        ] {
+            assert_eq!(plain(path).as_deref(), Some(wanted), "{path}");
+        }
+        for path in ["/v1/models", "/", "//", "//api/op/list_chats", "/v10/", "/assets//app.js"] {
+            assert_eq!(plain(path), None, "{path}");
+        }
     }
 }

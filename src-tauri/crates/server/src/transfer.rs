@@ -17,6 +17,7 @@ use zip::result::ZipError;
 
 use crate::respond::{ErrorResponse, json};
 use crate::routes::SharedState;
+use crate::shares::Holder;
 use crate::zip::ZipStream;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;
@@ -60,7 +61,7 @@ pub(crate) async fn import(
     Query(ImportQuery { name, character, of_many }): Query<ImportQuery>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
+    let bytes = shared.bodies.read(&Holder::Owner, body, IMPORT_CAP).await?;
     let engine = &shared.engine;
     Ok(json(&match (character, of_many) {
         (Some(character), false) => engine.import_chat_with(character, name, bytes).await?,
@@ -76,7 +77,7 @@ pub(crate) async fn tokenizer(
     Path(endpoint): Path<String>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
+    let bytes = shared.bodies.read(&Holder::Owner, body, IMPORT_CAP).await?;
     Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
 }
 
@@ -145,7 +146,7 @@ pub(crate) async fn export_characters(
     State(shared): State<SharedState>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let bytes = shared.bodies.read(body, LIST_CAP).await?;
+    let bytes = shared.bodies.read(&Holder::Owner, body, LIST_CAP).await?;
     let chosen: ChosenCharacters = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
         ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
@@ -155,7 +156,7 @@ pub(crate) async fn export_characters(
 
 /// `POST /api/export-chats`: chats in a ZIP archive.
 pub(crate) async fn export_chats(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
-    let bytes = shared.bodies.read(body, LIST_CAP).await?;
+    let bytes = shared.bodies.read(&Holder::Owner, body, LIST_CAP).await?;
     let chosen: ChosenChats = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `chats` and one of `jsonl`, `text` and `markdown` as `format`.";
         ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of chats is invalid", hint)

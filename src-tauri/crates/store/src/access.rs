@@ -20,6 +20,7 @@ use crate::table::chat_text::{ChatTexts, ChatTextsMut};
 use crate::table::checkpoint::{Checkpoints, CheckpointsMut};
 use crate::table::document::{Documents, DocumentsMut};
 use crate::table::download::{Downloads, DownloadsMut};
+use crate::table::draft::{Drafts, DraftsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
@@ -137,6 +138,7 @@ tables! {
     pictures: Pictures, pictures_mut: PicturesMut;
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;
     documents: Documents, documents_mut: DocumentsMut;
+    drafts: Drafts, drafts_mut: DraftsMut;
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     quick_reply_bindings: QuickReplyBindings, quick_reply_bindings_mut: QuickReplyBindingsMut;
     vectors: Vectors, vectors_mut: VectorsMut;

@@ -1,5 +1,5 @@
-//! Checksums of swipe texts, which detect text that changed on disk. SQLite's own check covers only the structure of
-//! the file.
+//! Checksums of the texts that users write, which detect text that changed on disk. SQLite's own check covers only the
+//! structure of the file. Messages have theirs in a column; triggers keep those of other texts in `content_sum`.
 
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
@@ -9,6 +9,11 @@ const COUNTED: usize = 1_000;
 
 /// The first 8 bytes of the text's SHA-256.
 pub(crate) fn of(text: &str) -> i64 {
+    of_bytes(text.as_bytes())
+}
+
+/// Like [`of`], also for text that damage has made unreadable.
+pub(crate) fn of_bytes(text: &[u8]) -> i64 {
     let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(text).into();
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
@@ -31,16 +36,72 @@ pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+/// Texts besides messages: their names in reports, and the query that counts the changed ones.
+const OTHERS: [(&str, &str, &str); 5] = [
+    (
+        "memory",
+        "memories",
+        "memory LEFT JOIN content_sum ON kind = 'memory' AND owner = memory.id WHERE sum IS NOT text_sum(text)",
+    ),
+    (
+        "character",
+        "characters",
+        "character LEFT JOIN content_sum ON kind = 'character' AND owner = character.id
+         WHERE sum IS NOT text_sum(card_json)",
+    ),
+    (
+        "lorebook",
+        "lorebooks",
+        "lorebook LEFT JOIN content_sum ON kind = 'lorebook' AND owner = lorebook.id WHERE sum IS NOT text_sum(json)",
+    ),
+    (
+        "persona",
+        "personas",
+        "persona LEFT JOIN content_sum ON kind = 'persona' AND owner = persona.id
+         WHERE sum IS NOT text_sum(name || char(0) || description || char(0) || instructions)",
+    ),
+    (
+        "note or setting",
+        "notes and settings",
+        "scoped_setting LEFT JOIN content_sum ON kind = 'note' AND content_sum.owner = scoped_setting.owner
+             AND part = scope || ' ' || key
+         WHERE sum IS NOT text_sum(value)",
+    ),
+];
+
 /// Checks that every text matches its checksum. Databases of versions without checksums pass.
 pub(crate) fn check(conn: &Connection) -> Result<(), String> {
-    if !has_checksums(conn).map_err(|error| error.to_string())? {
-        return Ok(());
+    let mut found = changed_texts(conn).map_err(|error| error.to_string())?;
+    found.retain(|(count, ..)| *count > 0);
+    let named = |(count, one, several): &(usize, &str, &str)| match count {
+        1 => format!("the text of 1 {one}"),
+        count => format!("the texts of {count} {several}"),
+    };
+    let names = found.iter().map(named).collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [] => Ok(()),
+        [(1, ..)] => Err(format!("{names} has changed on disk")),
+        _ => Err(format!("{names} have changed on disk")),
     }
-    match changed(conn).map_err(|error| error.to_string())? {
-        0 => Ok(()),
-        1 => Err("the text of 1 message has changed on disk".into()),
-        count => Err(format!("the texts of {count} messages have changed on disk")),
+}
+
+/// Number of texts of each kind that do not match their checksums, with the names of one and of several.
+fn changed_texts(conn: &Connection) -> rusqlite::Result<Vec<(usize, &'static str, &'static str)>> {
+    let mut found = Vec::new();
+    if has_checksums(conn)? {
+        found.push((changed(conn)?, "message", "messages"));
     }
+    if has_sums(conn)? {
+        for (one, several, rows) in OTHERS {
+            let count: i64 = conn.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| row.get(0))?;
+            found.push((usize::try_from(count).unwrap_or(0), one, several));
+        }
+    }
+    Ok(found)
+}
+
+fn has_sums(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content_sum'")?.exists([])
 }
 
 fn has_checksums(conn: &Connection) -> rusqlite::Result<bool> {

@@ -46,14 +46,27 @@ pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(migrate::format(conn)? > 0 && has_tables && (id == OURS || id == 0))
 }
 
-/// Whether tables, indexes, triggers and views match those that our migrations create for this format. A file from
-/// outside must not bring its own code.
+/// Whether tables, their references, indexes, triggers and views match those that our migrations create for
+/// this format. A file from outside must not bring its own code.
 pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
     let format = migrate::format(conn)? as usize;
     let mut fresh = Connection::open_in_memory()?;
     search::register(&fresh)?;
     migrate::run(&mut fresh, migrate::MIGRATIONS.get(..format).unwrap_or(migrate::MIGRATIONS))?;
-    Ok(schema(conn)? == schema(&fresh)?)
+    Ok(schema(conn)? == schema(&fresh)? && references(conn)? == references(&fresh)?)
+}
+
+/// Names a trigger or view that the migrations do not create for the format of the database. It would run with each
+/// change that it is about, so a database with one is never used. A missing one is no danger.
+pub(crate) fn foreign_code(conn: &Connection, migrations: &[&str]) -> Result<Option<String>, StoreError> {
+    let format = migrate::format(conn)? as usize;
+    let mut fresh = Connection::open_in_memory()?;
+    search::register(&fresh)?;
+    migrate::run(&mut fresh, migrations.get(..format).unwrap_or(migrations))?;
+    let ours = schema(&fresh)?;
+    let is_code = |(kind, ..): &&(String, String, Option<String>)| kind == "trigger" || kind == "view";
+    let foreign = schema(conn)?.iter().filter(is_code).find(|object| !ours.contains(object)).cloned();
+    Ok(foreign.map(|(kind, name, _)| format!("it contains a {kind} that Inglenook did not make, `{name}`")))
 }
 
 /// The names of all objects, and the SQL of triggers and views. The SQL of tables and indexes is left out, because it
@@ -62,6 +75,16 @@ fn schema(conn: &Connection) -> rusqlite::Result<Vec<(String, String, Option<Str
     let all = "SELECT type, name, iif(type IN ('trigger', 'view'), sql, NULL) FROM sqlite_schema
          WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name";
     conn.prepare(all)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// The references between tables. A stranger's reference could delete rows with others.
+fn references(conn: &Connection) -> rusqlite::Result<Vec<[String; 5]>> {
+    let all =
+        "SELECT tables.name, link.\"from\", link.\"table\", ifnull(link.\"to\", ''), link.on_delete || link.on_update
+         FROM sqlite_schema AS tables JOIN pragma_foreign_key_list(tables.name) AS link
+         WHERE tables.type = 'table' ORDER BY 1, 2, 3, 4, 5";
+    let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);
+    conn.prepare(all)?.query_map([], row)?.collect()
 }
 
 enum Contents {

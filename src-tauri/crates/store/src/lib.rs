@@ -17,8 +17,10 @@
 
 mod access;
 mod asset;
+mod asset_files;
 mod backup;
 mod checksum;
+mod commits;
 mod connection;
 mod error;
 mod files;
@@ -38,6 +40,7 @@ mod tests;
 
 pub use access::{ReadTransaction, WriteTransaction};
 pub use asset::{AssetHash, NotAHash};
+pub use asset_files::AssetRepair;
 pub use backup::{BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, TakenBackup};
 pub use error::StoreError;
 pub use files::make_private_folder;
@@ -62,6 +65,7 @@ pub use table::chat_text::{ChatTexts, ChatTextsMut};
 pub use table::checkpoint::{Checkpoint, Checkpoints, CheckpointsMut};
 pub use table::document::{Documents, DocumentsMut, FoundPassage};
 pub use table::download::{Downloads, DownloadsMut};
+pub use table::draft::{Draft, DraftPlace, Drafts, DraftsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};

@@ -69,6 +69,11 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0061_model_moves.sql"),
     include_str!("migrations/0062_several_adapters.sql"),
     include_str!("migrations/0063_model_projectors.sql"),
+    include_str!("migrations/0064_group_leads.sql"),
+    include_str!("migrations/0065_commits_and_sums.sql"),
+    include_str!("migrations/0066_search_folding.sql"),
+    include_str!("migrations/0067_swipe_variables.sql"),
+    include_str!("migrations/0068_drafts.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

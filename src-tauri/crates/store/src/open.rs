@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 use rusqlite::Connection;
 
+use crate::commits::{self, CommitCounter};
 use crate::connection::{self, check_sqlite, quick_check};
 use crate::lock::Lock;
 use crate::pool::Pool;
@@ -35,6 +36,10 @@ pub enum Notice {
     Created,
     /// The last session did not close the database, or another program changed it. A check found no damage.
     Checked,
+    /// The last session made this number of changes that the database does not have, because its log was lost or damaged.
+    LogLost { changes: u64 },
+    /// Texts do not match their checksums.
+    TextsChanged { detail: String },
     /// Number of replies that a crash interrupted. Their text so far is kept.
     RepliesInterrupted { replies: usize },
     /// The backup that the user chose was restored.
@@ -63,8 +68,13 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
     lock.mark_open()?;
     let mut conn = open_writer(dir, &path)?;
     if suspect {
-        quick_check(&conn).map_err(|detail| StoreError::Damaged { path: path.clone(), detail })?;
-        notices.push(Notice::Checked);
+        notices.extend(examined(&conn, dir, &path)?);
+    }
+    let from = migrate::format(&conn).map_err(|error| StoreError::Sqlite(error).at(dir))?;
+    if existed && (suspect || from != migrations.len() as u32) {
+        migrate::refuse_newer(from, migrations)?;
+        let foreign = identity::foreign_code(&conn, migrations).map_err(|error| error.at(dir))?;
+        foreign.map_or(Ok(()), |detail| Err(StoreError::Damaged { path: path.clone(), detail }))?;
     }
     if !existed {
         notices.push(Notice::Created);
@@ -73,8 +83,27 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
     notices.extend(recover(&conn).map_err(|error| error.at(dir))?);
     checksum::fill(&mut conn).map_err(|error| StoreError::Sqlite(error).at(dir))?;
     notices.extend(second_place(dir));
-    let store = start(dir, conn, lock, changed)?;
+    let counter = CommitCounter::open(dir, &conn).map_err(|error| StoreError::file(error, dir, dir))?;
+    let store = start(dir, conn, (lock, counter), changed)?;
     Ok(Opened { store, notices })
+}
+
+/// Checks a database that was not closed, or that another program changed.
+///
+/// # Errors
+/// `Damaged` if its structure is broken.
+fn examined(conn: &Connection, dir: &Path, path: &Path) -> Result<Vec<Notice>, StoreError> {
+    quick_check(conn).map_err(|detail| StoreError::Damaged { path: path.to_owned(), detail })?;
+    let mut found = Vec::new();
+    match commits::missing(dir, conn).map_err(|error| StoreError::Sqlite(error).at(dir))? {
+        0 => {}
+        changes => found.push(Notice::LogLost { changes }),
+    }
+    found.extend(checksum::check(conn).err().map(|detail| Notice::TextsChanged { detail }));
+    if found.is_empty() {
+        found.push(Notice::Checked);
+    }
+    Ok(found)
 }
 
 fn make_folders(dir: &Path) -> Result<(), StoreError> {
@@ -143,12 +172,17 @@ fn second_place(dir: &Path) -> Option<Notice> {
     choices.second.clone().filter(|_| !choices.second_is_there()).map(|folder| Notice::SecondPlaceMissing { folder })
 }
 
-fn start(dir: &Path, writer: Connection, lock: Lock, changed: bool) -> Result<Store, StoreError> {
+fn start(
+    dir: &Path,
+    writer: Connection,
+    held: (Lock, Option<CommitCounter>),
+    changed: bool,
+) -> Result<Store, StoreError> {
     let path = dir.join(FILE);
     let readers = (0..READERS)
         .map(|_| connection::reader(&path))
         .collect::<Result<_, _>>()
         .map_err(|error| StoreError::Sqlite(error).at(dir))?;
     let threads = |name, connections| Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir));
-    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, lock, changed))
+    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, held, changed))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use domain::Timestamp;
 use rusqlite::Connection;
 
+use crate::table::lead::LeadsMut;
 use crate::{AssetHash, ReadTransaction, StoreError, WriteTransaction, files};
 
 /// Number of items that a purge removed.
@@ -55,6 +56,25 @@ impl Before {
 /// Removes all quoted text from a manifest's JSON; `None` if there is none.
 pub type RedactManifest = fn(&str) -> Option<String>;
 
+/// Whether a purge would remove items or earlier texts.
+pub(crate) fn has_expired(conn: &Connection, before: Before) -> Result<bool, StoreError> {
+    let Before { trash, rest, .. } = before;
+    for (table, column, time) in [
+        ("chat", "deleted", trash),
+        ("character", "deleted", trash),
+        ("lorebook", "deleted", trash),
+        ("revision", "replaced", trash),
+        ("message", "deleted", rest),
+        ("memory", "deleted", rest),
+        ("document", "deleted", rest),
+    ] {
+        if conn.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} <= ?1"))?.exists([time.0])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Removes deleted items, copies of their text or of edited text, and assets without references.
 pub(crate) fn purge(
     conn: &mut Connection,
@@ -64,6 +84,8 @@ pub(crate) fn purge(
 ) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
     let mut write = WriteTransaction { read: ReadTransaction { conn: &transaction, dir } };
+    // A group goes only with its last member.
+    LeadsMut { conn: &transaction }.outlive(before.trash)?;
     write.manifests_mut().forget(before, without_words)?;
     write.messages_mut().redact_quotes(before.rest)?;
     let referred = write.assets_mut().referred()?;

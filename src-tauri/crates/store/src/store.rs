@@ -4,20 +4,22 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use domain::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use tempfile::TempDir;
 
 use crate::access::{ReadTransaction, WriteTransaction};
+use crate::commits::CommitCounter;
 use crate::connection::{Durability, quick_check, set_durability};
 use crate::lock::Lock;
 use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
 use crate::{
-    AssetHash, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest, Restored,
-    StoreError, TakenBackup, TrashId, backup, checksum, files, migrate, open, purge,
+    AssetHash, AssetRepair, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest,
+    Restored, StoreError, TakenBackup, TrashId, asset_files, backup, checksum, files, migrate, open, purge,
 };
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.
@@ -41,6 +43,9 @@ struct Inner {
 
 struct DataFolder {
     dir: PathBuf,
+    /// When this store was opened, on the clock of the file system.
+    opened: SystemTime,
+    counter: Option<CommitCounter>,
     /// Serialises backups, because two at once would use the same name.
     backing_up: Mutex<()>,
     /// Whether the database was written since the last backup.
@@ -76,9 +81,17 @@ impl Store {
         Ok(store)
     }
 
-    pub(crate) fn new(dir: &Path, writer: Pool, readers: Pool, lock: Lock, changed: bool) -> Self {
+    pub(crate) fn new(
+        dir: &Path,
+        writer: Pool,
+        readers: Pool,
+        (lock, counter): (Lock, Option<CommitCounter>),
+        changed: bool,
+    ) -> Self {
         let place = Arc::new(DataFolder {
             dir: dir.to_owned(),
+            opened: SystemTime::now(),
+            counter,
             backing_up: Mutex::default(),
             changed: AtomicBool::new(changed),
             damaged: AtomicBool::new(false),
@@ -240,7 +253,32 @@ impl Store {
         self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
     }
 
-    /// Reads the whole database and checks its structure and the checksum of every message text.
+    /// Whether a purge would remove items or earlier texts.
+    pub fn has_expired(&self, before: Before) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| place.explain(|_| purge::has_expired(conn, before)))
+    }
+
+    /// Restores files of assets that are missing or cut off from the backups.
+    pub fn repair_assets(&self) -> impl Future<Output = Result<AssetRepair, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| place.explain(|dir| asset_files::heal_all(conn, dir)))
+    }
+
+    /// Restores the file of one asset from the backups. Blocks. Returns its content, or `None` if no backup has it.
+    pub fn repair_asset(&self, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
+        asset_files::heal(self.dir(), hash)
+    }
+
+    /// Removes files of assets that the database does not name and that were there when the store was opened. Returns
+    /// how many.
+    pub fn sweep_assets(&self) -> impl Future<Output = Result<usize, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        // On the writer, so that no row is stored between the comparison and the removal.
+        self.inner.writer.run(move |conn| place.explain(|dir| asset_files::sweep(conn, dir, place.opened)))
+    }
+
+    /// Reads the whole database and checks its structure and the checksum of every text.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
@@ -326,7 +364,16 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| {
             place.changed.store(true, Ordering::Relaxed);
-            place.explain(|dir| transact(conn, dir, durability, work))
+            let counter = place.counter.as_ref().filter(|_| durability == Durability::Full);
+            place.explain(|dir| {
+                let (result, number) = transact(conn, dir, (durability, counter.is_some()), work)?;
+                if let (Some(counter), Some(number)) = (counter, number)
+                    && let Err(error) = counter.write(number)
+                {
+                    tracing::warn!(%error, "a lost log would not be noticed");
+                }
+                Ok(result)
+            })
         })
     }
 
@@ -371,12 +418,13 @@ fn check(conn: &Connection) -> Result<(), String> {
 fn transact<T>(
     conn: &mut Connection,
     dir: &Path,
-    durability: Durability,
+    (durability, counted): (Durability, bool),
     work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
+) -> Result<(T, Option<i64>), StoreError> {
     set_durability(conn, durability)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let result = work(&mut WriteTransaction { read: ReadTransaction { conn: &transaction, dir } })?;
+    let number = counted.then(|| CommitCounter::next(&transaction)).transpose()?;
     transaction.commit()?;
-    Ok(result)
+    Ok((result, number))
 }

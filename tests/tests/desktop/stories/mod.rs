@@ -1,6 +1,7 @@
 //! The desktop tests.
 
 pub(crate) mod costs;
+pub(crate) mod drafts;
 pub(crate) mod first_light;
 pub(crate) mod imports;
 pub(crate) mod instances;

@@ -1,4 +1,5 @@
-import { folded } from "../state/find";
+import { folded } from "../text/fold";
+import { JOINED } from "../text/foldTable";
 
 /** A text prepared for matching: its folded characters, where each came from and whether a word starts there. */
 export interface Haystack {
@@ -16,31 +17,30 @@ export interface Match {
 }
 
 const LETTER = /[\p{L}\p{N}]/u;
-const LIGATURES: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l" };
-
-const fold = (char: string) => {
-	const low = folded(char);
-	return LIGATURES[low] ?? low;
-};
+/** A letter with the marks behind it, so that marks fold together with their letter. */
+const CLUSTERS = new RegExp(`[^](?:[\\p{M}${JOINED}])*`, "gu");
 
 export function haystack(text: string): Haystack {
 	const [chars, from, starts]: [string[], number[], boolean[]] = [[], [], []];
 	let before = "";
-	for (const [index, point] of [...text].entries()) {
+	let index = 0;
+	for (const [cluster] of text.matchAll(CLUSTERS)) {
+		const [point = ""] = cluster;
 		const start = LETTER.test(point) && (!LETTER.test(before) || (/\p{Lu}/u.test(point) && /\p{Ll}/u.test(before)));
-		for (const [at, char] of [...fold(point)].entries()) {
+		for (const [at, char] of [...folded(cluster)].entries()) {
 			chars.push(char);
 			from.push(index);
 			starts.push(start && at === 0);
 		}
 		before = point;
+		index += [...cluster].length;
 	}
 	return { chars, from, starts, text: chars.join("") };
 }
 
 /** Matches every word of a query: at the start of a word first, then inside a word, then letters in order. `null` if a word is missing. */
 export function fuzzy(query: string, hay: Haystack): Match | null {
-	const words = [...query].map(fold).join("").split(/\s+/).filter(Boolean);
+	const words = folded(query).split(/\s+/).filter(Boolean);
 	const at = new Set<number>();
 	let score = 0;
 	for (const word of words) {

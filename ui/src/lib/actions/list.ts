@@ -135,7 +135,7 @@ const LIST = [
 	{ id: "getReply", group: "reply", shortcut: "", available: (app) => app.chat?.unanswered === true, run: (app) => app.chat?.regenerate() },
 	{ id: "impersonate", group: "reply", shortcut: "Mod+Shift+I", available: (app) => idle(app) && app.chat?.draft === "", run: (app) => app.chat?.impersonate() },
 	{ id: "stop", group: "reply", shortcut: "Mod+.", available: (app) => app.chat?.busy === true, run: (app) => app.chat?.stop() },
-	{ id: "editReply", group: "reply", shortcut: "Mod+Shift+E", available: onLast, run: (app) => app.chat?.last && app.chat.edit(app.chat.last) },
+	{ id: "editReply", group: "reply", shortcut: "Mod+Shift+E", available: onLast, run: (app) => app.chat?.last && app.chat.edits.open(app.chat.last) },
 	{ id: "editOwn", group: "reply", shortcut: "", available: onLast, run: (app) => app.chat?.editLastOwn() },
 	{ id: "copyReply", group: "reply", shortcut: "Mod+Shift+C", available: onLast, run: (app) => app.copy(app.chat?.last?.swipes[app.chat.last.selected]?.text ?? "") },
 	{ id: "pinMessage", group: "reply", shortcut: "", available: onLast, run: (app) => app.chat?.last && app.chat.pin(app.chat.last, !app.chat.last.pinned) },

@@ -4,6 +4,7 @@ import type { Api } from "../state/api";
 import type { App } from "../state/app.svelte";
 import { Debounce } from "../state/debounce";
 import { mapOf, setOf } from "../state/find";
+import { foundWordsOf } from "../state/messageSearch.svelte";
 import { fuzzy, haystack } from "./fuzzy";
 import { ITEM_GROUPS, items, type Item, type ItemGroup } from "./items";
 
@@ -123,7 +124,7 @@ export class Palette {
 		const known = this.#hits.query === words ? this.#hits.hits : [];
 		const hits = known.map((hit): Line => {
 			const name = hit.excerpt.map(({ text }) => text).join("");
-			return { key: `message:${hit.chat}/${hit.swipe}`, group: "messages", name, note: hit.title || hit.character, hay: haystack(""), words: null, at: marked(hit), run: () => this.app.showMessage(hit.chat, hit.message) };
+			return { key: `message:${hit.chat}/${hit.swipe}`, group: "messages", name, note: from(hit), hay: haystack(""), words: null, at: marked(hit), run: () => this.app.showMessage(hit.chat, hit.message, foundWordsOf(hit)) };
 		});
 		const all: Line = { key: "search", group: "messages", name: t("search.messages", { query: words }), note: "", hay: haystack(""), words: null, at: [], run: () => this.app.search.find(words) };
 		return [...hits, all];
@@ -141,6 +142,9 @@ export class Palette {
 		localStorage.setItem(KEY, JSON.stringify(this.#recent));
 	}
 }
+
+/** The author of a found message and its chat. */
+const from = ({ name, title, character }: SearchHit): string => [name ?? t("search.you"), title || character].filter(Boolean).join(" · ");
 
 /** Indexes of the code points of an excerpt that the engine marks. */
 function marked({ excerpt }: SearchHit): number[] {

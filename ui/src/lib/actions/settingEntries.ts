@@ -1,5 +1,6 @@
 import type { LayeredSetting } from "../api/generated";
 import { synonyms, t } from "../i18n/i18n.svelte";
+import { groupOf } from "../state/layeredSettings.svelte";
 import * as texts from "../i18n/settingTexts";
 
 /** A row or a section of the settings screen that the search finds. */
@@ -53,7 +54,7 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 			name: texts.label(setting),
 			about: texts.about(setting),
 			words: `${synonyms(setting.key)} ${setting.key.replaceAll("_", " ")}`,
-			place: setting.group === "tools" ? t("settings.tools") : `${t("settings.writing")} · ${texts.group(setting.group)}`,
+			place: setting.group === "tools" ? t("settings.tools") : `${t("settings.writing")} · ${texts.group(groupOf(setting))}`,
 		})),
 	];
 }

@@ -31,6 +31,10 @@ export function client(call: Call) {
 		updateApiKey: (id: string, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
 		/** Deletes a key of the local API. Requests with it are refused from now on. */
 		revokeApiKey: (id: string) => call("revoke_api_key", { id }) as Promise<void>,
+		/** Warnings about the data that are in force: lost changes, failed backups, missing pictures. */
+		dataWarnings: () => call("data_warnings", {  }) as Promise<DataWarnings>,
+		/** Hides a warning until its cause comes again. */
+		dismissDataWarning: (kind: DataWarningKind) => call("dismiss_data_warning", { kind }) as Promise<DataWarnings>,
 		backups: () => call("backups", {  }) as Promise<Backups>,
 		/** Makes a backup now and verifies it. */
 		backup: () => call("backup", {  }) as Promise<Backup>,
@@ -104,6 +108,8 @@ export function client(call: Call) {
 		/** Creates a lorebook outside a card. It applies nowhere until it is bound. */
 		createLorebook: (name: string) => call("create_lorebook", { name }) as Promise<Lorebook>,
 		updateLorebook: (id: string, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
+		/** Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound. */
+		duplicateLorebook: (id: string) => call("duplicate_lorebook", { id }) as Promise<Lorebook>,
 		/** Enables or disables a lorebook outside a card. */
 		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
 		/** Sets where a lorebook outside a card applies. */
@@ -188,6 +194,14 @@ export function client(call: Call) {
 		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
 		/** Stores the text in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
+		/** Stores the text in the composer. If it is not `known`, the text that this window stored or saw last, another window wrote it, and it becomes a draft. Returns the drafts of other windows, newest first. */
+		keepDraft: (chat: string, text: string, known: string) => call("keep_draft", { chat, text, known }) as Promise<Draft[]>,
+		/** The drafts of a form, newest first. */
+		drafts: (kind: DraftKind, owner: string) => call("drafts", { kind, owner }) as Promise<Draft[]>,
+		/** Stores what is typed in a form until the form is saved. It replaces `before`, the window's last draft of the form, and no draft of another window. */
+		writeDraft: (place: DraftPlace, text: string, base: string, before: string | null) => call("write_draft", { place, text, base, before }) as Promise<SavedDraft>,
+		/** Removes a draft, because its text was stored or is not wanted. */
+		discardDraft: (id: string) => call("discard_draft", { id }) as Promise<void>,
 		/** Moves the chat to the trash; `restore_chat` undoes it. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
 		/** Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them. */
@@ -274,7 +288,11 @@ export function client(call: Call) {
 		/** Deletes a decision, so that the user is asked again. */
 		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
+		/** Deletes one version of a message for good; the only one cannot be deleted. */
+		deleteSwipe: (message: string, index: number) => call("delete_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
+		/** Works like `edit_message`, unless the text is no longer `was`: then nothing changes, and the result is `null`. */
+		editMessageFrom: (message: string, was: string, text: string) => call("edit_message_from", { message, was, text }) as Promise<Message | null>,
 		/** `restore_message` undoes it until the app ends. */
 		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
 		restoreMessage: (message: string) => call("restore_message", { message }) as Promise<void>,
@@ -754,6 +772,8 @@ export type Change = "same" | "added" | "removed";
 
 /**  The kind of data that changed. */
 export type Changed = "characters" | "chats" | 
+/**  The warnings about the user's data. */
+"dataWarnings" | 
 /**  The folders of both lists. */
 "folders" | 
 /**  The messages of chat `id`. */
@@ -1013,7 +1033,7 @@ export type CommandRefusal = {
 	command: string,
 	/**  The part of the text that is wrong; the usage if an argument is missing. */
 	value: string,
-	/**  Names that the user may have meant. */
+	/**  Names that the user may have meant; what there is if none is similar. */
 	near: string[],
 	/**  The whole reason, in English. */
 	message: string,
@@ -1085,6 +1105,40 @@ export type CountedWith =
 "tokenizer.json" | "o200k_base" | "cl100k_base" | 
 /**  An estimate from the length of the text, because the model's tokenizer is not known. */
 "estimate";
+
+/**  A warning that every screen shows until its cause is over or the user dismisses it, also after a restart. */
+export type DataWarning = {
+	kind: DataWarningKind,
+	/**  Number of lost changes or pictures; 0 if it is unknown. */
+	count: number,
+	/**  The reason in words; empty if there is no other. */
+	detail: string,
+	/**  When it was first noticed. */
+	since: string,
+};
+
+/**  What endangers the data. */
+export type DataWarningKind = 
+/**  Changes of the last session are gone with the log of the database. */
+"logLost" | 
+/**  Texts have changed on disk. */
+"textsChanged" | 
+/**  The last backup failed. */
+"backupFailed" | 
+/**  The second folder has no copy of the last backup. */
+"secondCopyFailed" | 
+/**  Pictures or files are missing and in no backup. */
+"picturesLost" | 
+/**  Pictures or files were damaged and came back from a backup. */
+"picturesRestored" | 
+/**  The clock is far ahead of the last session, so nothing is deleted permanently yet. */
+"clockAhead";
+
+export type DataWarnings = {
+	warnings: DataWarning[],
+	/**  The newest intact backup, if one of the warnings is a reason to restore it. */
+	newestBackup: Backup | null,
+};
 
 /**  A deleted folder with the ids of its contents, for `restore_folder`. */
 export type DeletedFolder = {
@@ -1174,6 +1228,55 @@ export type DownloadState =
 "checking" | "paused" | 
 /**  It needs the user; `reason` says why. */
 "failed";
+
+/**  A draft. Each window keeps its own, so that two windows never replace each other's text. */
+export type Draft = {
+	/**  Changes with every save. */
+	id: string,
+	place: DraftPlace,
+	/**  The typed text, in the form that the page gave it. */
+	text: string,
+	/**  Identifies the stored value that the text was typed over, in the form that the page gave it. */
+	base: string,
+	/**  RFC 3339. */
+	saved: string,
+};
+
+/**  The form that a draft belongs to. */
+export type DraftKind = 
+/**  A text for the composer that another window replaced. The owner is the chat. */
+"composer" | 
+/**  The pictures attached in the composer, as JSON. The owner is the chat. */
+"pictures" | 
+/**  The edit of a message. The owner is the chat, the target the message. */
+"messageEdit" | 
+/**  The user's own hint for another version of a reply. The owner is the chat. */
+"hint" | 
+/**  A card's text for one chat. The owner is the chat, the target the field. */
+"chatText" | 
+/**  The form of a card. The owner is the character; empty for a new one. */
+"card" | 
+/**  The form of a lorebook itself. The owner is the book. */
+"lorebook" | 
+/**  An entry. The owner is the book, the target the entry. */
+"loreEntry" | 
+/**  A memory. The owner is the character, the target the memory; empty for a new one. */
+"memory" | 
+/**  The target is the persona; empty for a new one. */
+"persona" | 
+/**  The target is the set; empty for a new one. */
+"quickReplies" | "template" | "script" | "mode" | "sampler" | "chatFormat" | 
+/**  A field of the settings. The owner is the chat, character or model, the target the key. */
+"setting";
+
+/**  The place of a draft. */
+export type DraftPlace = {
+	kind: DraftKind,
+	/**  The item that the form belongs to; empty if there is none. */
+	owner: string,
+	/**  The part of the item; empty if the form is the item's only one. */
+	target: string,
+};
 
 /**  A draft that is being written. */
 export type Drafting = {
@@ -1661,6 +1764,8 @@ export type ImportReport = {
 	refused: Refused[],
 	/**  The user cancelled it: files that are not in the report were not read. */
 	cancelled?: boolean,
+	/**  Presets that were in use in the other app and are not used here, because the user has chosen others. */
+	choices?: PresetChoice[],
 };
 
 /**  The current stage of a folder import. */
@@ -1779,6 +1884,13 @@ export type LayeredSettings = {
 	model: ModelRef | null,
 	/**  The character whose layer applies. */
 	character: string | null,
+};
+
+/**  A tool of a server that cannot be used. */
+export type LeftOutTool = {
+	/**  Its name, or its number in the list. */
+	name: string,
+	reason: string,
 };
 
 /**  The place of a chat or a character in its list. */
@@ -2114,7 +2226,9 @@ export type MemoryOwner =
 /**  All that apply to this character and to no other. */
 { of: "character"; character: string } | 
 /**  Without a persona, those of the user without a name. */
-{ of: "pair"; character: string; persona: string | null } | { of: "everybody" };
+{ of: "pair"; character: string; persona: string | null } | 
+/**  All that were learned in a chat. */
+{ of: "chat"; chat: string } | { of: "everybody" };
 
 /**  The chats in which a memory applies. */
 export type MemoryScope = 
@@ -2427,6 +2541,14 @@ export type PlacedItem = {
 /**  The place of triggered lore and notes. */
 export type Placement = "cache-first" | "classic";
 
+/**  A preset to use, with the setting that chooses it. */
+export type PresetChoice = {
+	setting: string,
+	value: string,
+	/**  Its kind and name, for people. */
+	name: string,
+};
+
 /**  The priority of a block: blocks with a higher one are left out later. */
 export type Priority = "trimmable" | "medium" | "high" | 
 /**  Without it nothing is sent. */
@@ -2674,7 +2796,9 @@ export type Quirk =
 /**  One system message at the start, then the user first and both roles in turns. */
 { kind: "strictRoles" } | 
 /**  The same without a system message: its text is sent as the user's. */
-{ kind: "noSystem" };
+{ kind: "noSystem" } | 
+/**  The thoughts of the model are sent back with its replies. */
+{ kind: "thoughtsBack" };
 
 export type RatedSwipe = {
 	swipe: string,
@@ -2858,6 +2982,14 @@ export type SamplerPreset = {
 	builtIn?: boolean,
 	/**  By the keys of settings. Settings that are absent stay as they are. */
 	values: { [key in string]: SettingValue },
+};
+
+/**  The result of saving a draft. */
+export type SavedDraft = {
+	/**  The next save names it, so that it replaces this one. */
+	id: string,
+	/**  Drafts of the same place from other windows, newest first. */
+	others: Draft[],
 };
 
 /**  The result of a regex script on a sample. */
@@ -3250,6 +3382,8 @@ export type SuggestedModel = {
 	/**  Estimated size of the download. The hub states the true one. */
 	bytes: number | null,
 	fits: Fits,
+	/**  Estimated tokens per second without a graphics card; `null` if one holds the model, which is faster. */
+	tokensPerSecond: number | null,
 	/**  The one that writes best and still answers quickly on this machine. */
 	best: boolean,
 	/**  A file of its repository is in the library. */
@@ -3405,6 +3539,13 @@ export type ToldEntry = {
 	text: string,
 };
 
+/**  The description of an argument of a tool. */
+export type ToolArgumentText = {
+	/**  Its name, such as `files.path` for a part of an argument. */
+	name: string,
+	about: string,
+};
+
 /**  A tool call in a reply that was not run. */
 export type ToolCall = {
 	name: string,
@@ -3449,6 +3590,8 @@ export type ToolRequest = {
 	description: string,
 	/**  A JSON object. */
 	arguments: string,
+	/**  What the tool says about its arguments. The model has read it too. */
+	argumentTexts: ToolArgumentText[],
 };
 
 /**  A round of tool calls: the model called tools and received their results. */
@@ -3482,6 +3625,8 @@ export type ToolServer = {
 	state: ToolServerState,
 	/**  The tools that it offered when they were last listed. */
 	tools: ServerTool[],
+	/**  The tools that were left out of that list, while the app runs. */
+	leftOut: LeftOutTool[],
 };
 
 /**  A new or changed tool server. */

@@ -25,7 +25,15 @@ export class HttpTransport implements Transport {
 	readonly assetBase = null;
 	#pictures = new Map<string, Promise<string>>();
 
-	constructor(private readonly token: string) {}
+	/** The page is being left, so that only requests that outlive it arrive. */
+	#leaving = false;
+
+	constructor(private readonly token: string) {
+		const leave = (leaving: boolean) => () => (this.#leaving = leaving);
+		window.addEventListener("beforeunload", leave(true), { capture: true });
+		window.addEventListener("pagehide", leave(true), { capture: true });
+		window.addEventListener("pageshow", leave(false), { capture: true });
+	}
 
 	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
 		const answer = await this.#fetch(`/api/op/${operation}`, {
@@ -163,6 +171,12 @@ export class HttpTransport implements Transport {
 
 	answerOpenings = async () => {};
 
+	/** The page listens for it itself: a browser tells nobody else. */
+	watchClosing = () => () => {};
+
+	/** Browsers put pictures into the paste event. */
+	clipboardPicture = async () => null;
+
 	notify = async () => {};
 	restart = async () => {};
 
@@ -195,7 +209,7 @@ export class HttpTransport implements Transport {
 
 	/** Imports all files and returns one report. `more` is appended to the query of each request, after the file name. */
 	async #importAll(files: File[], more = ""): Promise<ImportReport> {
-		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
+		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false, choices: [] };
 		try {
 			for (const file of files) {
 				const answer = await this.#post(`/api/import?name=${encodeURIComponent(file.name)}&of_many=true${more}`, file);
@@ -203,6 +217,7 @@ export class HttpTransport implements Transport {
 				whole.imported.push(...report.imported);
 				whole.skipped.push(...report.skipped);
 				whole.refused.push(...report.refused);
+				whole.choices = [...(whole.choices ?? []), ...(report.choices ?? [])];
 			}
 		} finally {
 			// One report covers the whole selection, even if it failed midway.
@@ -227,7 +242,7 @@ export class HttpTransport implements Transport {
 		const headers = { ...init.headers, Authorization: `Bearer ${this.token}` };
 		let answer: Response;
 		try {
-			answer = await fetch(path, { ...init, headers });
+			answer = await fetch(path, { ...init, headers, keepalive: this.#leaving && outlives(init.body) });
 		} catch {
 			throw { kind: "internal", message: t("offline.call") } satisfies ApiError;
 		}
@@ -286,6 +301,11 @@ class Reconnecting {
 		const wait = Math.min(250 * 2 ** this.#failures++, 10_000);
 		this.#timer = setTimeout(() => void this.open(), wait);
 	}
+}
+
+/** Browsers let requests outlive their page up to 64 KiB in all. */
+function outlives(body: RequestInit["body"]): boolean {
+	return typeof body === "string" && body.length < 20_000;
 }
 
 async function refusal(answer: Response): Promise<ApiError> {

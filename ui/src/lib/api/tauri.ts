@@ -58,7 +58,7 @@ export class TauriTransport implements Transport {
 	setZoom = async (factor: number) => void (await ask<null>("set_zoom", { factor }));
 
 	/** Never called: the desktop shell imports dropped files itself. */
-	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
+	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false, choices: [] });
 
 	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });
 
@@ -93,6 +93,16 @@ export class TauriTransport implements Transport {
 	}
 
 	answerOpenings = async (accept: boolean, shown: number) => void (await ask<null>("answer_openings", { accept, shown }));
+
+	watchClosing(save: () => Promise<unknown>): () => void {
+		const requests = new Channel<null>();
+		requests.onmessage = () => void save().finally(() => ask("page_saved").catch(() => {}));
+		// It ends with the page. If it fails, closing does not wait for the page.
+		ask("watch_closing", { requests }).catch(() => {});
+		return () => (requests.onmessage = () => {});
+	}
+
+	clipboardPicture = () => ask<string | null>("clipboard_picture");
 
 	notify = async (title: string, text: string) => void (await ask<null>("notify", { title, text }));
 

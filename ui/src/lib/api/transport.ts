@@ -84,6 +84,10 @@ export interface Transport {
 	watchOpenings(listener: (paths: string[]) => void): () => void;
 	/** Imports the first `shown` of those files, or forgets them. */
 	answerOpenings(accept: boolean, shown: number): Promise<void>;
+	/** Calls `save` when the app is about to close, and lets it close when that is done. */
+	watchClosing(save: () => Promise<unknown>): () => void;
+	/** The picture in the clipboard as a PNG in base64, if the page's paste event does not have it; `null` if there is none. */
+	clipboardPicture(): Promise<string | null>;
 	/** Shows a notification of the desktop, unless the window is in front. */
 	notify(title: string, text: string): Promise<void>;
 	/** Restarts the app after the engine has stopped. */

@@ -5,7 +5,8 @@ import type { ApiError } from "../api/generated";
 import de from "../i18n/de.json";
 import en from "../i18n/en.json";
 import { linkedTopic, PAGES, parsePage, placeOf, type HelpPage, type Topic } from "./pages";
-import { plainText, searchHelp } from "./search";
+import { nearestHelp, plainText, searchHelp } from "./search";
+import { COMMON_TOPICS, TOPIC_WORDS } from "./words";
 import { ERROR_TOPICS, errorTopic, SCREEN_PAGES, SETTING_TOPICS } from "./topics";
 
 const read = (language: string): HelpPage[] => PAGES.map((name) => parsePage(name, readFileSync(`help/${language}/${name}.md`, "utf8")));
@@ -108,4 +109,47 @@ test("search ignores case and accents", () => {
 test("search text has no Markdown marks", () => {
 	expect(plainText("- **Bold** and `code`, [a link](memory.md#pin)\n\n| A | B |\n|---|---|\n| c | d |")).toBe("Bold and code, a link A B c d");
 	for (const page of languages.en) expect(plainText(whole(page)), page.name).not.toMatch(/\*\*|\]\(/);
+});
+
+test.each([
+	["bigger model", "models#get"],
+	["dark mode", "chatting#display"],
+	["nsfw", "troubleshooting#poor-replies"],
+	["where are my files", "privacy#data"],
+	["phone", "local-api#server"],
+	["password", "privacy#keys"],
+	["jailbreak", "prompt-templates"],
+	["world info", "lorebooks"],
+	["swipe", "chatting#replies"],
+	["avatar", "characters#editor"],
+	["gpu", "models#graphics"],
+	["writes for me", "chatting#draft"],
+	["talks for me", "chatting#draft"],
+	["it repeats itself", "presets#samplers"],
+	["author's note", "groups#notes"],
+	["new pc", "backups#archive"],
+])("people's words lead to their topic: %s", (query, topic) => {
+	expect(searchHelp(languages.en, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
+});
+
+test.each([
+	["größeres modell", "models#get"],
+	["dunkelmodus", "chatting#display"],
+	["wo sind meine dateien", "privacy#data"],
+	["grafikkarte", "models#graphics"],
+	["handy", "local-api#server"],
+	["schreibt für mich", "chatting#draft"],
+])("German words lead to their topic: %s", (query, topic) => {
+	expect(searchHelp(languages.de, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
+});
+
+test("words of topics belong to topics", () => {
+	for (const topic of [...Object.keys(TOPIC_WORDS), ...COMMON_TOPICS]) expect(exists(topic as Topic), topic).toBe(true);
+});
+
+test("search without a result offers the nearest topics", () => {
+	expect(searchHelp(languages.en, "lorbook")).toEqual([]);
+	expect(nearestHelp(languages.en, "lorbook").map((hit) => hit.topic)).toContain("lorebooks");
+	expect(nearestHelp(languages.en, "qqqqqq").map((hit) => hit.topic)).toEqual(COMMON_TOPICS);
+	expect(nearestHelp(languages.en, "backup zzzz")[0]?.topic).toMatch(/^backups/);
 });

@@ -57,6 +57,7 @@ export const SETTING_TOPICS = {
 	story: "groups#story",
 	sampler: "presets#samplers",
 	context: "context#settings",
+	pictures: "chatting#faces",
 	chat: "chatting#display",
 	tools: "tools#switches",
 	loading: "models#loading",

@@ -1,3 +1,4 @@
+import { now } from "./clock";
 import { language, t } from "./i18n.svelte";
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
@@ -55,13 +56,13 @@ export function languageName(code: string): string {
 }
 
 /** Formats a time as short as it stays clear: `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`. */
-export function when(iso: string, now = new Date()): string {
+export function when(iso: string, at = now()): string {
 	const then = new Date(iso);
-	const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
+	const minutes = Math.floor((at.getTime() - then.getTime()) / 60_000);
 	if (Number.isNaN(minutes)) return "";
 	if (minutes < 1) return t("time.now");
 	if (minutes < 60) return numberFormat({ style: "unit", unit: "minute", unitDisplay: "short" }).format(minutes);
-	return dateFormat(shape(then, now, minutes)).format(then);
+	return dateFormat(shape(then, at, minutes)).format(then);
 }
 
 function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptions {

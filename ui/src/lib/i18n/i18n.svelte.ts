@@ -35,13 +35,23 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 }
 
 /** The text for a name from the engine; the name itself if there is no text for it. */
-export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" | "suggestedGood" | "suggestedNote", name: string): string {
-	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
+export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" | "suggestedGood" | "suggestedNote", name: string, otherwise = name): string {
+	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: otherwise });
 }
 
 /** The text for a code from the engine; `otherwise` if there is no text for it. */
 export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epochReason" | "source", code: string, otherwise: string, values: Record<string, string | number> = {}): string {
 	return i18n.t(`${group}.${code}`, { ...values, lng: current, defaultValue: otherwise });
+}
+
+/**
+ * The name or description of a template or mode that ships with the app, in the current language. `written` is the text
+ * of the engine; a text of the user stays.
+ */
+export function shipped(group: "templateName" | "templateAbout" | "modeName", id: string, written: string): string {
+	if (current === "en") return written;
+	const english = i18n.t(`${group}.${id}`, { lng: "en", defaultValue: "" });
+	return english.toLowerCase() === written.toLowerCase() ? i18n.t(`${group}.${id}`, { lng: current, defaultValue: written }) : written;
 }
 
 /** Words of the current language that people use for a setting, for its search; empty if there are none. */

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import de from "./de.json";
 import en from "./en.json";
 import { bytes, percent, seconds, when } from "./format";
-import { setLanguage, t } from "./i18n.svelte";
+import { setLanguage, shipped, t } from "./i18n.svelte";
 
 afterEach(() => setLanguage("en"));
 
@@ -19,7 +19,7 @@ test("no text is unused", () => {
 	const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => /(?<!test)\.(svelte|ts)$/.test(path));
 	const code = sources.map((path) => readFileSync(join("src", path), "utf8")).join("\n");
 	const open = [...code.matchAll(/\bt\(`([^`]*)`/g)].map(([, key = ""]) => new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(/\$\{[^}]*\}/g, ".+")}$`));
-	open.push(/^(kind|memoryType|section|settingWords)\..+$/);
+	open.push(/^(kind|memoryType|modeName|section|settingWords|templateAbout|templateName)\..+$/);
 	const used = new Set([...code.matchAll(/t\("([^"]+)"/g)].map(([, key]) => key));
 	const unused = Object.keys(en)
 		.map((key) => key.replace(/_(one|other)$/, ""))
@@ -36,6 +36,27 @@ test("words, plurals and numbers follow the language", () => {
 	expect(seconds(310)).toBe("0,3 s");
 	expect(percent(0.96)).toBe("96\u00a0%");
 	expect(document.documentElement.lang).toBe("de");
+});
+
+test("names of shipped items follow the language, those of the user stay", () => {
+	setLanguage("de");
+	expect(shipped("templateName", "base-roleplay", "Base Role-play")).toBe("Rollenspiel");
+	expect(shipped("modeName", "study", "Study")).toBe("Lernen");
+	expect(shipped("templateName", "base-roleplay", "My own")).toBe("My own");
+	expect(shipped("modeName", "pirate", "Pirate")).toBe("Pirate");
+	setLanguage("en");
+	expect(shipped("modeName", "study", "study")).toBe("study");
+});
+
+test("shipped texts are those of the preset files", () => {
+	const folder = "../presets/prompts";
+	const templates = readdirSync(folder).filter((file) => file.endsWith(".json") && file !== "modes.json");
+	for (const file of templates) {
+		const { id, name, description } = JSON.parse(readFileSync(join(folder, file), "utf8")) as Record<string, string>;
+		expect(en).toMatchObject({ [`templateName.${id}`]: name, [`templateAbout.${id}`]: description });
+	}
+	const { modes } = JSON.parse(readFileSync(join(folder, "modes.json"), "utf8")) as { modes: { name: string }[] };
+	for (const { name } of modes) expect(Object.keys(en)).toContain(`modeName.${name}`);
 });
 
 test("unknown language falls back to English", () => {

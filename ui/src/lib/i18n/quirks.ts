@@ -12,6 +12,8 @@ export function quirkText(quirk: Quirk): string {
 			return t("quirk.completionTokens");
 		case "fewStops":
 			return t("quirk.fewStops");
+		case "thoughtsBack":
+			return t("quirk.thoughtsBack");
 		case "noPrefill":
 			return t("quirk.noPrefill");
 		case "strictRoles":

@@ -1,7 +1,8 @@
 import type { LayeredSetting, SettingInactive, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../api/generated";
 import { number } from "./format";
+import type { SettingGroup } from "../state/layeredSettings.svelte";
 import { names } from "../state/prompts/order";
-import { type Key, t } from "./i18n.svelte";
+import { type Key, shipped, t } from "./i18n.svelte";
 
 /** Screen text for a setting's key, one of its values, or another name from the engine. */
 const words = (name: string, count = 0) => t(`setting.${name}` as Key, { count });
@@ -9,7 +10,7 @@ const words = (name: string, count = 0) => t(`setting.${name}` as Key, { count }
 export const label = ({ key }: LayeredSetting): string => words(key);
 export const about = ({ key }: LayeredSetting): string => words(`${key}.about`);
 export const origin = (layer: SettingLayer): string => words(`origin.${layer}`);
-export const group = (name: LayeredSetting["group"]): string => words(`group.${name}`);
+export const group = (name: SettingGroup): string => words(`group.${name}`);
 
 /** Why the setting has no effect together with other values; empty if it has one. */
 export function silent({ silencers }: LayeredSetting, value: (key: string) => SettingValue | undefined): string {
@@ -43,8 +44,16 @@ export function shown(setting: LayeredSetting, value: SettingValue): string {
 	if (kind.kind === "choice") return optionLabel(setting, value);
 	if (kind.kind === "order") return names(value).map((name) => optionLabel(setting, name)).join(", ");
 	if ((kind.kind === "whole" || kind.kind === "name") && kind.word === value) return standIn(kind);
-	return kind.kind === "name" ? (kind.choices.find(({ name }) => name === value)?.title ?? value) : value;
+	if (kind.kind !== "name") return value;
+	const title = kind.choices.find(({ name }) => name === value)?.title ?? value;
+	return setting.key === "mode" ? shipped("modeName", value, title) : shipped("templateName", value, title);
 }
+
+/** Few choices are pills that fit in one line. */
+export const isFew = ({ kind }: LayeredSetting): boolean => kind.kind === "choice" && kind.words.length <= 3;
+
+/** Whether one element is the control. Sliders, pills and lists of rows are several, which a label cannot name. */
+export const hasOneControl = (setting: LayeredSetting): boolean => setting.kind.kind !== "number" && setting.kind.kind !== "order" && !isFew(setting);
 
 /** The options of a choice or a name. */
 export function options(setting: LayeredSetting): { value: string; label: string }[] {

@@ -1,9 +1,10 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
+import { pastedPictures } from "./attachments.svelte";
 import { Books } from "./books/books.svelte";
 import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
@@ -23,6 +24,7 @@ import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
 import { ModelLibrary } from "./modelLibrary.svelte";
+import { DataWarnings } from "./dataWarnings.svelte";
 import { ModelMoves } from "./modelMoves.svelte";
 import { ToolServers } from "./toolServers.svelte";
 import { Models } from "./models.svelte";
@@ -39,12 +41,16 @@ import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
 import { TemplateEditors } from "./prompts/templateEditors.svelte";
 import { Templates } from "./prompts/templates.svelte";
+import { watchLeaving } from "./leaving";
 import { Xray } from "./xray/xray.svelte";
 
 export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "settings";
 
 /** The tab of the prompts screen, and the item to open in it. */
 export type PromptsTarget = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
+
+/** What the models screen opens: its downloads, a new endpoint, or the key field of an endpoint. */
+export type ModelsTarget = "download" | "connect" | { key: string };
 
 /** A place on the settings screen: a tab, and a row or section in it to focus. */
 export interface SettingsTarget {
@@ -73,6 +79,7 @@ export class App {
 	readonly models: Models;
 	readonly modelLibrary: ModelLibrary;
 	readonly modelMoves: ModelMoves;
+	readonly dataWarnings: DataWarnings;
 	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
@@ -102,6 +109,8 @@ export class App {
 	focusedSetting = $state("");
 	/** The place to show on the settings screen. Each request is a new object. */
 	settingsTarget = $state.raw<SettingsTarget | null>(null);
+	/** Where the models screen opens. */
+	modelsTarget = $state.raw<ModelsTarget | null>(null);
 	/** A question that the header of the chat is to ask. Each request is a new object. */
 	asked = $state.raw<{ question: ChatQuestion } | null>(null);
 	/** Files are being dragged over the window. */
@@ -143,6 +152,7 @@ export class App {
 			},
 		});
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
+		this.dataWarnings = new DataWarnings(this.api);
 		this.modelMoves = new ModelMoves(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
@@ -169,10 +179,12 @@ export class App {
 			dropped: (files) => void this.attempt(() => shell.importFiles(files)),
 		});
 		const unheed = this.openings.start();
+		const unwatchClosing = watchLeaving(this.api);
 		void this.load();
 		return () => {
 			unsubscribe();
 			unheed();
+			unwatchClosing();
 			unwatch();
 		};
 	}
@@ -327,10 +339,16 @@ export class App {
 		this.memories.show(memory);
 	}
 
-	/** Opens a chat and scrolls to a message in it. */
-	async showMessage(chat: string, message: string): Promise<void> {
+	/** Opens a chat and scrolls to a message in it, or to the first of `words` in the message. */
+	async showMessage(chat: string, message: string, words?: readonly SearchWord[]): Promise<void> {
 		await this.openChat(chat);
-		if (this.chat?.id === chat) this.reveal(message);
+		if (this.chat?.id === chat) this.reveal(message, words);
+	}
+
+	/** Opens the models at a way to get one, or at the key of an endpoint. */
+	openModels(place: ModelsTarget): void {
+		this.go("models");
+		this.modelsTarget = place;
 	}
 
 	openPrompts(place: PromptsTarget): void {
@@ -346,6 +364,27 @@ export class App {
 
 	/** Opens a file dialog for cards. An event reports the result, as for every import. */
 	import = (): Promise<void> => this.attempt(() => this.api.shell.pickImport());
+
+	/** Hands the first picture of a paste to `use`; says so if it cannot be read. */
+	pastePicture(event: ClipboardEvent, use: (picture: File) => unknown): void {
+		if (!event.defaultPrevented) this.#paste(event, ([picture]) => picture && use(picture), t("picture.pasteNothing"));
+	}
+
+	/** Hands all pictures of a paste to `use`; says how to attach them if they cannot be read. */
+	pastePictures(event: ClipboardEvent, use: (pictures: File[]) => unknown): void {
+		this.#paste(event, use, t("chat.pasteNothing"));
+	}
+
+	#paste(event: ClipboardEvent, use: (pictures: File[]) => unknown, nothing: string): void {
+		const pictures = pastedPictures(event, this.api.shell);
+		if (!pictures) return;
+		event.preventDefault();
+		void this.attempt(async () => {
+			const found = await pictures;
+			if (found.length > 0) use(found);
+			else this.toasts.show({ kind: "news", text: nothing });
+		});
+	}
 
 	/** Runs `action` and shows an error as a toast. */
 	async attempt(action: () => Promise<unknown>): Promise<void> {
@@ -381,7 +420,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load()]);
 	}
 
 	/** Loads the folders of both lists. */
@@ -436,7 +475,7 @@ export class App {
 	}
 
 	/** Scrolls to a message of the open chat. */
-	reveal(message: string): void {
+	reveal(message: string, words?: readonly SearchWord[]): void {
 		this.screen = "chats";
 		this.inChat = true;
 		this.xray.narrow();
@@ -445,7 +484,7 @@ export class App {
 			this.xray.close();
 			this.memories.close();
 		}
-		void this.chat?.reveal(message);
+		void this.chat?.reveal(message, words);
 	}
 
 	leaveChat(): void {

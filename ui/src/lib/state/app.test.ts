@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { stubFrames } from "../../../tests/unit/frames";
 import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
-import type { Event, Memory } from "../api/generated";
+import type { Chat, Event, Memory } from "../api/generated";
 import { App } from "./app.svelte";
 
 beforeEach(() => {
@@ -34,7 +34,6 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 	layered_settings: () => ({ settings: [], contradictions: [], model: null, character: null }),
 	list_personas: () => [],
 		get_settings: () => ({ theme: "dark", language: "en" }),
-		save_draft: () => null,
 		...answers,
 	});
 	const app = new App(shell);
@@ -120,7 +119,7 @@ test("draft is saved when another chat opens", async () => {
 	const { app, shell } = await started();
 	app.chat?.type("Half a tho");
 	await app.openChat("other");
-	expect(shell.asked.find((call) => call.operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Half a tho" });
+	expect(shell.asked.find((call) => call.operation === "keep_draft")?.args).toEqual({ chat: "chat", text: "Half a tho", known: "" });
 });
 
 test("undo restores a deleted chat and opens it", async () => {
@@ -144,7 +143,7 @@ test("import reports new, known and rejected files", async () => {
 	});
 	await vi.advanceTimersByTimeAsync(250);
 	const shown = app.toasts.items.slice(-1).map(({ kind, text, detail }) => [kind, text, detail]);
-	expect(shown).toEqual([["bad", "1 file imported · 1 file was already imported · 1 file was not imported", "photo.png: no card inside"]]);
+	expect(shown).toEqual([["bad", "1 item imported · 1 file was already imported · 1 file was not imported", "photo.png: no card inside"]]);
 	expect(app.importsVersion).toBe(1);
 });
 
@@ -172,6 +171,34 @@ test("talk opens the newest chat or creates the first", async () => {
 	expect(shell.count("new_chat")).toBe(0);
 	await app.talkTo("juniper");
 	expect(app.chat?.id).toBe("fresh");
+});
+
+test("group outlives a character, and the toast says so", async () => {
+	const deleted: string[] = [];
+	const group = { ...SUMMARY, id: "group", title: "The harbour" };
+	const { app, shell } = await started({
+		list_chats: () => (deleted.length === 0 ? [SUMMARY, group] : [{ ...group, character: "osei" }]),
+		delete_characters: ({ characters }: { characters: string[] }) => void deleted.push(...characters),
+	});
+	app.go("people");
+	await app.characters.delete(["mira"], "Mira");
+	expect([app.chat, app.screen]).toEqual([null, "people"]);
+	expect(app.toasts.items.at(-1)).toMatchObject({ text: "Mira was deleted", detail: "Groups stay, with their other characters." });
+	shell.answers.list_chats = () => [];
+	await app.characters.delete(["osei"], "Osei");
+	expect(app.toasts.items.at(-1)?.detail).toBeUndefined();
+});
+
+test("open group is read again without a deleted member, behind the library", async () => {
+	const osei = { id: "osei", name: "Osei", picture: null, muted: false, away: false };
+	const { app, shell } = await started({
+		open_chat: ({ id }: { id: string }) => chat([says("g", "character", "Good evening.")], { id, members: [osei] } as Partial<Chat>),
+		delete_characters: () => null,
+	});
+	app.go("people");
+	const read = shell.count("open_chat");
+	await app.characters.delete(["osei"], "Osei");
+	expect([app.screen, shell.count("open_chat")]).toEqual(["people", read + 1]);
 });
 
 test("rejected setting is reverted and reported", async () => {

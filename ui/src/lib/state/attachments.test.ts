@@ -2,7 +2,8 @@ import { expect, test, vi } from "vitest";
 import { chat, FakeShell, says } from "../../../tests/unit/shell";
 import type { ApiError, Picture } from "../api/generated";
 import { api } from "./api";
-import { Attachments, pasted } from "./attachments.svelte";
+import { base64 } from "./base64";
+import { Attachments, pasted, pastedPictures } from "./attachments.svelte";
 import { ChatState } from "./chat.svelte";
 
 const file = (name: string, type = "image/png") => new File([name], name, { type });
@@ -11,7 +12,7 @@ const REFUSED: ApiError = { kind: "badInput", message: "The picture cannot be re
 function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 	const failures: ApiError[] = [];
 	const shell = new FakeShell({ add_picture: ({ name, data }: Picture & { data: string }) => ({ hash: atob(data), name }), ...answers });
-	return { attached: new Attachments(api(shell), (error) => failures.push(error)), shell, failures };
+	return { attached: new Attachments(api(shell), (error) => failures.push(error), { kind: "pictures", owner: "chat", target: "" }), shell, failures };
 }
 
 test("uploads keep their order, a rejection stops none", async () => {
@@ -45,14 +46,28 @@ test("pictures are sent with the text and then removed", async () => {
 	const sent = { ...says("u", "user", ""), pictures: [picture] };
 	const { shell } = shelf({
 		open_chat: () => chat([says("g", "character", "Good evening.")]),
-		save_draft: () => null,
 		send_pictures: () => ({ sent, reply: says("a", "character", "") }),
 	});
 	const state = new ChatState("chat", api(shell), callbacks);
 	await state.load();
 	await state.attached.add([file("a.png")]);
 	await state.send();
-	expect(shell.asked.at(-1)).toEqual({ operation: "send_pictures", args: { chat: "chat", text: "", pictures: [picture] } });
+	expect(shell.asked.find(({ operation }) => operation === "send_pictures")).toEqual({ operation: "send_pictures", args: { chat: "chat", text: "", pictures: [picture] } });
 	expect([state.attached.all, state.messages.map(({ id }) => id)]).toEqual([[], ["g", "u", "a"]]);
 	vi.useRealTimers();
+});
+
+test("window reads the clipboard when the paste has no picture", async () => {
+	const { shell } = shelf();
+	const paste = (types: string[], files: File[] = []) => pastedPictures({ clipboardData: { types, files } } as unknown as ClipboardEvent, shell);
+	shell.clipboard = btoa("picture");
+	const found = await paste([]);
+	expect(await Promise.all((found ?? []).map(base64))).toEqual([btoa("picture")]);
+	expect((await paste(["text/html"]))?.map(({ type }) => type)).toEqual(["image/png"]);
+	// The event's own picture needs no second reading, and text is no picture.
+	expect((await paste(["Files"], [file("a.png")]))?.map(({ name }) => name)).toEqual(["a.png"]);
+	expect(paste(["text/plain"])).toBeNull();
+	expect(paste(["Files"], [file("b.pdf", "application/pdf")])).toBeNull();
+	shell.clipboard = null;
+	expect(await paste([])).toEqual([]);
 });

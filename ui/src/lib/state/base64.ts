@@ -8,3 +8,8 @@ export async function base64(file: File): Promise<string> {
 	});
 	return url.slice(url.indexOf(",") + 1);
 }
+
+/** The bytes of a Base64 text. */
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+	return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}

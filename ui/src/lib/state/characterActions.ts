@@ -10,15 +10,25 @@ export class CharacterActions {
 	async delete(ids: string[], name: string): Promise<void> {
 		const { app } = this;
 		await app.attempt(async () => {
+			const led = app.chats.all.filter(({ character }) => ids.includes(character));
 			await app.api.deleteCharacters(ids);
 			app.editor = null;
-			if (ids.includes(app.chat?.info?.character ?? "")) app.leaveChat();
+			const open = app.chat?.info;
+			const present = open ? [open.character, ...(open.members ?? []).map(({ id }) => id)] : [];
+			// A group goes on with the others.
+			const ends = present.length > 0 && present.every((id) => ids.includes(id));
+			if (ends) app.leaveChat();
 			await app.loadLists();
+			const left = !ends && present.some((id) => ids.includes(id));
+			if (left) await app.chat?.load();
+			const groupsStay = left || led.some(({ id }) => app.chats.all.some((chat) => chat.id === id));
 			const text = ids.length === 1 ? t("toast.characterDeleted", { name }) : t("toast.charactersDeleted", { count: ids.length });
-			app.offerUndo(text, async () => {
+			const undo = async () => {
 				await app.api.restoreCharacters(ids);
 				await app.loadLists();
-			});
+				if (left) await app.chat?.load();
+			};
+			app.offerUndo(text, undo, groupsStay ? t("toast.groupsStay") : undefined);
 		});
 	}
 

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, Started } from "../api/generated";
+import type { ApiError, Chat, Draft, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, SearchWord, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -17,6 +17,7 @@ import { Documents } from "./documents.svelte";
 import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
 import { Marks } from "./marks.svelte";
+import { MessageEdits } from "./messageEdits.svelte";
 import { ModeChoice } from "./mode.svelte";
 import { hasSwipe, olderThan, put, putBefore, shownSwipe, withGenerating, withRounds } from "./messages";
 import { Reply } from "./reply.svelte";
@@ -27,6 +28,17 @@ import { Versions } from "./versions.svelte";
 
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
 const SILENCE_MS = 10_000;
+
+/** A message to scroll to. */
+export interface RevealTarget {
+	id: string;
+	/** Does not move the focus. */
+	still?: boolean;
+	/** The part that has to be visible. Otherwise it is the first marked word, or the whole message, or its first line. */
+	edge?: "start" | "end";
+	/** Words to mark in the message, because a search has found them. */
+	words?: readonly SearchWord[];
+}
 
 /** State of an open chat. Everything in it comes from the engine, except the text being typed. */
 export class ChatState {
@@ -52,11 +64,15 @@ export class ChatState {
 	drafting = $state(false);
 	/** Token figures of the impersonated draft, until it is changed or sent. */
 	draftFigures = $state.raw<Figures | null>(null);
-	editing = $state<{ id: string; text: string } | null>(null);
+	/** Texts that other windows have for the composer. */
+	otherDrafts = $state.raw<Draft[]>([]);
+	readonly edits: MessageEdits;
 	/** Error text of the last command. */
 	commandFailure = $state("");
-	/** The message to scroll to, without moving the focus if `still`. Each request is a new object. */
-	target = $state.raw<{ id: string; still?: boolean } | null>(null);
+	/** The message to scroll to. Each request is a new object. */
+	target = $state.raw<RevealTarget | null>(null);
+	/** The words of another search that are marked in a message, until the next jump. */
+	marked = $state.raw<{ id: string; words: readonly SearchWord[] } | null>(null);
 	/** The model menu is open. */
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
@@ -76,6 +92,11 @@ export class ChatState {
 	readonly versions: Versions;
 	readonly quickReplies: QuickReplies;
 	readonly sections: PromptSectionsState;
+
+	/** The open edit of a message. */
+	get editing(): MessageEdits["current"] {
+		return this.edits.current;
+	}
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -104,7 +125,15 @@ export class ChatState {
 		private readonly callbacks: ChatCallbacks,
 	) {
 		this.mode = new ModeChoice(api, id, (error) => callbacks.failed(error));
-		this.attached = new Attachments(api, (error) => callbacks.failed(error));
+		const failed = (error: ApiError) => callbacks.failed(error);
+		this.attached = new Attachments(api, failed, { kind: "pictures", owner: id, target: "" });
+		this.edits = new MessageEdits(api, id, {
+			find: (message) => this.messages.find((known) => known.id === message),
+			save: (message, was, text) => this.#saveEdit(message, was, text),
+			reload: () => this.load(),
+			undoable: (text, undo) => callbacks.undoable(text, undo),
+			failed,
+		});
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
 		this.texts = new ChatTexts(api, id, callbacks);
 		this.scenery = new Scenery(api, id);
@@ -119,18 +148,19 @@ export class ChatState {
 			messages: () => this.messages,
 			write: async (options) => (await this.#start(() => this.api.regenerateWith(this.id, options))) !== null,
 			select: async (message, index) => void (await this.#change(() => this.api.selectSwipe(message.id, index))),
+			remove: async (message, index) => void (await this.#change(() => this.api.deleteSwipe(message.id, index))),
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);
 		this.tools = new ToolQuestions(api, id, (error) => callbacks.failed(error));
-		this.find = new ChatFind(api, id, (message) => this.#pages.reveal(message, true));
+		this.find = new ChatFind(api, id, (message) => this.#pages.reveal({ id: message, still: true }));
 		this.sections = new PromptSectionsState(api, id, callbacks);
 		this.quickReplies = new QuickReplies(api, id, (error) => callbacks.failed(error));
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
 		this.#commandRuns = new ChatCommands(this, callbacks);
-		this.#saver = draftSaver(api, id, (error) => callbacks.failed(error));
+		this.#saver = draftSaver(api, id, { failed, others: (drafts) => (this.otherDrafts = drafts) });
 	}
 
 	/** Loads the chat, including the reply that is being written. */
@@ -174,7 +204,10 @@ export class ChatState {
 		else if (event.event === "quickReplyRan") void this.#commandRuns.ranAlone(event.label, event.outcomes);
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);
-		else if (event.event === "drafted") this.#impersonation.end(event);
+		else if (event.event === "drafted") {
+			this.#saver.known = event.text;
+			this.#impersonation.end(event);
+		}
 	};
 
 	type(text: string): void {
@@ -277,24 +310,11 @@ export class ChatState {
 		return message.canRegenerate && message.id === this.last?.id;
 	}
 
-	edit(message: Message): void {
-		this.editing = { id: message.id, text: shownSwipe(message)?.text ?? "" };
-	}
-
 	/** Edits the user's last message. Returns whether there is one. */
 	editLastOwn(): boolean {
 		const own = this.messages.findLast((message) => message.role === "user");
-		if (own) this.edit(own);
+		if (own) this.edits.open(own);
 		return own !== undefined;
-	}
-
-	async saveEdit(): Promise<void> {
-		const editing = this.editing;
-		if (!editing) return;
-		const saved = await this.#change(() => this.api.editMessage(editing.id, editing.text));
-		if (!saved) return;
-		this.editing = null;
-		void this.marks.load();
 	}
 
 	/** Makes the reasoning of a reply without text its text. */
@@ -318,7 +338,7 @@ export class ChatState {
 	loadOlder = (): Promise<void> => this.#pages.loadOlder();
 
 	/** Scrolls to a message, and loads older ones until it is found. */
-	reveal = (id: string): Promise<void> => this.#pages.reveal(id);
+	reveal = (id: string, words?: readonly SearchWord[]): Promise<void> => this.#pages.reveal({ id, words });
 
 	/** Scrolls to the first message of the chat. */
 	revealFirst = (): Promise<void> => this.#pages.revealFirst();
@@ -358,8 +378,19 @@ export class ChatState {
 
 	dismissFailure = (): void => void (this.failure = null);
 
-	/** Saves the draft without waiting for a pause in typing. */
-	keepDraft = (): void => void this.#saver.now();
+	/** Shows the text of another window in the composer. The one that was there becomes a draft. */
+	async useOtherDraft({ text }: Draft): Promise<void> {
+		await this.#saver.now();
+		// The engine keeps a stored text as a draft if the next one does not name it.
+		this.#saver.known = "";
+		this.type(text);
+		await this.#saver.now();
+	}
+
+	async discardOtherDraft({ id }: Draft): Promise<void> {
+		this.otherDrafts = this.otherDrafts.filter((other) => other.id !== id);
+		await this.#do(() => this.api.discardDraft(id));
+	}
 
 	/** The loaded data is no longer that of the engine. */
 	outdated = (): void => void (this.#stale = true);
@@ -370,7 +401,7 @@ export class ChatState {
 		this.find.close();
 		this.#silence.cancel();
 		this.reply?.discard();
-		await this.#saver.now();
+		await Promise.all([this.#saver.now(), this.edits.keep()]);
 	}
 
 	/** Reads the messages anew, because their number or order has changed. */
@@ -402,7 +433,7 @@ export class ChatState {
 	#show(chat: Chat): void {
 		const { generating, page } = chat;
 		const older = olderThan(this.messages, page.messages);
-		if (!this.info) this.draft = this.#saver.unsaved ?? chat.draft;
+		if (!this.info) this.#restore(chat.draft);
 		// Saves the draft that could not be saved while the engine was unreachable.
 		void this.#saver.now();
 		this.info = chat;
@@ -421,6 +452,30 @@ export class ChatState {
 		else if (!generating) this.activity = null;
 		else if (generating.text) this.activity = { kind: "writing" };
 		else if (!known || !this.busy) this.activity = { kind: "starting" };
+	}
+
+	/** Shows what was typed in this chat before, here or in a window that was closed. */
+	#restore(draft: string): void {
+		if (this.#saver.unsaved === null) this.#saver.known = draft;
+		this.draft = this.#saver.unsaved ?? draft;
+		void this.attached.restore();
+		void this.edits.restore();
+		void this.api.drafts("composer", this.id).then(
+			(drafts) => (this.otherDrafts = drafts ?? []),
+			() => {},
+		);
+	}
+
+	/** Saves an edit. `null` if it failed, `false` if the text is no longer `was`. */
+	async #saveEdit(message: string, was: string, text: string): Promise<boolean | null> {
+		let changed = false;
+		const saved = await this.#change(async () => {
+			const edited = await this.api.editMessageFrom(message, was, text);
+			changed = edited === null;
+			return edited;
+		});
+		if (saved) void this.marks.load();
+		return changed ? false : saved && true;
 	}
 
 	/** Loads the chat again if no event of a running reply arrives: the reply continues, or it has ended unnoticed. */
@@ -469,7 +524,7 @@ export class ChatState {
 		}
 	}
 
-	async #change(call: () => Promise<Message>): Promise<Message | null> {
+	async #change(call: () => Promise<Message | null>): Promise<Message | null> {
 		const message = await this.#do(call);
 		this.#stale = true;
 		if (message) this.messages = put(this.messages, message);

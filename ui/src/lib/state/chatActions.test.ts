@@ -69,13 +69,13 @@ test("undo restores a deleted message", async () => {
 
 test("failed edit keeps the typed text", async () => {
 	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), {
-		edit_message: () => {
+		edit_message_from: () => {
 			throw { kind: "storage", message: "disk full", hint: "" };
 		},
 	});
 	expect(state.editLastOwn()).toBe(true);
-	if (state.editing) state.editing.text = "Hello there";
-	await state.saveEdit();
+	state.edits.type("Hello there");
+	expect(await state.edits.save()).toBe(false);
 	expect(state.editing?.text).toBe("Hello there");
 	expect(reported.failures.map(({ kind }) => kind)).toEqual(["storage"]);
 });
@@ -86,14 +86,14 @@ test("draft is saved after a pause and on close", async () => {
 	state.type("Hel");
 	state.type("Hello");
 	await vi.advanceTimersByTimeAsync(299);
-	expect(shell.count("save_draft")).toBe(0);
+	expect(shell.count("keep_draft")).toBe(0);
 	await vi.advanceTimersByTimeAsync(1);
-	expect(shell.asked.at(-1)).toEqual({ operation: "save_draft", args: { chat: "chat", text: "Hello" } });
+	expect(shell.asked.at(-1)).toEqual({ operation: "keep_draft", args: { chat: "chat", text: "Hello", known: "He" } });
 	state.type("Hello you");
 	await state.close();
-	expect(shell.asked.at(-1)?.args.text).toBe("Hello you");
+	expect(shell.asked.at(-1)?.args).toEqual({ chat: "chat", text: "Hello you", known: "Hello" });
 	await vi.advanceTimersByTimeAsync(1000);
-	expect(shell.count("save_draft")).toBe(2);
+	expect(shell.count("keep_draft")).toBe(2);
 });
 
 test("older messages are prepended and survive a reload", async () => {
@@ -191,7 +191,7 @@ test("impersonated draft is streamed and not sent", async () => {
 	state.type("/impersonate");
 	await state.send();
 	expect([state.draft, state.drafting, state.busy]).toEqual(["", true, true]);
-	expect(shell.asked.filter(({ operation }) => operation === "save_draft").at(-1)?.args.text).toBe("");
+	expect(shell.asked.filter(({ operation }) => operation === "keep_draft").at(-1)?.args.text).toBe("");
 	state.receive({ event: "drafting", chat: "chat" });
 	state.receive({ event: "draft", chat: "chat", seq: 0, text: "Thank " });
 	state.receive({ event: "draft", chat: "chat", seq: 1, text: "you. " });
@@ -218,12 +218,13 @@ test("background follows an edited scene", async () => {
 	const background = { picture: "c2", name: "sea.png", darkest: 0, lightest: 1, sceneWords: "sea" };
 	let edited = false;
 	const { state } = await open(chat([scene]), {
-		edit_message: ({ text }: { text: string }) => ((edited = true), says("n", "narrator", text)),
+		edit_message_from: ({ text }: { text: string }) => ((edited = true), says("n", "narrator", text)),
 		chat_background: () => (edited ? { background, sceneWord: "sea" } : null),
 	});
 	expect(state.scenery.background).toBeNull();
-	state.editing = { id: "n", text: "They sail the sea." };
-	await state.saveEdit();
+	state.edits.open(scene);
+	state.edits.type("They sail the sea.");
+	await state.edits.save();
 	await vi.waitFor(() => expect(state.scenery.shown).toEqual({ background, sceneWord: "sea" }));
 });
 
@@ -317,7 +318,7 @@ test("typed text stays while the engine is offline", async () => {
 		if (isAway) throw away;
 		return value;
 	};
-	const { state, shell } = await open(chat([GREETING]), { open_chat: answer(chat([GREETING])), save_draft: answer(null), send_message: answer(null) });
+	const { state, shell } = await open(chat([GREETING]), { open_chat: answer(chat([GREETING])), keep_draft: answer([]), send_message: answer(null) });
 	isAway = true;
 	state.type("Wait for me");
 	await vi.advanceTimersByTimeAsync(300);
@@ -329,5 +330,5 @@ test("typed text stays while the engine is offline", async () => {
 	isAway = false;
 	await state.load();
 	expect(state.draft).toBe("Wait for me, please");
-	expect(shell.asked.findLast(({ operation }) => operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Wait for me, please" });
+	expect(shell.asked.findLast(({ operation }) => operation === "keep_draft")?.args).toEqual({ chat: "chat", text: "Wait for me, please", known: "" });
 });

@@ -1,6 +1,6 @@
 import type { Message } from "../api/generated";
 import type { Api } from "./api";
-import type { ChatState } from "./chat.svelte";
+import type { ChatState, RevealTarget } from "./chat.svelte";
 import { setOf } from "./find";
 
 const PAGE = 50;
@@ -37,17 +37,17 @@ export class ChatPages {
 		this.chat.more = more;
 	}
 
-	async reveal(id: string, still?: true): Promise<void> {
+	async reveal(target: RevealTarget): Promise<void> {
 		const { chat } = this;
-		await this.#loadWhile((loaded) => loaded.findIndex((message) => message.id === id) < MARGIN);
-		chat.target = { id, still };
+		await this.#loadWhile((loaded) => loaded.findIndex((message) => message.id === target.id) < MARGIN);
+		chat.target = target;
 	}
 
 	async revealFirst(): Promise<void> {
 		const { chat } = this;
 		await this.#loadWhile(() => true);
 		const [first] = chat.messages;
-		if (first) chat.target = { id: first.id };
+		if (first) chat.target = { id: first.id, edge: "start" };
 	}
 
 	async revealDate(day: Date): Promise<void> {
@@ -56,7 +56,7 @@ export class ChatPages {
 		const before = ({ created }: Message) => Date.parse(created) < from;
 		await this.#loadWhile((loaded) => !loaded.slice(0, 1).some(before));
 		const found = chat.messages.find((message) => !before(message)) ?? chat.last;
-		if (found) await this.reveal(found.id);
+		if (found) await this.reveal({ id: found.id });
 	}
 
 	/** Loads older pages while `wanted` is true for the loaded messages. The list grows once, however far back they are. */

@@ -67,7 +67,7 @@ export class Impersonation {
 	) {}
 
 	/** Starts writing, after `saveDraft` has stored the empty composer. */
-	async start(saveDraft: () => Promise<void>): Promise<void> {
+	async start(saveDraft: () => Promise<unknown>): Promise<void> {
 		const { chat } = this;
 		this.begin();
 		chat.activity = { kind: "starting" };

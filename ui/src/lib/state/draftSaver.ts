@@ -1,18 +1,29 @@
 import { asApiError } from "../api/errors";
-import type { ApiError } from "../api/generated";
+import type { ApiError, Draft } from "../api/generated";
 import type { Api } from "./api";
 import { Debounce } from "./debounce";
+import { savedOnClose, type Leaving } from "./keptForm.svelte";
+
+/** What a chat's composer hears from the saver of its draft. */
+interface Hears {
+	failed: (error: ApiError) => void;
+	/** Texts that other windows have for this composer. */
+	others: (drafts: Draft[]) => void;
+}
 
 /** Saves the text in the composer after a pause in typing, or at once on request. */
 export class DraftSaver {
 	/** The text that is not saved yet. A failed save keeps it. */
 	unsaved: string | null = null;
+	/** The text that this window stored or saw last. If the engine has another one, another window wrote it. */
+	known = "";
 	readonly #debounce = new Debounce();
+	#sending: Promise<unknown> = Promise.resolve();
 	#failed = false;
 
 	constructor(
-		private readonly save: (text: string) => Promise<unknown>,
-		public failed: (error: ApiError) => void,
+		private readonly save: (text: string, known: string) => Promise<Draft[]>,
+		public hears: Hears,
 	) {}
 
 	later(text: string): void {
@@ -20,18 +31,28 @@ export class DraftSaver {
 		this.#debounce.run(() => this.now());
 	}
 
-	async now(): Promise<void> {
+	now(why: Leaving = "hidden"): Promise<unknown> {
 		this.#debounce.cancel();
+		// A page that is left has no time to wait for an earlier save.
+		if (why === "left") return this.#send();
+		// One after the other, because each save names the text of the one before.
+		this.#sending = this.#sending.then(() => this.#send());
+		return this.#sending;
+	}
+
+	async #send(): Promise<void> {
 		const text = this.unsaved;
 		if (text === null) return;
 		this.unsaved = null;
 		try {
-			await this.save(text);
+			const others = await this.save(text, this.known);
+			this.known = text;
+			this.hears.others(others);
 			this.#failed = false;
 		} catch (thrown) {
 			this.unsaved ??= text;
 			// Reports only the first failure, because every pause would repeat it while the engine is unreachable.
-			if (!this.#failed) this.failed(asApiError(thrown));
+			if (!this.#failed) this.hears.failed(asApiError(thrown));
 			this.#failed = true;
 		}
 	}
@@ -40,12 +61,13 @@ export class DraftSaver {
 const savers = new WeakMap<Api, Map<string, DraftSaver>>();
 
 /** The saver of a chat's draft. A saver with unsaved text is reused when its chat is opened again. */
-export function draftSaver(api: Api, chat: string, failed: (error: ApiError) => void): DraftSaver {
+export function draftSaver(api: Api, chat: string, hears: Hears): DraftSaver {
 	const known = savers.get(api) ?? new Map<string, DraftSaver>();
+	if (!savers.has(api)) savedOnClose(api, (why) => Promise.all([...known.values()].map((saver) => saver.now(why))));
 	savers.set(api, known);
 	for (const [id, saver] of known) if (saver.unsaved === null) known.delete(id);
-	const saver = known.get(chat) ?? new DraftSaver((text) => api.saveDraft(chat, text), failed);
-	saver.failed = failed;
+	const saver = known.get(chat) ?? new DraftSaver((text, was) => api.keepDraft(chat, text, was), hears);
+	saver.hears = hears;
 	known.set(chat, saver);
 	return saver;
 }

@@ -6,6 +6,7 @@ import { base64 } from "./base64";
 import { CardFiles } from "./cardFiles.svelte";
 import { FieldCounts } from "./fieldCounts.svelte";
 import { History } from "./history.svelte";
+import { keptForm, type KeptForm, type Leaving } from "./keptForm.svelte";
 
 /** Fields of a card that hold several greetings. */
 export type GreetingList = "alternateGreetings" | "groupOnlyGreetings";
@@ -51,6 +52,8 @@ export class Editor {
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	#saved = $state(JSON.stringify(EMPTY));
+	/** What was typed and not saved; `null` until it is known. */
+	kept = $state.raw<KeptForm | null>(null);
 	/** The fields at the last `noted` call, to find which of them changed. */
 	#noted: CharacterFields = EMPTY;
 	/** The files of the card; `null` for a new character. */
@@ -72,9 +75,13 @@ export class Editor {
 	}
 
 	async load(): Promise<void> {
-		if (!this.id) return;
+		if (this.id) await this.#load();
+		await this.#restore();
+	}
+
+	async #load(): Promise<void> {
 		this.loading = true;
-		const id = this.id;
+		const id = this.id ?? "";
 		await attempt(this, async () => {
 			const [character, scripts, lore] = await Promise.all([this.api.getCharacter(id), this.api.cardScripts(id), this.api.cardLore(id)]);
 			this.#show(character);
@@ -89,6 +96,7 @@ export class Editor {
 		const names = Object.keys(fields) as (keyof CharacterFields)[];
 		const changed = names.find((name) => JSON.stringify(fields[name]) !== JSON.stringify(this.#noted[name]));
 		this.#noted = fields;
+		this.kept?.typed(JSON.stringify(fields));
 		this.history.note(JSON.stringify(fields), changed);
 		this.counts.note(fields);
 	}
@@ -102,10 +110,24 @@ export class Editor {
 		this.saving = true;
 		const done = await attempt(this, async () => {
 			const fields = $state.snapshot(this.fields);
-			this.#kept(this.id ? await this.api.updateCharacter(this.id, fields) : await this.api.createCharacter(fields));
+			const { id, kept } = this;
+			this.#kept(id ? await this.api.updateCharacter(id, fields) : await this.api.createCharacter(fields));
+			await kept?.done(this.#saved);
+			// The draft of a new character has another place than those of the character.
+			if (!id) this.kept = this.#form();
 		});
 		this.saving = false;
 		return done;
+	}
+
+	/** Saves the fields when the app closes, as when the editor is left. */
+	saveOnClose = async (why: Leaving): Promise<void> => {
+		if (why === "closing" && this.dirty && this.named) await this.save();
+	};
+
+	/** Forgets what was typed in a new character. */
+	async discard(): Promise<void> {
+		await this.kept?.done();
 	}
 
 	/** Replaces the picture. A new character is saved first, because a picture needs an id to be stored under. */
@@ -142,6 +164,23 @@ export class Editor {
 
 	removeNote(language: string): void {
 		this.fields.translatedNotes = this.fields.translatedNotes.filter((note) => note.language !== language);
+	}
+
+	#form(): KeptForm {
+		const show = (draft: string) => (this.fields = { ...structuredClone(EMPTY), ...(JSON.parse(draft) as CharacterFields) });
+		const form = keptForm(this.api, { kind: "card", owner: this.id ?? "", target: "" }, show, (error) => (this.failure = error));
+		form.opened(this.#saved);
+		return form;
+	}
+
+	/** Shows what was typed before and not saved. */
+	async #restore(): Promise<void> {
+		if (this.failure) return;
+		const form = this.#form();
+		await form.restore(this.#saved);
+		// Whatever was typed while the draft was read is noted now.
+		form.typed(JSON.stringify($state.snapshot(this.fields)));
+		this.kept = form;
 	}
 
 	#back(version: string | null): void {

@@ -75,9 +75,11 @@ export class EngineEvents {
 		await app.attempt(async () => {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.#chatsChanged();
+			else if (what === "dataWarnings") await app.dataWarnings.load();
 			else if (what === "folders") await app.loadFolders();
 			else if (what === "models" || what === "endpoints") {
 				await app.models.load();
+				await app.modelLibrary.refreshHint();
 				if (what === "models" && app.screen === "models") await app.modelLibrary.modelsChanged();
 			}
 			else if (what === "toolServers") await app.toolServers.changed();

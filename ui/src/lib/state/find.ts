@@ -1,10 +1,6 @@
-const PLAIN = /^[\x00-\x7f]*$/;
+import { folded } from "../text/fold";
 
-/** Folds case and accents, so that "mira" finds "Míra". */
-export function folded(text: string): string {
-	// Most texts of a large library are ASCII, and `toLowerCase` alone is ten times faster.
-	return (PLAIN.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
-}
+export { folded };
 
 export function wordsOf(query: string): string[] {
 	return folded(query).split(/\s+/).filter(Boolean);

@@ -4,7 +4,7 @@ import type { ImportReport, ImportStage } from "../api/generated";
 import { api } from "./api";
 import { FolderImport } from "./folderImport.svelte";
 
-const REPORT: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
+const REPORT: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false, choices: [] };
 
 function importing(answers: Record<string, () => unknown> = {}) {
 	const announce = vi.fn<(text: string) => void>();
@@ -26,7 +26,7 @@ test("announces start, each quarter once, and the end", () => {
 		"Importing from SillyTavern: 25%",
 		"Importing from SillyTavern: 50%",
 		"Importing from SillyTavern: 75%",
-		"The import from SillyTavern is done. 0 files imported",
+		"The import from SillyTavern is done. 0 items imported",
 	]);
 	expect([folder.progress, folder.report]).toEqual([null, REPORT]);
 });

@@ -5,7 +5,7 @@ import { Toasts } from "./toasts.svelte";
 
 const imported = (name: string, kind = "character") => ({ kind, id: name, name, file: `${name}.png`, warnings: [] });
 const told = (file: string) => ({ id: "known", file, kind: "noCard", reason: "The picture holds no card." });
-const report = (over: Partial<ImportReport>): ImportReport => ({ imported: [], skipped: [], refused: [], cancelled: false, ...over });
+const report = (over: Partial<ImportReport>): ImportReport => ({ imported: [], skipped: [], refused: [], cancelled: false, choices: [], ...over });
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -32,10 +32,10 @@ test("one file shows its result and a link to it", () => {
 test("files imported in a row show a summary", () => {
 	const { toasts, show, heard } = news();
 	const lines = heard({ imported: [imported("Mira")] }, { imported: [imported("Osei")] }, { skipped: [told("mira.png")] }, { refused: [told("holiday.png")] });
-	expect(lines).toEqual([["bad", "2 files imported · 1 file was already imported · 1 file was not imported", "holiday.png: The picture holds no card."]]);
+	expect(lines).toEqual([["bad", "2 items imported · 1 file was already imported · 1 file was not imported", "holiday.png: The picture holds no card."]]);
 	toasts.items[0]?.action?.run();
 	const [[whole]] = show.mock.calls as [[ImportReport]];
-	expect(reportText(whole)).toBe("2 files imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already imported\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
+	expect(reportText(whole)).toBe("2 items imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already imported\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
 });
 
 test("ignored files are separate from known files", () => {

@@ -17,7 +17,7 @@ interface Callbacks {
 
 /** Shows a toast for finished imports. Reports that arrive in quick succession share one toast. */
 export class ImportToasts {
-	#gathered: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
+	#gathered: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false, choices: [] };
 	readonly #debounce = new Debounce(250);
 
 	constructor(
@@ -25,17 +25,18 @@ export class ImportToasts {
 		private readonly callbacks: Callbacks,
 	) {}
 
-	add({ imported, skipped, refused }: ImportReport): void {
+	add({ imported, skipped, refused, choices = [] }: ImportReport): void {
 		this.#gathered.imported.push(...imported);
 		this.#gathered.skipped.push(...skipped);
 		this.#gathered.refused.push(...refused);
+		this.#gathered.choices = [...(this.#gathered.choices ?? []), ...choices];
 		this.#debounce.run(() => this.#show());
 	}
 
 	/** Shows the full result of one file. For several files, it shows counts and a link to the report. */
 	#show(): void {
 		const report = this.#gathered;
-		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false };
+		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false, choices: [] };
 		const { imported, skipped, refused } = report;
 		const count = imported.length + skipped.length + refused.length;
 		if (count === 0) this.toasts.show({ kind: "news", text: t("toast.nothingToImport") });

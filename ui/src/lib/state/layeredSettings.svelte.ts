@@ -2,8 +2,16 @@ import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOw
 import type { Api } from "./api";
 import { StoredState } from "./storedState.svelte";
 
+/** A group on the screen. The engine counts what concerns pictures and emotions as settings of the prompt or of the display. */
+export type SettingGroup = LayeredSetting["group"] | "pictures";
+
 /** Groups of settings, the most relevant for writers first. */
-export const GROUPS = ["prompt", "story", "sampler", "context", "chat", "tools", "loading"] as const satisfies readonly LayeredSetting["group"][];
+export const GROUPS = ["prompt", "story", "sampler", "context", "pictures", "chat", "tools", "loading"] as const satisfies readonly SettingGroup[];
+
+const PICTURES: readonly string[] = ["emotion_tags", "emotion_labels", "emotion_guess", "sprite_place", "picture_tags", "vision", "background"];
+
+/** The group in which the screen shows a setting. */
+export const groupOf = ({ key, group }: Pick<LayeredSetting, "key" | "group">): SettingGroup => (PICTURES.includes(key) ? "pictures" : group);
 
 /** Settings of prompts and replies for one owner, such as a chat or a character. */
 export class LayeredSettingsState extends StoredState<LayeredSettings> {
@@ -13,6 +21,11 @@ export class LayeredSettingsState extends StoredState<LayeredSettings> {
 		failed: (error: ApiError) => void,
 	) {
 		super(() => api.layeredSettings(owner), failed);
+	}
+
+	/** Owner of the drafts of texts. */
+	get draftOwner(): string {
+		return "id" in this.owner ? this.owner.id : "model" in this.owner ? JSON.stringify(this.owner.model) : "";
 	}
 
 	/** Sets a value. `null` removes it, so that the layer below applies again. */
@@ -36,8 +49,8 @@ export class LayeredSettingsState extends StoredState<LayeredSettings> {
 	}
 
 	/** Settings of this owner, in the order of the engine. */
-	shown(group: LayeredSetting["group"]): LayeredSetting[] {
+	shown(group: SettingGroup): LayeredSetting[] {
 		const scope: SettingLayer = this.owner.scope;
-		return this.all?.settings.filter((setting) => setting.group === group && setting.scopes.includes(scope)) ?? [];
+		return this.all?.settings.filter((setting) => groupOf(setting) === group && setting.scopes.includes(scope)) ?? [];
 	}
 }

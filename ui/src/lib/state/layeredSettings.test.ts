@@ -5,7 +5,7 @@ import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingVa
 import en from "../i18n/en.json";
 import { about, label, options, origin, shown } from "../i18n/settingTexts";
 import { api } from "./api";
-import { GROUPS, LayeredSettingsState } from "./layeredSettings.svelte";
+import { groupOf, GROUPS, LayeredSettingsState } from "./layeredSettings.svelte";
 
 const SETTINGS = list as LayeredSetting[];
 
@@ -73,7 +73,7 @@ test("chat shows only its settings, each in a group", async () => {
 	const keys = GROUPS.flatMap((group) => layered.shown(group).map(({ key }) => key));
 	expect(keys).toContain("author_note");
 	expect(keys).not.toContain("start_mode");
-	expect([...new Set(SETTINGS.map(({ group }) => group))].sort()).toEqual([...GROUPS].sort());
+	expect([...new Set(SETTINGS.map(groupOf))].sort()).toEqual([...GROUPS].sort());
 });
 
 test("environment variable fixes a setting", async () => {

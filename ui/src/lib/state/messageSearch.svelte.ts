@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, ItemHit, SearchGroup, SearchGroupKind, SearchHit, SearchResults } from "../api/generated";
+import type { ApiError, ItemHit, SearchGroup, SearchGroupKind, SearchHit, SearchResults, SearchWord } from "../api/generated";
 import type { Api } from "./api";
 import { Debounce } from "./debounce";
 import { setOf } from "./find";
@@ -135,4 +135,9 @@ export class MessageSearch {
 			return null;
 		}
 	}
+}
+
+/** The words of a hit, as they are written in its message. Hits by meaning have none. */
+export function foundWordsOf({ excerpt }: Pick<SearchHit, "excerpt">): SearchWord[] {
+	return excerpt.filter(({ isMatch }) => isMatch).map(({ text }) => ({ text, unfinished: true }));
 }

@@ -60,8 +60,10 @@ export class ModelLibrary {
 	ended(id: string): void {
 		this.#events += 1;
 		this.downloads = this.downloads.filter((download) => download.id !== id);
-		void this.callbacks.attempt(async () => (this.hint = await this.api.hintsAtLargerModel()));
+		void this.refreshHint();
 	}
+
+	refreshHint = (): Promise<void> => this.callbacks.attempt(async () => (this.hint = await this.api.hintsAtLargerModel()));
 
 	dismissHint = async (): Promise<void> => {
 		this.hint = false;
@@ -75,7 +77,15 @@ export class ModelLibrary {
 
 	downloadSuggestion = async (model: SuggestedModel): Promise<void> => {
 		this.preparing = [...this.preparing, model.id];
-		await this.callbacks.attempt(async () => this.update(await this.api.downloadSuggestion(model.id)));
+		await this.callbacks.attempt(async () => {
+			try {
+				this.update(await this.api.downloadSuggestion(model.id));
+			} catch (error) {
+				// The hub no longer has the suggested file, so the user chooses another one.
+				if (asApiError(error).kind === "badInput") this.show(model.repo);
+				throw error;
+			}
+		});
 		this.preparing = this.preparing.filter((id) => id !== model.id);
 	};
 

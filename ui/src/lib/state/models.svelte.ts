@@ -4,10 +4,12 @@ import type { Api } from "./api";
 /** The model that answers, and its host, so that the user can see where the text is sent. */
 export interface AnsweringModel {
 	name: string;
-	/** Host of the endpoint; `null` if the text stays on this machine. */
+	/** Address of the endpoint, with its port on this computer; `null` for a model that the app runs itself. */
 	host: string | null;
 	/** Whether the model belongs to an endpoint. */
 	endpoint: boolean;
+	/** The endpoint; `null` for a model that the app runs itself. */
+	endpointId: string | null;
 	/** Whether a local model reads pictures. For an endpoint, a setting says so. */
 	readsPictures: boolean;
 }
@@ -99,13 +101,13 @@ export class Models {
 }
 
 function ofModel(model: Model | undefined): AnsweringModel | null {
-	return model ? { name: model.name, host: null, endpoint: false, readsPictures: model.readsPictures } : null;
+	return model ? { name: model.name, host: null, endpoint: false, endpointId: null, readsPictures: model.readsPictures } : null;
 }
 
 /** The name of the endpoint, plus the model if the endpoint has several. */
 function ofEndpoint(endpoint: Endpoint, model: string): AnsweringModel {
 	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
-	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true, readsPictures: false };
+	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true, endpointId: endpoint.id, readsPictures: false };
 }
 
 function modelsOf(endpoint: Endpoint): ModelOption[] {
@@ -116,8 +118,13 @@ function modelsOf(endpoint: Endpoint): ModelOption[] {
 	return [...own, ...endpoint.models.map(({ id, name }) => option(id, name))];
 }
 
-/** Host of an address; `null` for this machine. */
-export function hostOf(url: string): string | null {
-	const host = URL.parse?.(url)?.hostname ?? url;
-	return ["127.0.0.1", "localhost", "[::1]"].includes(host) ? null : host;
+/** The host that a text is sent to. On this computer the port tells the program: it may be a gateway that sends the text on. */
+export function hostOf(url: string): string {
+	const address = URL.parse?.(url);
+	if (!address) return url;
+	return isLoopback(address.hostname) ? address.host : address.hostname;
+}
+
+function isLoopback(host: string): boolean {
+	return host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(?:\.\d+){3}$/.test(host);
 }

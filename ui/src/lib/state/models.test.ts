@@ -15,9 +15,9 @@ async function models(local: Model[], endpoints: Endpoint[]) {
 
 test("model of the chat has priority over the default", async () => {
 	const all = await models([model("small", { default: true }), model("large")], [endpoint("far", "https://far.example/v1")]);
-	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false, readsPictures: false });
+	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false, endpointId: null, readsPictures: false });
 	expect(all.answering({ kind: "local", id: "large" })?.name).toBe("large");
-	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true, readsPictures: false });
+	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true, endpointId: "far", readsPictures: false });
 });
 
 test("deleted model falls back to the default", async () => {
@@ -31,8 +31,9 @@ test("without a default an existing local file answers", async () => {
 });
 
 test("local addresses show no host", () => {
-	expect(hostOf("http://127.0.0.1:1234/v1")).toBeNull();
-	expect(hostOf("http://localhost:8080/v1")).toBeNull();
+	expect(hostOf("http://127.0.0.1:1234/v1")).toBe("127.0.0.1:1234");
+	expect(hostOf("http://localhost:8080/v1")).toBe("localhost:8080");
+	expect(hostOf("http://[::1]:8080/v1")).toBe("[::1]:8080");
 	expect(hostOf("https://api.example.org/v1")).toBe("api.example.org");
 });
 

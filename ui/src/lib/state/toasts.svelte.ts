@@ -11,6 +11,8 @@ export interface Toast {
 	action?: { label: string; run: () => void; undo?: boolean };
 	/** A help page about it. */
 	topic?: Topic;
+	/** The kind of the error that it reports. */
+	error?: ApiError["kind"];
 }
 
 const SHOWN_MS = 8_000;
@@ -30,7 +32,7 @@ export class Toasts {
 	/** Shows an error for which the screen has no better place. */
 	fail(error: ApiError): void {
 		const detail = [error.message, hint(error)].filter(Boolean).join(" ");
-		this.show({ kind: "bad", text: headline(error), detail, topic: errorTopic(error) }, SHOWN_MS * 2);
+		this.show({ kind: "bad", text: headline(error), detail, topic: errorTopic(error), error: error.kind }, SHOWN_MS * 2);
 	}
 
 	dismiss(id: number): void {

@@ -3,7 +3,7 @@ import type { ToolRequest } from "../api/generated";
 import type { Api } from "./api";
 import { ToolQuestions } from "./toolQuestions.svelte";
 
-const request = (id: string): ToolRequest => ({ id, chat: "chat1", speaker: "Mira", source: "lab", tool: "look", description: "", arguments: "{}" });
+const request = (id: string): ToolRequest => ({ id, chat: "chat1", speaker: "Mira", source: "lab", tool: "look", description: "", arguments: "{}", argumentTexts: [] });
 
 test("questions are answered one after the other", async () => {
 	const answerTool = vi.fn(() => Promise.resolve(null));

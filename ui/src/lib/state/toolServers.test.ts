@@ -5,7 +5,7 @@ import { api } from "./api";
 import { ToolServerForm } from "./toolServerForm.svelte";
 import { fileName, resourceKey, ToolServers as Servers } from "./toolServers.svelte";
 
-const server = (over: Partial<ToolServer> = {}): ToolServer => ({ id: "s1", name: "Files", enabled: false, transport: { kind: "process", command: "npx", args: ["-y", "files"] }, values: [{ name: "KEY", stored: true }], valuesAreForSession: false, state: { kind: "off" }, tools: [], ...over });
+const server = (over: Partial<ToolServer> = {}): ToolServer => ({ id: "s1", name: "Files", enabled: false, transport: { kind: "process", command: "npx", args: ["-y", "files"] }, values: [{ name: "KEY", stored: true }], valuesAreForSession: false, state: { kind: "off" }, tools: [], leftOut: [], ...over });
 
 const attached: string[] = [];
 const failures: unknown[] = [];

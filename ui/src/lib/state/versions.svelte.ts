@@ -6,6 +6,7 @@ export interface VersionsHost {
 	/** Starts another version of the last reply. Returns whether it started. */
 	write(options: RegenerateOptions): Promise<boolean>;
 	select(message: Message, index: number): Promise<void>;
+	remove(message: Message, index: number): Promise<void>;
 }
 
 /** Versions of replies: written with a hint or by another model, and compared side by side. */
@@ -18,6 +19,9 @@ export class Versions {
 	sides = $state<[number, number]>([0, 0]);
 	/** The user chooses a model to compare with. */
 	choosing = $state(false);
+
+	/** The message whose shown version the user wants to delete. */
+	deleting = $state.raw<Message | null>(null);
 
 	constructor(private readonly host: VersionsHost) {}
 
@@ -54,6 +58,12 @@ export class Versions {
 		this.close();
 		const index = this.sides[side];
 		if (message && index !== message.selected) await this.host.select(message, index);
+	}
+
+	/** Deletes the version that was shown when the user asked for it. */
+	async remove(message: Message): Promise<void> {
+		this.deleting = null;
+		await this.host.remove(message, message.selected);
 	}
 
 	close(): void {

@@ -7,13 +7,14 @@ const reply = (count: number, selected: number): Message => ({ id: "m", role: "c
 
 function versions(message: Message, starts = true) {
 	const asked: RegenerateOptions[] = [];
-	const selected: number[] = [];
+	const [selected, removed]: [number[], number[]] = [[], []];
 	const state = new Versions({
 		messages: () => [message],
 		write: async (options) => (asked.push(options), starts),
 		select: async (_, index) => void selected.push(index),
+		remove: async (_, index) => void removed.push(index),
 	});
-	return { state, asked, selected };
+	return { state, asked, selected, removed };
 }
 
 test("comparison begins with the shown version and its neighbour", () => {
@@ -56,4 +57,12 @@ test("chosen version is selected once", async () => {
 	state.compare(reply(2, 1));
 	await state.use(1);
 	expect(selected).toEqual([0]);
+});
+
+test("the version that was shown is deleted after the question", async () => {
+	const message = reply(3, 1);
+	const { state, removed } = versions(message);
+	state.deleting = message;
+	await state.remove(message);
+	expect([removed, state.deleting]).toEqual([[1], null]);
 });

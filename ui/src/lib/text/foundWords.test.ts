@@ -24,6 +24,18 @@ test("scripts without spaces match anywhere", () => {
 	expect(marked("ลำธาร", ["ธาร", true])).toBe("ธาร");
 });
 
+test("symbols and signs of words are found as they are written", () => {
+	expect(marked("I like C++, not C or Cpp", ["C++", true])).toBe("C++");
+	expect(marked("C# and C", ["c#", true])).toBe("C#");
+	expect(marked("a 🦊 and 👩\u200d🚀", ["🦊", true], ["🚀", true])).toBe("🦊|🚀");
+	expect(marked("👩\u200d🚀 up", ["👩\u200d🚀", true])).toBe("👩\u200d🚀");
+});
+
+test("letters with several forms match", () => {
+	expect(marked("Straße ﾗﾝﾌﾟ が か\u3099 佐々木", ["strasse", false], ["ランプ", true], ["が", true], ["佐々木", true])).toBe("Straße|ﾗﾝﾌﾟ|が|か\u3099|佐々木");
+	expect(marked("Haupt\u00adbahnhof Łódź", ["hauptbahnhof", true], ["lodz", true])).toBe("Haupt\u00adbahnhof|Łódź");
+});
+
 test("signs are no patterns", () => {
 	expect(patterns([{ text: "…(*", unfinished: true }])).toEqual([]);
 	expect(marked("a.b aXb", ["a.b", false])).toBe("a.b");

@@ -1,39 +1,19 @@
 import type { SearchWord } from "../api/generated";
+import { fold } from "./fold";
+import { SYMBOLS, UNSPACED } from "./foldTable";
 
-/** Scripts that put no spaces between words, as in the index of the engine. */
-const UNSPACED = "\\u0e00-\\u0e7f\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3";
 /** A letter of a script with spaces. Two of them belong to one word. */
 const SPACED = `(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}]`;
-const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
-const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
-const ENDS_UNSPACED = new RegExp(`[${UNSPACED}]$`, "u");
-const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
+/** Words with the signs at their ends (`C++`, `C#`), and single symbols, as in the index of the engine. */
+const RUNS = new RegExp(`[\\p{L}\\p{N}\\p{M}]+(?:\\+\\+|(?<![\\p{L}\\p{N}]{3})[+#](?![\\p{L}\\p{N}]))?|[${SYMBOLS}]`, "gu");
+const ENDS_UNSPACED = new RegExp(`[${UNSPACED}${SYMBOLS}+#]$`, "u");
+const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}${SYMBOLS}]`, "u");
 const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote, pre, summary, div";
-const ASCII = /^[\x00-\x7f]*$/;
 /** Maximum number of highlighted places in a message. */
 const MOST = 500;
 
-/** A text without case and accents, and where each of its code units was. */
-interface Folded {
-	text: string;
-	/** `null` if nothing moved. */
-	from: number[] | null;
-}
-
-function fold(text: string): Folded {
-	if (ASCII.test(text)) return { text: text.toLowerCase(), from: null };
-	const from: number[] = [];
-	let folded = "";
-	let at = 0;
-	for (const point of text) {
-		const low = IS_UNSPACED.test(point) ? point : point.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-		for (let unit = 0; unit < low.length; unit++) from.push(at);
-		folded += low;
-		at += point.length;
-	}
-	from.push(at);
-	return { text: folded, from };
-}
+/** Whether two words may stand next to each other without anything between them. */
+const touch = (before: string | undefined, word: string): boolean => ENDS_UNSPACED.test(before ?? "") || STARTS_UNSPACED.test(word);
 
 /** A pattern for the folded text of a message; `null` if the word has no letters. */
 function pattern({ text, unfinished }: SearchWord): RegExp | null {
@@ -42,7 +22,9 @@ function pattern({ text, unfinished }: SearchWord): RegExp | null {
 	const last = runs.at(-1) ?? "";
 	const before = STARTS_UNSPACED.test(runs[0] ?? "") ? "" : `(?<!${SPACED})`;
 	const after = ENDS_UNSPACED.test(last) ? "" : unfinished ? `(?:${SPACED})*` : `(?!${SPACED})`;
-	return new RegExp(before + runs.join("[^\\p{L}\\p{N}]+") + after, "gu");
+	const between = `[^\\p{L}\\p{N}${SYMBOLS}]`;
+	const words = runs.map((run) => run.replace(/[+]/g, "\\+"));
+	return new RegExp(before + words.reduce((all, word, at) => all + (touch(runs[at - 1], word) ? `${between}*` : `${between}+`) + word) + after, "gu");
 }
 
 /** The patterns of all words of a search. */
@@ -54,7 +36,13 @@ export function patterns(words: readonly SearchWord[]): RegExp[] {
 export function places(text: string, wanted: readonly RegExp[]): [number, number][] {
 	const { text: folded, from } = fold(text);
 	const original = (at: number) => (from === null ? at : (from[at] ?? text.length));
-	return wanted.flatMap((one) => [...folded.matchAll(one)].slice(0, MOST).map(({ index, 0: { length } }): [number, number] => [original(index), original(index + length)]));
+	// A part of a letter, such as one s of ß, marks the whole letter.
+	const end = (at: number) => {
+		let next = at;
+		while (from !== null && next < from.length && from[next] === from[at - 1]) next++;
+		return original(next);
+	};
+	return wanted.flatMap((one) => [...folded.matchAll(one)].slice(0, MOST).map(({ index, 0: { length } }): [number, number] => [original(index), end(index + length)]));
 }
 
 /** The ranges of the patterns in the text of an element. A phrase may continue in emphasised text, but not in another paragraph. */

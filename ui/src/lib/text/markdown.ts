@@ -115,7 +115,7 @@ export function toHtml(text: string, keep: Pieces, more: Extras): string {
 
 function drawFormula(tex: string, display: boolean, raw: string): string {
 	const math = extras.formula(tex, display);
-	return math === null ? `<code>${escape(raw)}</code>` : pieces.keep(`<span class="formula${display ? " display" : ""}">${math}</span>`);
+	return math === null ? `<code dir="ltr">${escape(raw)}</code>` : pieces.keep(`<span dir="ltr" class="formula${display ? " display" : ""}">${math}</span>`);
 }
 
 function task(done: boolean): string {
@@ -126,7 +126,7 @@ function task(done: boolean): string {
 function figure(code: string, info: string): string {
 	const label = (/^[^\s{:,]{1,99}/.exec(info)?.[0] ?? "").slice(0, LONGEST_LABEL);
 	const html = extras.code(code, label) ?? escape(code);
-	return `<figure class="code"><figcaption><span>${escape(label)}</span><button type="button" data-copy>${escape(extras.copy())}</button></figcaption><pre tabindex="0"><code>${html}\n</code></pre></figure>`;
+	return `<figure class="code" dir="ltr"><figcaption><span>${escape(label)}</span><button type="button" data-copy>${escape(extras.copy())}</button></figcaption><pre tabindex="0"><code>${html}\n</code></pre></figure>`;
 }
 
 export function escape(text: string): string {

@@ -19,7 +19,7 @@ test("prices stay as written", () => {
 
 test("invalid LaTeX stays as written", () => {
 	for (const tex of ["\\frac", "\\undefined", "{".repeat(1000), "\\href{http://a}{b}", "\\def\\a{\\a\\a}\\a", "\\includegraphics{http://a.b/x.png}"]) {
-		expect(html(`\\(${tex}\\)`)).toContain(`<code>\\(${tex}\\)</code>`);
+		expect(html(`\\(${tex}\\)`)).toContain(`<code dir="ltr">\\(${tex}\\)</code>`);
 	}
 });
 

@@ -3,7 +3,7 @@ import { allowPictures } from "./pictures";
 import { render } from "./render";
 
 /** Removes the `dir` attribute of every block to keep the tests readable. */
-const shown = (text: string) => render(text).replaceAll(' dir="auto"', "").trim();
+const shown = (text: string) => render(text).replace(/ dir="(?:auto|ltr)"/g, "").trim();
 const check = (text: string, html: string) => expect(shown(text)).toBe(html);
 
 test("dialogue is marked in the quotes of many languages", () => {
@@ -82,9 +82,9 @@ test("table scrolls in a box and keeps its alignment", () => {
 
 test("code shows its language and its source", () => {
 	const html = render("```python title=x\na < b\n```");
-	expect(html).toMatch(/^<figure class="code"><figcaption><span>python<\/span><button type="button" data-copy="">Copy<\/button>/);
+	expect(html).toMatch(/^<figure class="code" dir="ltr"><figcaption><span>python<\/span><button type="button" data-copy="">Copy<\/button>/);
 	expect(html).toContain("a &lt; b");
-	expect(render("- x\n\n  ```\n  y\n  ```")).toMatch(/<li.*<figure class="code">/s);
+	expect(render("- x\n\n  ```\n  y\n  ```")).toMatch(/<li.*<figure class="code" dir="ltr">/s);
 });
 
 test("link definitions stay readable", () => {
@@ -116,4 +116,31 @@ test.each([
 	"<div onmouseover='x()'>x</div>",
 ])("nothing of %s gets through", (text) => {
 	expect(render(text)).not.toMatch(/script|iframe|style|svg|form|input|evil|class=|id=|data-|onmouse/);
+});
+
+const arabic = "مرحبا بالعالم";
+const hebrew = "שלום עולם";
+
+test.each([
+	["numbers", `1. ${arabic}\n2. ${hebrew}`, "ol"],
+	["bullets whose first item begins with code", `- \`./run.sh -v\` ${arabic}\n- ${arabic}`, "ul"],
+	["tasks", `- [ ] ${hebrew}`, "ul"],
+	["a loose list", `- ${arabic}\n\n- ${arabic}`, "ul"],
+	["a quotation", `> ${hebrew}`, "blockquote"],
+	["a table", `| ${arabic} | b |\n|---|---|\n| 1 | 2 |`, "table"],
+])("right-to-left %s begin at the right", (_, text, tag) => {
+	const page = render(text);
+	expect(page).toContain(`<${tag} dir="rtl"`);
+});
+
+test("lists take the side of their own text", () => {
+	expect(render("- one\n  - ".concat(arabic))).toMatch(/<ul>[\s\S]*<ul dir="rtl">/);
+	expect(render(`- ${arabic}\n  - one`)).toMatch(/<ul dir="rtl">[\s\S]*<ul dir="ltr">/);
+	expect(render("1. 12\n2. 34")).not.toContain('<ol dir=');
+	expect(render(`- \\(x\\) ${arabic}`)).toContain('<ul dir="rtl"');
+});
+
+test("code keeps its own direction and does not decide the paragraph's", () => {
+	expect(render(`\`./run.sh -v\` ${arabic}`)).toContain('<p dir="auto"><code dir="ltr">./run.sh -v</code>');
+	expect(render(`- ${arabic}\n\n  \`\`\`sh\n  ls\n  \`\`\``)).toContain('<figure class="code" dir="ltr">');
 });

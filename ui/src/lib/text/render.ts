@@ -5,7 +5,12 @@ import { isOwnPicture } from "./pictures";
 
 const TAGS = "a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i img li ol p pre q s strong sub sup table tbody td th thead tr u ul".split(" ");
 /** Blocks with their own text direction, because the script may change between paragraphs. */
-const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote";
+const BLOCKS = "p, h1, h2, h3, h4, h5, h6, td, th";
+/** Blocks whose marks and padding are on the side where their text begins. `dir=auto` would skip the blocks inside. */
+const SIDED = "ul, ol, table, blockquote";
+/** The first letter decides the direction, as with `dir=auto`. */
+const LETTER = /\p{L}/u;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** A single line of text without Markdown. */
 const EASY = /^\p{L}[\p{L}\p{N}\p{M} ,.;!?'’…—–-]*$/u;
@@ -16,6 +21,7 @@ const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
 /** Separates texts that are sanitized together. */
 const BETWEEN = `<p>${secret}</p>`;
 const PLACE = new RegExp(`\uE000${secret}:(\\d+)\uE001`);
+const PLACES = new RegExp(PLACE, "g");
 
 purifier.addHook("uponSanitizeAttribute", (element, attribute) => {
 	const { attrName, attrValue } = attribute;
@@ -92,10 +98,35 @@ function sanitized(html: string): DocumentFragment {
 /** Adds text directions, link handling and layout to the sanitized HTML. */
 function finish(body: DocumentFragment, extras: Extras): void {
 	for (const block of body.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
+	// Code does not decide the direction of the text around it: `dir=auto` skips elements with a direction.
+	for (const code of body.querySelectorAll("code, pre")) code.setAttribute("dir", "ltr");
+	direct(body);
 	for (const link of body.querySelectorAll("a")) address(link, extras);
 	for (const picture of body.querySelectorAll("img:not([src])")) picture.replaceWith(picture.getAttribute("alt") ?? "");
 	for (const list of body.querySelectorAll("ol")) list.dataset.digits = String(digits(list));
 	for (const table of body.querySelectorAll("table")) scrolling(table);
+}
+
+/**
+ * Sets the directions of lists, tables and quotations. The first letter in a block decides; without one it has the direction of
+ * its surroundings. One pass over the texts, because raw HTML may nest thousands of blocks.
+ */
+function direct(body: DocumentFragment): void {
+	const rightToLeft = new Map<Element, boolean>();
+	const walker = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => (node.nodeName === "CODE" || node.nodeName === "PRE" ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+	while (walker.nextNode()) {
+		const node = walker.currentNode;
+		const letter = node instanceof Text ? LETTER.exec(node.data.replaceAll(PLACES, ""))?.[0] : undefined;
+		if (letter === undefined) continue;
+		const is = RIGHT_TO_LEFT.test(letter);
+		// The blocks around a block with a direction have met an earlier letter.
+		for (let block = node.parentElement?.closest(SIDED); block && !rightToLeft.has(block); block = block.parentElement?.closest(SIDED)) rightToLeft.set(block, is);
+	}
+	for (const [block, is] of rightToLeft) {
+		if (is) block.setAttribute("dir", "rtl");
+		// The window itself runs from left to right.
+		else if (rightToLeft.get(block.parentElement?.closest(SIDED) ?? block)) block.setAttribute("dir", "ltr");
+	}
 }
 
 /** The digits of the longest number in a list, which set its indentation. */

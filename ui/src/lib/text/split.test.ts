@@ -51,3 +51,34 @@ test("long paragraph continues at its next line", () => {
 	expect(parts.length).toBeGreaterThan(1);
 	expect(parts.slice(1).every((part) => part.joined)).toBe(true);
 });
+
+test.each([
+	["a block that crosses the limit", "Look:\n\n", `${"let x = 1; // a line of code\n".repeat(4000)}`],
+	["a block of one long line", "", "x".repeat(200_000)],
+	["a block behind long prose", `${"A line of a story.\n\n".repeat(5000)}`, "let x = 1;\n\nlet y = 2;"],
+	["a block with blank lines at the limit", `${"word ".repeat(13_000)}\n`, "\n\na\n\n\nb\n".repeat(3000)],
+])("%s is one part to its closing fence", (_, before, code) => {
+	const block = `\`\`\`js\n${code}\n\`\`\`\n`;
+	const text = `${before}${block}\n**bold** behind it`;
+	const parts = split(text);
+	expect(parts.map((part) => part.text).join("").replace(/\s/g, "")).toBe(text.replace(/\s/g, ""));
+	expect(parts.find((part) => part.text.startsWith("```js"))?.text).toBe(block);
+});
+
+test("text behind a large code block is Markdown again", () => {
+	const parts = split(`\`\`\`\n${"code\n".repeat(40_000)}\`\`\`\n\n**bold**`);
+	expect(parts.map((part) => part.kind)).toEqual(["block", "prose"]);
+});
+
+test("open fence at the limit stays code to the end", () => {
+	const parts = split(`~~~\n${"code\n\n".repeat(40_000)}`);
+	expect(parts.map((part) => part.kind)).toEqual(["block"]);
+});
+
+test("fence in a list at the limit ends before the plain rest", () => {
+	const text = `- item\n\n  \`\`\`\n${"  code\n".repeat(20_000)}  \`\`\`\n${"- more words\n".repeat(6000)}`;
+	const parts = split(text);
+	expect(parts.map((part) => part.text).join("").length).toBe(text.length);
+	expect(parts[0]?.kind).toBe("block");
+	expect(parts[0]?.text).toContain("  code\n  ```\n");
+});

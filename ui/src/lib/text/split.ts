@@ -9,7 +9,7 @@ export interface Part {
 	joined: boolean;
 }
 
-/** Maximum length of text that is parsed as Markdown. The rest is plain. */
+/** Maximum length of text outside code blocks that is parsed as Markdown. The rest is plain, except its code blocks. */
 export const MARKDOWN_LIMIT = 64 * 1024;
 /** A longer paragraph, list or quotation is split at its next line break. */
 const LONG = 2 * 1024;
@@ -17,7 +17,7 @@ const LONG = 2 * 1024;
 const DEEPEST = 16;
 /** Maximum of marks times length in one paragraph, because the parser searches the rest for the end of each mark. */
 const MOST_SEEKING = 1_500_000;
-/** Approximate maximum of DOM nodes per message. */
+/** Approximate maximum of DOM nodes per message, for its code blocks and for everything else. */
 const MOST_NODES = 4_000;
 /** DOM nodes of a code block with its header. */
 const CODE_NODES = 8;
@@ -36,13 +36,14 @@ const RAW = /^ {0,3}<(script|style|pre|textarea|!--)/i;
  * part, so a growing text renders only its last part again.
  */
 export function split(text: string): Part[] {
-	const parts = new Splitter(text.slice(0, MARKDOWN_LIMIT)).run();
-	return text.length > MARKDOWN_LIMIT ? [...parts, ...plainly(text, MARKDOWN_LIMIT, text.length, true)] : parts;
+	return new Splitter(text).run();
 }
 
 class Splitter {
 	#parts: Part[] = [];
 	#nodes = 0;
+	/** DOM nodes of the code blocks, which are counted apart: long prose before a block must not cost its copy button. */
+	#codes = 0;
 	/** Start of the open part; -1 between parts. */
 	#start = -1;
 	#joined = false;
@@ -52,11 +53,17 @@ class Splitter {
 	#prose = true;
 	#blank = false;
 	#deepest = 0;
-	#fence: { mark: string; alone: boolean } | null = null;
+	#fence: { mark: string; alone: boolean; at: number } | null = null;
+	/** Where the code blocks inside the open list begin and end. */
+	#inside: [number, number][] = [];
 	/** The open part is only a code block. */
 	#code = false;
 	/** The text that ends the raw HTML of the open part; empty outside raw HTML. */
 	#raw = "";
+	/** How much more text outside code blocks may be Markdown. */
+	#room = MARKDOWN_LIMIT;
+	/** Start of the plain text beyond the limit; -1 before the limit. */
+	#beyond = -1;
 
 	constructor(private readonly text: string) {}
 
@@ -67,12 +74,16 @@ class Splitter {
 			this.#line(at, this.text.slice(at, end < 0 ? next : end), next);
 			at = next;
 		}
-		this.#flush(this.text.length);
+		if (this.#beyond < 0) this.#flush(this.text.length);
+		else this.#flushPlain(this.text.length);
 		return this.#parts;
 	}
 
 	#line(at: number, line: string, next: number): void {
 		if (this.#fence) return this.#inFence(line, next);
+		if (this.#beyond >= 0) return void this.#fenced(at, line, indentation(line));
+		if (next - at > this.#room) return this.#passLimit(at, line);
+		this.#room -= next - at;
 		if (this.#raw !== "") {
 			if (line.toLowerCase().includes(this.#raw)) this.#raw = "";
 			return;
@@ -93,6 +104,23 @@ class Splitter {
 		this.#deepest = Math.max(this.#deepest, depth(line));
 	}
 
+	/** Ends the Markdown at the limit, within a line if it is long. A code block may begin with this line. */
+	#passLimit(at: number, line: string): void {
+		const end = whole(this.text, at + this.#room);
+		const code = FENCE.test(line);
+		if (!code && end > at) this.#line(at, this.text.slice(at, end), end);
+		this.#flush(code ? at : end);
+		[this.#raw, this.#beyond] = ["", code ? at : end];
+		this.#joined = true;
+		if (code) this.#fenced(at, line, indentation(line));
+	}
+
+	#flushPlain(end: number): void {
+		if (this.#start >= 0) return this.#flush(end);
+		this.#parts.push(...plainly(this.text, this.#beyond, end, this.#joined));
+		this.#joined = false;
+	}
+
 	#begin(at: number, line: string, indent: number): void {
 		this.#start = at;
 		this.#indented = indent >= 4;
@@ -105,11 +133,13 @@ class Splitter {
 	}
 
 	#inFence(line: string, next: number): void {
-		const { mark, alone } = this.#fence ?? { mark: "", alone: false };
+		const { mark, alone, at } = this.#fence ?? { mark: "", alone: false, at: next };
 		const closing = line.trim();
 		if (!closing.startsWith(mark) || closing.replaceAll(mark.charAt(0), "") !== "") return;
 		this.#fence = null;
 		if (alone) this.#flush(next);
+		else this.#inside.push([at, next]);
+		if (this.#beyond >= 0) this.#beyond = next;
 	}
 
 	/** Whether the line opens a code block. Outside lists, a code block is a separate part. */
@@ -119,12 +149,13 @@ class Splitter {
 		const inList = this.#list && indent >= 2;
 		if (indent >= 4 && !inList) return false;
 		if (!inList) {
+			if (this.#beyond >= 0) this.#flushPlain(at);
 			this.#flush(at);
 			this.#start = at;
 			this.#code = true;
 		}
 		this.#prose = false;
-		this.#fence = { mark, alone: !inList };
+		this.#fence = { mark, alone: !inList, at };
 		return true;
 	}
 
@@ -140,18 +171,29 @@ class Splitter {
 	}
 
 	#flush(end: number): void {
+		// A code block of a list that is still open goes on to the end.
+		if (this.#fence && !this.#fence.alone) this.#inside.push([this.#fence.at, end]);
 		if (this.#start >= 0) this.#push(this.#start, end);
+		this.#inside = [];
 		[this.#start, this.#list, this.#indented, this.#prose, this.#blank, this.#deepest, this.#code] = [-1, false, false, true, false, 0, false];
 	}
 
 	#push(at: number, end: number): void {
 		const text = this.text.slice(at, end);
-		const { nodes, seeking } = this.#code ? { nodes: CODE_NODES, seeking: 0 } : weigh(text, this.#list);
+		const { nodes, seeking } = this.#code ? { nodes: 0, seeking: 0 } : weigh(this.#withoutCode(at, end), this.#list);
 		this.#nodes += nodes;
+		this.#codes += CODE_NODES * (this.#code ? 1 : this.#inside.length);
 		const joined = this.#joined;
 		this.#joined = false;
-		if (this.#deepest > DEEPEST || seeking > MOST_SEEKING || this.#nodes > MOST_NODES) this.#pushPlain(at, end, joined);
+		if (this.#deepest > DEEPEST || seeking > MOST_SEEKING || (this.#code ? this.#codes : this.#nodes) > MOST_NODES) this.#pushPlain(at, end, joined);
 		else this.#parts.push({ at, text, kind: this.#prose ? "prose" : "block", joined });
+	}
+
+	/** The text of a part without the code blocks of its lists, whose lines need no nodes of their own. */
+	#withoutCode(at: number, end: number): string {
+		const ends = [at, ...this.#inside.map(([, after]) => after)];
+		const starts = [...this.#inside.map(([before]) => before), end];
+		return ends.map((from, index) => this.text.slice(from, starts[index])).join("");
 	}
 
 	/** Merges short plain parts, because many tiny parts would render slowly. */

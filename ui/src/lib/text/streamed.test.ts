@@ -3,7 +3,7 @@ import { Streamed } from "./streamed";
 
 const LONG = "*The rain stops.*\n\n“At last,” she says.\n\n- a lamp\n- a wick\n\n```\ncode\n\nmore\n```\n\nThe end. “And then?”";
 
-const flat = (html: string) => html.replaceAll(' dir="auto"', "").replace(/\s+/g, " ").trim();
+const flat = (html: string) => html.replace(/ dir="(?:auto|ltr)"/g, "").replace(/\s+/g, " ").trim();
 
 test("finished blocks keep their identity", () => {
 	const streamed = new Streamed();

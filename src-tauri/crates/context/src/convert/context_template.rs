@@ -9,10 +9,10 @@ use crate::prompt_template::{Defaults, PromptTemplate, Section, SectionPlacement
 /// Order of the first section; it precedes all sections that the story string does not name.
 const FIRST: i32 = -10_000;
 
-/// Switches that are chat settings here, or have no effect.
+/// Switches without a counterpart.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("use_stop_strings", "left out: the separators do not end a reply"),
-    ("always_force_name2", "left out: a name before the reply is a chat setting"),
+    ("always_force_name2", "not kept: a reply begins without a name, except in groups"),
     ("trim_sentences", "left out: replies are stored unchanged"),
     ("single_line", "left out: replies are stored unchanged"),
     ("allow_jailbreak", "left out: the text at the end of the prompt has its own section"),
@@ -33,7 +33,7 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
     let stop = (preset.get("names_as_stop_strings") == Some(&Value::Bool(false))).then(Vec::new);
     PromptTemplate {
         extends: Some("base-roleplay".to_owned()),
-        defaults: Defaults { reply_tokens: None, stop },
+        defaults: Defaults { stop, ..Defaults::default() },
         sections,
         ..template(name)
     }

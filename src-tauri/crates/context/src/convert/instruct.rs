@@ -34,7 +34,8 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
         }
     }
     if matches!(text(preset, "names_behavior"), "always") || flag(preset, "names") {
-        report.push(ConversionNote::new("names_behavior", "left out: names before messages are a chat setting"));
+        report
+            .push(ConversionNote::new("names_behavior", "not kept: messages are sent without names, except in groups"));
     }
     let mut marks = Marks { preset, wrap: flag(preset, "wrap"), report };
     let jinja = marks.jinja();

@@ -7,7 +7,9 @@ mod bundle;
 mod context_template;
 mod instruct;
 mod own_parts;
+mod preset_notes;
 mod prompt_manager;
+mod reply_defaults;
 mod risuai;
 mod sampler;
 mod sampler_texts;
@@ -154,13 +156,21 @@ pub fn kind_of(preset: &Map<String, Value>) -> Option<ConvertedKind> {
         Some(ConvertedKind::Context)
     } else if has("input_sequence") || has("output_sequence") {
         Some(ConvertedKind::Instruct)
-    } else if preset.get("content").is_some_and(Value::is_string) {
+    } else if is_system_prompt(preset) {
         Some(ConvertedKind::SystemPrompt)
-    } else if ["temp", "temperature", "top_p", "rep_pen"].into_iter().any(has) {
+    } else if ["temp", "temperature", "top_p", "rep_pen", "logit_bias"].into_iter().any(has) {
         Some(ConvertedKind::Sampler)
     } else {
         None
     }
+}
+
+/// Whether this is a system prompt of SillyTavern: a text with a name, and no field of another kind of file.
+fn is_system_prompt(preset: &Map<String, Value>) -> bool {
+    const FIELDS: [&str; 6] = ["name", "content", "post_history", "enabled", "default", "preset"];
+    let named = preset.get("name").is_some_and(Value::is_string);
+    let content = preset.get("content").is_some_and(Value::is_string);
+    named && content && preset.keys().all(|field| FIELDS.contains(&field.as_str()))
 }
 
 /// The text of a field; empty if absent.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ConversionNote, Converted, excluded, flag, literal, override_of, own_parts, sampler, template, text};
+use super::{
+    ConversionNote, Converted, excluded, flag, literal, override_of, own_parts, preset_notes, reply_defaults, sampler,
+    template, text,
+};
 use crate::prompt_template::{
     MAX_SECTIONS, PromptTemplate, Section, SectionKind, SectionPlacement, SectionRole, Slot, TemplateKind,
     TemplateLine, escape, slug,
@@ -16,6 +19,25 @@ const EVERYONE: [u64; 2] = [100_001, 100_000];
 const DEPTH: u64 = 4;
 /// Default order of a prompt in the chat.
 const INJECTION_ORDER: i64 = 100;
+
+/// Condition of a prompt that is switched off.
+pub(super) const NEVER: &str = "!always";
+
+/// Prompts that SillyTavern sends although they are marked as its own.
+const OWN: [&str; 12] = [
+    "main",
+    "nsfw",
+    "jailbreak",
+    "enhanceDefinitions",
+    "chatHistory",
+    "dialogueExamples",
+    "worldInfoBefore",
+    "worldInfoAfter",
+    "charDescription",
+    "charPersonality",
+    "scenario",
+    "personaDescription",
+];
 
 /// Maximum number of prompts per preset. It leaves room in the template for built-in sections.
 const MOST: usize = MAX_SECTIONS - 10;
@@ -40,10 +62,9 @@ const READ: [&str; 12] = [
 ];
 
 /// Texts and switches without a counterpart.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 7] = [
     ("squash_system_messages", "adjacent system texts are always one message here"),
-    ("names_behavior", "left out: names before messages are a chat setting"),
-    ("assistant_prefill", "left out: the beginning of a reply is a chat setting"),
+    ("names_behavior", "not kept: messages are sent without names, except in groups"),
     ("send_if_empty", "left out: an empty message is not sent"),
     ("new_group_chat_prompt", "left out: group chats begin like other chats"),
     ("wrap_in_quotes", "left out: messages are sent unchanged"),
@@ -66,12 +87,11 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     }
     converted.report.push(ConversionNote::new(
         "prompt_order",
-        "the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder",
+        "the template also contains Inglenook's own parts: content rating, extra instructions, goal, memories, documents, \
+         mode, reminder",
     ));
-    converted.report.push(ConversionNote::new(
-        "stop",
-        "no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line",
-    ));
+    let reads = |field: &str| READ.contains(&field) || ELSEWHERE.iter().any(|(known, _)| *known == field);
+    converted.report.extend(preset_notes::texts_at_the_top(preset, reads));
     if !matches!(text(preset, "wi_format").trim(), "" | "{0}") {
         converted.report.push(ConversionNote::new(
             "wi_format",
@@ -80,7 +100,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
         ));
     }
     let sections = Manager { preset, report: &mut converted.report, taken: BTreeMap::new() }.sections();
-    let defaults = crate::prompt_template::Defaults { reply_tokens: None, stop: Some(Vec::new()) };
+    let defaults = reply_defaults::of(preset, &mut converted.report);
     converted.templates.push(PromptTemplate { sections, defaults, ..template(&name) });
     converted.templates.extend(utility(preset, "impersonation_prompt", "impersonate", &name));
     converted.templates.extend(utility(preset, "continue_nudge_prompt", "continue", &name));
@@ -111,29 +131,9 @@ type Entry<'m> = (&'m Map<String, Value>, bool);
 impl<'m> Manager<'m> {
     fn sections(mut self) -> Vec<Section> {
         let sections = self.placed();
-        self.report_placements(&sections);
+        self.report.extend(preset_notes::placements(&sections));
+        self.report.extend(preset_notes::missing(&sections));
         sections
-    }
-
-    /// Reports prompts that by default are not repeated at the end of the chat in every turn.
-    fn report_placements(&mut self, sections: &[Section]) {
-        let shown = |section: &&Section| section.condition.is_none();
-        for (placement, why) in [
-            (
-                SectionPlacement::AfterHistory,
-                "after the chat with `classic` placement; otherwise in the head, which stays cached",
-            ),
-            (
-                SectionPlacement::InChat,
-                "at their depth with `classic` placement; otherwise before the newest message, once per epoch",
-            ),
-        ] {
-            let there = sections.iter().filter(shown).filter(|section| section.placement == Some(placement));
-            let names: Vec<&str> = there.map(|section| section.name.as_str()).collect();
-            if !names.is_empty() {
-                self.report.push(ConversionNote::new(format!("prompts: {}", names.join(", ")), why));
-            }
-        }
     }
 
     fn placed(&mut self) -> Vec<Section> {
@@ -143,6 +143,7 @@ impl<'m> Manager<'m> {
         let (in_chat, relative): (Vec<_>, Vec<_>) =
             self.entries().into_iter().partition(|(prompt, _)| is_in_chat(prompt));
         for (prompt, on) in relative {
+            let on = on && !self.is_never_sent(prompt);
             order += 10;
             let history = text(prompt, "identifier") == "chatHistory";
             let section = if history { self.new_chat() } else { self.relative(prompt) };
@@ -165,6 +166,18 @@ impl<'m> Manager<'m> {
             sections.push(self.named(Section { order: Some(order), ..section }));
         }
         sections
+    }
+
+    /// Whether SillyTavern never sends the prompt, which it then reports: one that is marked as SillyTavern's own, but
+    /// has an identifier that SillyTavern does not know.
+    fn is_never_sent(&mut self, prompt: &Map<String, Value>) -> bool {
+        let known = flag(prompt, "marker") || OWN.contains(&text(prompt, "identifier"));
+        let never = !known && flag(prompt, "system_prompt");
+        if never && !text(prompt, "content").trim().is_empty() {
+            let why = "`system_prompt` is on, so SillyTavern does not send it; it is kept, switched off";
+            self.report.push(ConversionNote::new(format!("prompt: {}", shown_name(prompt)), why));
+        }
+        never
     }
 
     /// The prompts in their order. Prompts that are missing in the order are disabled, as in SillyTavern.
@@ -196,7 +209,8 @@ impl<'m> Manager<'m> {
         }
         self.report_invalid(&nameless);
         let Some(order) = self.order() else {
-            return unordered.into_iter().take(MOST).map(|prompt| (prompt, true)).collect();
+            let on = |prompt: &Map<String, Value>| prompt.get("enabled") != Some(&Value::Bool(false));
+            return unordered.into_iter().take(MOST).map(|prompt| (prompt, on(prompt))).collect();
         };
         let mut entries = Vec::new();
         for one in order.iter().filter_map(Value::as_object) {
@@ -339,6 +353,7 @@ impl<'m> Manager<'m> {
         Section {
             placement: Some(SectionPlacement::InChat),
             depth: Some(depth.try_into().unwrap_or(u32::MAX)),
+            injection_order: injection_order(prompt).try_into().ok().filter(|order| *order != 100),
             ..self.written(prompt, section)
         }
     }
@@ -378,10 +393,14 @@ fn is_in_chat(prompt: &Map<String, Value>) -> bool {
     !flag(prompt, "marker") && prompt.get("injection_position").and_then(Value::as_i64) == Some(1)
 }
 
+fn injection_order(prompt: &Map<String, Value>) -> i64 {
+    prompt.get("injection_order").and_then(Value::as_i64).unwrap_or(INJECTION_ORDER)
+}
+
 /// Sorts prompts in the chat: lower order first; within one order assistant, user, then system texts.
 fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entries.sort_by_key(|(prompt, _)| {
-        let order = prompt.get("injection_order").and_then(Value::as_i64).unwrap_or(INJECTION_ORDER);
+        let order = injection_order(prompt);
         let rank = match role(prompt) {
             Some(SectionRole::Assistant) => 0,
             Some(SectionRole::User) => 1,
@@ -396,7 +415,7 @@ fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
 fn switched(section: Section, on: bool) -> Section {
     match on {
         true => section,
-        false => Section { condition: Some("!always".to_owned()), ..section },
+        false => Section { condition: Some(NEVER.to_owned()), ..section },
     }
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{ConversionNote, SamplerPreset, sampler_texts};
 
-/// Our setting keys with SillyTavern's names. Reading uses the first name that is present; writing uses the
-/// first name.
+/// Our setting keys with SillyTavern's names. Presets for text completion use the first name that is present, those
+/// for chat completion the last one. Writing uses the first name.
 const NAMES: [(&str, &[&str]); 21] = [
     ("temperature", &["temp", "temperature"]),
     ("top_p", &["top_p"]),
@@ -30,7 +30,7 @@ const NAMES: [(&str, &[&str]); 21] = [
     ("mirostat_tau", &["mirostat_tau"]),
     ("mirostat_eta", &["mirostat_eta"]),
     ("min_tokens", &["min_length", "min_tokens"]),
-    ("max_tokens", &["genamt", "openai_max_tokens", "max_tokens"]),
+    ("max_tokens", &["genamt", "max_tokens", "openai_max_tokens"]),
 ];
 
 /// The context size is kept for export but not applied: a sampler preset must not decide how much of a chat is
@@ -90,8 +90,11 @@ pub(super) fn convert(
     report: &mut Vec<ConversionNote>,
 ) -> SamplerPreset {
     let mut values = BTreeMap::new();
+    let of_chat = is_chat_completion(preset);
     for (key, names) in NAMES {
-        let Some((field, number)) = first(preset, names) else { continue };
+        let found = if of_chat { last(preset, names) } else { first(preset, names) };
+        let Some((field, number)) = found else { continue };
+        report.extend(passed_over(preset, names, field, number));
         if let Some(value) = value(key, field, number, report) {
             values.insert(key.to_owned(), value);
         }
@@ -114,6 +117,31 @@ pub(super) fn convert(
     let kept = preset.iter().filter(|(field, _)| !ours(field) && !elsewhere.contains(&field.as_str()));
     let kept = kept.map(|(field, value)| (field.clone(), value.clone())).collect();
     SamplerPreset { name: name.to_owned(), values, kept }
+}
+
+/// Whether this module reads the field.
+pub(super) fn reads(field: &str) -> bool {
+    field == SEED
+        || DYNATEMP.contains(&field)
+        || CONTEXT.contains(&field)
+        || sampler_texts::FIELDS.contains(&field)
+        || NAMES.iter().any(|(_, names)| names.contains(&field))
+        || others().iter().any(|(name, _)| *name == field)
+}
+
+/// Whether SillyTavern reads the file as a preset for chat completion, which has other names for some values.
+fn is_chat_completion(preset: &Map<String, Json>) -> bool {
+    preset.get("prompts").is_some_and(Json::is_array)
+        || preset.keys().any(|field| field.starts_with("openai_") || field == "chat_completion_source")
+}
+
+/// Reports other names of a value with another number, which is not used.
+fn passed_over(preset: &Map<String, Json>, names: &[&str], used: &str, number: f64) -> Vec<ConversionNote> {
+    let others = names.iter().filter(|name| **name != used).filter_map(|name| first(preset, &[*name]));
+    let different = others.filter(|(_, other)| *other != number);
+    different
+        .map(|(field, other)| ConversionNote::new(field, format!("{other} is not used: `{used}` has {number}")))
+        .collect()
 }
 
 /// Writes `preset` as a SillyTavern text completion preset. Kept fields are written back unchanged.
@@ -246,12 +274,20 @@ fn shortened(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
 }
 
-/// Parses a number; numeric texts are accepted, because presets are edited by hand.
+/// The first field with a number.
 fn first<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
-    let (field, value) =
-        fields.iter().find_map(|field| Some((*field, preset.get(*field).filter(|value| !value.is_null())?)))?;
-    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
-    number.is_finite().then_some((field, number))
+    fields.iter().find_map(|field| Some((*field, number(preset, field)?)))
+}
+
+/// The last field with a number.
+fn last<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
+    fields.iter().rev().find_map(|field| Some((*field, number(preset, field)?)))
+}
+
+/// Parses a number; numeric texts are accepted, because presets are edited by hand.
+fn number(preset: &Map<String, Json>, field: &str) -> Option<f64> {
+    let value = preset.get(field)?;
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{EPISODE_END, ReplyPassage};
 
 /// Characters that can begin a mark.
-pub(super) const FIRST: [char; 4] = ['<', '[', '#', '◁'];
+pub(super) const FIRST: [char; 5] = ['<', '[', '#', '(', '◁'];
 
 /// Maximum length in bytes of a tag with its attributes, and of a channel header.
 const LONGEST: usize = 256;
@@ -18,6 +18,10 @@ const TAGS: [(&str, ReplyPassage); 7] = [
     ("keyframe", ReplyPassage::Keyframe),
     ("reminder", ReplyPassage::Reminder),
 ];
+
+/// Names of hidden passages in parentheses at the start of a line, as `(Metrics: joy 0.8)`.
+const IN_PARENTHESES: [(&str, ReplyPassage); 3] =
+    [("metrics", ReplyPassage::Metrics), ("keyframe", ReplyPassage::Keyframe), ("reminder", ReplyPassage::Reminder)];
 
 /// Thought marks that are not tags. `true` means that the opening mark is text in the middle of a line.
 const PAIRS: [(&str, &str, bool); 4] = [
@@ -70,6 +74,8 @@ pub(super) struct Open {
     closing: Vec<String>,
     /// Marks that end it without being part of it.
     until: &'static [&'static str],
+    /// For a passage in parentheses: how many are open, and whether its text so far ends with a line break.
+    parentheses: Option<(u32, bool)>,
 }
 
 impl Open {
@@ -84,21 +90,45 @@ impl Open {
             let others = TAGS.iter().filter(|(_, passage)| *passage == ReplyPassage::Thoughts);
             closing.extend(others.map(|(name, _)| format!("</{name}>")));
         }
-        Self { passage, closing, until: &[] }
+        Self { passage, closing, until: &[], parentheses: None }
     }
 
     fn pair(closing: &str) -> Self {
-        Self { passage: ReplyPassage::Thoughts, closing: vec![closing.to_owned()], until: &[] }
+        Self { passage: ReplyPassage::Thoughts, closing: vec![closing.to_owned()], until: &[], parentheses: None }
     }
 
     fn channel() -> Self {
         let [end, until @ ..] = &CHANNEL_ENDS;
-        Self { passage: ReplyPassage::Thoughts, closing: vec![(*end).to_owned()], until }
+        Self { passage: ReplyPassage::Thoughts, closing: vec![(*end).to_owned()], until, parentheses: None }
+    }
+
+    fn parentheses(passage: ReplyPassage) -> Self {
+        Self { passage, closing: Vec::new(), until: &[], parentheses: Some((1, false)) }
+    }
+
+    /// The end of a passage in parentheses: its last parenthesis, or an empty line if that is missing.
+    fn last_parenthesis((open, broken): &mut (u32, bool), text: &str) -> (usize, Option<usize>) {
+        for (at, letter) in text.char_indices() {
+            match letter {
+                '(' => *open += 1,
+                ')' => *open -= 1,
+                '\n' if *broken => return (at, Some(0)),
+                _ => {}
+            }
+            if *open == 0 {
+                return (at, Some(1));
+            }
+            *broken = letter == '\n' || (*broken && letter.is_whitespace());
+        }
+        (text.len(), None)
     }
 
     /// The offset in `text` at which the passage ends, and the length of its closing mark in bytes. The length
-    /// is `None` while the passage is open.
-    pub(super) fn end(&self, text: &str) -> (usize, Option<usize>) {
+    /// is `None` while the passage is open. `text` must continue the text of the last call.
+    pub(super) fn end(&mut self, text: &str) -> (usize, Option<usize>) {
+        if let Some(parentheses) = &mut self.parentheses {
+            return Self::last_parenthesis(parentheses, text);
+        }
         for (at, _) in text.match_indices(FIRST) {
             let rest = &text[at..];
             if let Some(closing) = self.closing.iter().find(|closing| starts_with(rest, closing)) {
@@ -121,6 +151,9 @@ impl Open {
 pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
     if rest.starts_with('#') {
         return fixed(rest, EPISODE_END, || TagMark::EpisodeEnd);
+    }
+    if rest.starts_with('(') {
+        return if starts_line { parentheses(rest) } else { Marked::No };
     }
     first_of([gemma(rest), harmony(rest), pairs(rest, starts_line), around(rest, channels), tag(rest, starts_line)])
 }
@@ -146,6 +179,19 @@ fn first_of(marked: impl IntoIterator<Item = Marked>) -> Marked {
         }
     }
     maybe
+}
+
+fn parentheses(rest: &str) -> Marked {
+    let inner = &rest[1..];
+    first_of(IN_PARENTHESES.iter().map(|(name, passage)| {
+        let opened = || TagMark::Opens(Open::parentheses(*passage));
+        match (fixed(inner, name, opened), inner.get(name.len()..).and_then(|after| after.chars().next())) {
+            (Marked::Yes(..), None) => Marked::Maybe,
+            (Marked::Yes(..), Some(next)) if next.is_alphanumeric() || next == '_' => Marked::No,
+            (Marked::Yes(length, mark), Some(_)) => Marked::Yes(length + 1, mark),
+            (other, _) => other,
+        }
+    }))
 }
 
 fn pairs(rest: &str, starts_line: bool) -> Marked {

@@ -44,6 +44,9 @@ pub struct Frame {
     /// The current time, if the model should know it.
     pub clock: Option<PromptTime>,
     pub tools: FrameTools,
+    /// Text that the reply begins with, which the model continues. Empty: none. A reply that is continued has its own
+    /// beginning.
+    pub reply_start: String,
 }
 
 impl Frame {
@@ -139,6 +142,18 @@ impl Candidate {
         Self { heading: heading.into(), ..self }
     }
 
+    /// Puts it under the `heading` of the template. A heading of its own replaces only the last line.
+    #[must_use]
+    pub fn headed(self, heading: &str) -> Self {
+        if self.heading.is_empty() {
+            return self.with_heading(heading);
+        }
+        match heading.rsplit_once('\n') {
+            Some((shared, _)) => Self { heading: format!("{shared}\n{}", self.heading), ..self },
+            None => self,
+        }
+    }
+
     #[must_use]
     pub fn with_source_messages(self, about: Vec<MessageId>) -> Self {
         Self { about, ..self }
@@ -175,16 +190,27 @@ pub struct LoreSection {
     pub after: String,
 }
 
+/// The `injection_order` of texts that set none.
+pub const USUAL_ORDER: i32 = 100;
+
+fn usual_order() -> i32 {
+    USUAL_ORDER
+}
+
 /// A candidate with a position. `classic` always uses the position. `cache-first` uses it for constant entries
-/// in the head and puts all others into the context block of this turn.
+/// in the head, and for texts at a depth that are not system texts, together with the texts above them. It puts all
+/// others into the context block of this turn, the deepest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
     pub candidate: Candidate,
     pub place: InsertionPoint,
     /// Role of the message that it becomes at its depth.
     pub role: PromptRole,
-    /// Ascending among texts at one place.
+    /// Ascending among texts at one place. At a depth, it applies to lore; other texts keep their sequence.
     pub order: i32,
+    /// Ascending among texts at one depth, before role and `order`.
+    #[serde(default = "usual_order")]
+    pub injection_order: i32,
     /// The entry is active in every turn until it is edited.
     pub constant: bool,
 }

@@ -21,6 +21,7 @@ pub(super) const VALUES: &[(&str, ReadValue)] = &[
     ("char_version", |scope| scope.card.version.into()),
     ("version", |scope| scope.card.version.into()),
     ("lastmessage", |scope| scope.chat.last_message.into()),
+    ("lastchatmessage", |scope| scope.chat.last_message.into()),
     ("lastusermessage", |scope| scope.chat.last_user_message.into()),
     ("lastcharmessage", |scope| scope.chat.last_char_message.into()),
     ("lastmessageid", |scope| number(scope.chat.last_message_id)),

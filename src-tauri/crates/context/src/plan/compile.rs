@@ -17,6 +17,7 @@ use crate::tools::ToolForm;
 pub(crate) struct CompiledPrompt {
     pub(crate) blocks: Vec<PlannedBlock>,
     messages: Vec<PromptMessage>,
+    apart: Vec<usize>,
     tools: PromptTools,
     segments: Vec<Segment>,
     tokens: Vec<u32>,
@@ -29,10 +30,10 @@ impl<'a> Draft<'a> {
     pub(crate) fn compile(&mut self) -> Result<CompiledPrompt, AssembleError> {
         let mut sheet = self.lay_out();
         let tools = self.rendered_tools(&mut sheet);
-        let (messages, of_request) = self.messages(&mut sheet);
+        let (messages, apart, of_request) = self.messages(&mut sheet);
         let turns: Vec<RenderedTurn> =
             sheet.turns.into_iter().map(|turn| RenderedTurn { role: turn.role, parts: turn.parts }).collect();
-        let continues = self.continues();
+        let continues = self.continues() || self.opens_reply();
         let pieces = self.layout.render_with(&turns, &tools, continues)?;
         let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
         let mut segments: Vec<Segment> = Vec::with_capacity(pieces.len());
@@ -77,11 +78,16 @@ impl<'a> Draft<'a> {
         charge(&mut blocks, &owners, &tokens);
         let extra = self.charge_pictures(&mut blocks) + self.charge_definitions(&mut blocks);
         let total = tokens.iter().sum::<u32>() + extra;
-        Ok(CompiledPrompt { blocks, messages, tools: of_request, segments, tokens, total, continues })
+        Ok(CompiledPrompt { blocks, messages, apart, tools: of_request, segments, tokens, total, continues })
     }
 
     pub(crate) fn continues(&self) -> bool {
         !self.frame.history.is_empty() && self.input().is_none()
+    }
+
+    /// Whether the prompt ends with the beginning of the reply. A reply that has used tools has begun already.
+    pub(crate) fn opens_reply(&self) -> bool {
+        !self.frame.reply_start.trim().is_empty() && !self.continues() && self.frame.tools.rounds.is_empty()
     }
 
     pub(super) fn late_blocks(&self) -> Vec<FrozenBlock> {
@@ -129,7 +135,7 @@ impl<'a> Draft<'a> {
 
     /// Builds the result with its report.
     pub(crate) fn finish(mut self, compiled: CompiledPrompt) -> Assembled {
-        let CompiledPrompt { blocks, messages, tools, segments, tokens, total, continues } = compiled;
+        let CompiledPrompt { blocks, messages, apart, tools, segments, tokens, total, continues } = compiled;
         let window = self.window_state();
         let context_blocks = self.context_blocks();
         let pictures = self.pictures(&blocks);
@@ -149,6 +155,7 @@ impl<'a> Draft<'a> {
         Assembled {
             prompt: Prompt {
                 messages,
+                apart,
                 segments: if local { segments.clone() } else { Vec::new() },
                 pictures: Vec::new(),
                 tools,

@@ -1,9 +1,11 @@
 //! The context block of this turn: the items that are new and fit.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use domain::MessageId;
 
+use super::depths::{self, OwnMessages};
 use super::draft::Draft;
 use super::fill::{Portion, by_score, fill, price};
 use super::item::Item;
@@ -35,11 +37,16 @@ impl<'a> Draft<'a> {
         if resends {
             self.resend();
         }
-        let classic = self.setup.placement == Placement::Classic;
-        let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, self.setup.placement));
+        let placement = self.setup.placement;
+        let own_messages = OwnMessages::of(self.frame, |_| true);
+        let of_constant = OwnMessages::of(self.frame, |placed| placed.constant);
+        let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, placement, of_constant));
         let placed = placed.map(|placed| Item {
             dropped: head::switched_off(self.frame, placed),
-            ..if classic { Item::placed(placed) } else { Item::from(&placed.candidate) }
+            ..match placement == Placement::Classic || own_messages.take(placed) {
+                true => Item::placed(placed),
+                false => Item::of_depth(placed),
+            }
         });
         let fresh = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time());
         let answers = self.input().is_some();
@@ -81,6 +88,7 @@ impl<'a> Draft<'a> {
             about: &[],
             said_by: &[],
             place: None,
+            at_depth: None,
             tokens: 0,
             dropped: None,
             listed: true,
@@ -95,7 +103,7 @@ impl<'a> Draft<'a> {
         let retrieval = budget.retrieval(self.shares.usable, history);
         let room = retrieval.saturating_sub(self.shares.digest_used);
         self.shares.retrieval_budget = retrieval;
-        if self.resends() && self.setup.placement == Placement::CacheFirst {
+        if self.resends() && self.late.iter().all(|item| item.place.is_none()) {
             return;
         }
         let order = by_score(&self.late);
@@ -119,8 +127,17 @@ impl<'a> Draft<'a> {
             late.retain(|item| item.listed);
             late.sort_by(|a, b| {
                 let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
-                wording::rank(a.kind).cmp(&wording::rank(b.kind)).then(score(b).total_cmp(&score(a)))
+                let by_kind = || {
+                    let kinds = wording::rank(a.kind).cmp(&wording::rank(b.kind));
+                    kinds.then(a.heading.cmp(b.heading)).then(score(b).total_cmp(&score(a)))
+                };
+                a.at_depth.is_some().cmp(&b.at_depth.is_some()).then_with(|| match a.at_depth {
+                    Some(_) => Ordering::Equal,
+                    None => by_kind(),
+                })
             });
+            let from = late.partition_point(|item| item.at_depth.is_none());
+            depths::sort(&mut late[from..]);
         }
         self.late = late;
     }

@@ -177,6 +177,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: BlockReason, score: f32) -> 
         about: &[],
         said_by: &[],
         place: None,
+        at_depth: None,
         tokens: 0,
         dropped: None,
         listed: true,

@@ -221,8 +221,12 @@ impl<'a> Draft<'a> {
         let joined = self.late.iter().any(|item| item.kept() && item.place.is_none());
         let words = self.costs.plain(wording::paragraph(self.words(self.last).0, joined));
         let rounds = open + self.round_tokens(&message.rounds);
+        let start = match self.opens_reply() {
+            true => self.costs.plain(self.frame.reply_start.clone()) + self.overhead.of(PromptRole::Character),
+            false => 0,
+        };
         let around = self.overhead.of(prompt_role(message.role)) + self.overhead.closing;
-        words + lines + around + message.extra_tokens + rounds
+        words + lines + around + message.extra_tokens + rounds + start
     }
 
     /// Tokens that head and input leave for history and retrieval.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use domain::prompt::PromptRole;
 
+use super::depths::OwnMessages;
 use super::price::{Costs, Overhead};
 use super::{Dropped, Placement, PlannedBlock, Setup};
 use crate::frame::{BlockKind, Frame, InsertionPoint, LoreSection, Placed, Priority, Source, Zone};
@@ -97,7 +98,9 @@ pub(crate) fn gather<'a>(
         dropped: None,
     });
     let mut items: Vec<HeadItem<'a>> = parts.filter(|item| !item.text.is_empty()).collect();
-    let mut constant: Vec<&Placed> = frame.placed.iter().filter(|placed| belongs(placed, setup.placement)).collect();
+    let own_messages = OwnMessages::of(frame, |placed| placed.constant);
+    let in_head = |placed: &&Placed| belongs(placed, setup.placement, own_messages);
+    let mut constant: Vec<&Placed> = frame.placed.iter().filter(in_head).collect();
     constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
         let at = place(placed.place, &frame.lore, items.iter().map(|item| item.seat));
@@ -136,10 +139,12 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
 }
 
 /// True for entries in the head regardless of the turn: constant entries, unless classic placement sorts all
-/// entries of a place together. A note at a depth stays near the messages, where it has more effect.
-pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
+/// entries of a place together. A note at a depth stays near the messages, where it has more effect. So do texts
+/// that need messages of their own. `own_messages` are those of the constant texts, so that the head stays the same from
+/// turn to turn.
+pub(crate) fn belongs(placed: &Placed, placement: Placement, own_messages: OwnMessages) -> bool {
     let at_depth = matches!(placed.place, InsertionPoint::Depth(_));
-    let in_head = !at_depth || placed.candidate.kind == BlockKind::Lore;
+    let in_head = !at_depth || (placed.candidate.kind == BlockKind::Lore && !own_messages.take(placed));
     placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
 }
 
@@ -150,14 +155,16 @@ pub(crate) fn switched_off(frame: &Frame, placed: &Placed) -> Option<Dropped> {
 }
 
 /// Sort key for insertion: by place first, so that entries of one place are adjacent.
-pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, i32) {
-    let rank = match place {
-        InsertionPoint::BeforeCharacter => 0,
-        InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => 1,
-        InsertionPoint::AfterExamples => 2,
-        InsertionPoint::BeforeExamples => 3,
+pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, u32, i32) {
+    let (rank, depth) = match place {
+        InsertionPoint::BeforeCharacter => (0, 0),
+        InsertionPoint::AfterCharacter => (1, 0),
+        // The deepest comes first.
+        InsertionPoint::Depth(depth) => (1, u32::MAX - depth),
+        InsertionPoint::AfterExamples => (2, 0),
+        InsertionPoint::BeforeExamples => (3, 0),
     };
-    (rank, order)
+    (rank, depth, order)
 }
 
 /// The index in `seats` at which to insert an entry: at the section of the template, else next to the character

@@ -30,6 +30,8 @@ pub(crate) struct Item<'a> {
     pub(crate) said_by: &'a [(Source, String)],
     /// Position outside the context block: place, role of the message, and order.
     pub(crate) place: Option<(InsertionPoint, PromptRole, i32)>,
+    /// Depth, injection order, role and order of a text that is written for a depth, also in the context block.
+    pub(crate) at_depth: Option<(u32, i32, PromptRole, i32)>,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
     /// False if another row includes it in its count.
@@ -51,6 +53,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
             about: &candidate.about,
             said_by: &candidate.said_by,
             place: None,
+            at_depth: None,
             tokens: 0,
             dropped: None,
             listed: true,
@@ -73,6 +76,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
             about: &[],
             said_by: &[],
             place: None,
+            at_depth: None,
             tokens: 0,
             dropped: None,
             listed: true,
@@ -82,7 +86,16 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
 
 impl<'a> Item<'a> {
     pub(crate) fn placed(placed: &'a Placed) -> Self {
-        Self { place: Some((placed.place, placed.role, placed.order)), ..Self::from(&placed.candidate) }
+        Self { place: Some((placed.place, placed.role, placed.order)), ..Self::of_depth(placed) }
+    }
+
+    /// A placed text as a line of the context block.
+    pub(crate) fn of_depth(placed: &'a Placed) -> Self {
+        let at_depth = match placed.place {
+            InsertionPoint::Depth(depth) => Some((depth, placed.injection_order, placed.role, placed.order)),
+            _ => None,
+        };
+        Self { at_depth, ..Self::from(&placed.candidate) }
     }
 
     /// A row for `count` candidates that do not fit.
@@ -100,6 +113,7 @@ impl<'a> Item<'a> {
             about: &[],
             said_by: &[],
             place: None,
+            at_depth: None,
             tokens: 0,
             dropped: Some(Dropped::NoRoom),
             listed: true,

@@ -2,6 +2,7 @@
 
 mod compile;
 mod context_block;
+mod depths;
 mod digest;
 mod draft;
 mod epoch;

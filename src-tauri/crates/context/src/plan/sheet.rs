@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use domain::MessageId;
+use domain::chat::Role;
 use domain::prompt::PromptRole;
 
 use super::draft::{Draft, prompt_role};
 use super::head::Seat;
 use super::item::Item;
 use super::tool_rows::ToolTurn;
-use super::{Dropped, PlannedBlock, head};
+use super::{Dropped, PlannedBlock, depths, head};
 use crate::frame::{BlockKind, InsertionPoint, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::reason::BlockReason;
@@ -20,6 +21,8 @@ pub(super) struct OpenTurn<'a> {
     pub(super) role: PromptRole,
     pub(super) parts: Vec<usize>,
     pub(super) tool: Option<ToolTurn<'a>>,
+    /// It consists of texts at a depth, which are no part of the chat.
+    pub(super) placed: bool,
 }
 
 /// Blocks in prompt order, and the messages that the kept blocks form.
@@ -38,13 +41,18 @@ impl<'a> Sheet<'a> {
         if !own && self.turns.last().is_some_and(|turn| turn.role == role && turn.tool.is_none()) {
             return true;
         }
-        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None });
+        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None, placed: false });
         false
+    }
+
+    /// Opens a message of texts at a depth.
+    fn placed_turn(&mut self, role: PromptRole) {
+        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None, placed: true });
     }
 
     /// Opens a message of a tool round.
     pub(super) fn tool_turn(&mut self, role: PromptRole, tool: ToolTurn<'a>) {
-        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: Some(tool) });
+        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: Some(tool), placed: false });
     }
 
     /// Adds a text that belongs to `block` but to no message.
@@ -80,8 +88,13 @@ impl<'a> Draft<'a> {
         self.add_older_row(&mut sheet);
         let count = self.frame.history.len();
         let end = if self.continues() { self.last } else { count };
+        let places = self.places_at_depths(end);
         for index in self.start..count {
-            self.insert(&mut sheet, |depth| end.saturating_sub(depth as usize).max(self.start) == index && index < end);
+            let at = |depth: u32| match depth {
+                0 => end,
+                depth => places.get(depth as usize - 1).copied().unwrap_or(self.start),
+            };
+            self.insert(&mut sheet, |depth| at(depth) == index && index < end);
             self.lay_out_message(&mut sheet, index);
             if index + 1 == end {
                 self.insert(&mut sheet, |depth| depth == 0);
@@ -91,6 +104,7 @@ impl<'a> Draft<'a> {
             self.insert(&mut sheet, |_| true);
         }
         self.lay_out_rounds(&mut sheet, &self.frame.tools.rounds, None);
+        self.lay_out_reply_start(&mut sheet);
         if self.input().is_none() {
             let idle = self.late.iter().filter(|item| item.place.is_none());
             sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
@@ -103,6 +117,12 @@ impl<'a> Draft<'a> {
         let rows: Vec<PlannedBlock> = waiting.map(|item| item.report(Zone::Digest, PromptRole::System, None)).collect();
         sheet.blocks.extend(rows);
         sheet
+    }
+
+    /// Indexes of the messages before which texts at depth 1, 2 and so on go. Events have no place of their own.
+    fn places_at_depths(&self, end: usize) -> Vec<usize> {
+        let told = |index: &usize| self.frame.history[*index].role != Role::Event;
+        (self.start..end).rev().filter(told).collect()
     }
 
     /// Lays out the head, with the items that classic placement inserts in this turn.
@@ -248,37 +268,44 @@ impl<'a> Draft<'a> {
         !blocks.is_empty()
     }
 
-    /// Inserts texts at a depth as separate messages. At one depth, character messages come first and system
-    /// messages last, where they have the most effect. Texts of one role become lines of one message.
+    /// Inserts texts at a depth as separate messages. Adjacent texts of one depth and one role become lines of one
+    /// message.
     fn insert(&self, sheet: &mut Sheet<'a>, here: impl Fn(u32) -> bool) {
-        let rank = |role| match role {
-            PromptRole::Character => 0_u8,
-            PromptRole::User => 1,
-            PromptRole::System => 2,
-        };
-        let mut texts: Vec<(u32, u8, i32, PromptRole, &Item<'_>)> = Vec::new();
-        for item in &self.late {
-            match item.place {
-                Some((InsertionPoint::Depth(depth), role, order)) if here(depth) => {
-                    texts.push((u32::MAX - depth, rank(role), order, role, item));
-                }
-                _ => {}
-            }
-        }
-        texts.sort_by_key(|(depth, rank, order, ..)| (*depth, *rank, *order));
+        let at = |item: &&Item<'a>| matches!(item.place, Some((InsertionPoint::Depth(depth), ..)) if here(depth));
+        let mut texts: Vec<Item<'a>> = self.late.iter().filter(at).cloned().collect();
+        depths::sort(&mut texts);
         let mut open = None;
-        for (depth, rank, _, role, item) in texts {
+        for item in texts {
+            let Some((InsertionPoint::Depth(depth), role, _)) = item.place else { continue };
             let row = item.report(Zone::Window, role, None);
             if !item.kept() {
                 sheet.blocks.push(row);
                 continue;
             }
-            let joined = open == Some((depth, rank));
+            let joined = open == Some((depth, role));
             if !joined {
-                sheet.turn(role, true);
-                open = Some((depth, rank));
+                sheet.placed_turn(role);
+                open = Some((depth, role));
             }
             sheet.put(row, if joined { format!("\n{}", item.text) } else { item.text.to_owned() });
         }
+    }
+
+    /// Opens the reply with the text that it begins with.
+    fn lay_out_reply_start(&self, sheet: &mut Sheet<'a>) {
+        if !self.opens_reply() {
+            return;
+        }
+        let source = Source::Setting { key: "reply_start".to_owned() };
+        let text = crate::unix_lines(self.frame.reply_start.trim_end());
+        let block = PlannedBlock {
+            zone: Zone::Input,
+            priority: Priority::Must,
+            role: PromptRole::Character,
+            dropped: None,
+            ..PlannedBlock::left_out(BlockKind::Section, source, BlockReason::Always, "")
+        };
+        sheet.turn(PromptRole::Character, true);
+        sheet.put(block, text.into_owned());
     }
 }

@@ -95,10 +95,11 @@ impl<'a> Draft<'a> {
 
     /// The messages of the prompt. An endpoint gets the rounds apart from them, so blocks of later messages get other
     /// numbers.
-    pub(super) fn messages(&self, sheet: &mut Sheet<'a>) -> (Vec<PromptMessage>, PromptTools) {
+    pub(super) fn messages(&self, sheet: &mut Sheet<'a>) -> (Vec<PromptMessage>, Vec<usize>, PromptTools) {
         let tools = &self.frame.tools;
         let apart = tools.form == ToolForm::Request;
         let mut messages = Vec::with_capacity(sheet.turns.len());
+        let mut placed = Vec::new();
         let mut rounds = Vec::new();
         let mut numbers = Vec::with_capacity(sheet.turns.len());
         for turn in &sheet.turns {
@@ -108,17 +109,20 @@ impl<'a> Draft<'a> {
                     rounds.push(PromptToolRound { before: messages.len(), round: round.clone() });
                 }
                 Some(ToolTurn::Results(..)) if apart => {}
-                _ => messages.push(PromptMessage { role: turn.role, text: text_of(turn, sheet) }),
+                _ => {
+                    placed.extend(turn.placed.then_some(messages.len()));
+                    messages.push(PromptMessage { role: turn.role, text: text_of(turn, sheet) });
+                }
             }
         }
         for block in &mut sheet.blocks {
             block.turn = block.turn.and_then(|turn| numbers[turn]);
         }
         if !apart {
-            return (messages, PromptTools::default());
+            return (messages, placed, PromptTools::default());
         }
         let (definitions, choice, single_call) = (tools.definitions.clone(), tools.choice.clone(), tools.single_call);
-        (messages, PromptTools { definitions, choice, single_call, rounds })
+        (messages, placed, PromptTools { definitions, choice, single_call, rounds })
     }
 
     /// The tools for the chat template, with a part for each of their texts.

@@ -55,6 +55,8 @@ pub struct ComposedSection {
     pub placement: SectionPlacement,
     /// Messages from the end, for [`SectionPlacement::InChat`].
     pub depth: u32,
+    /// The order among texts at one depth, if the template sets it.
+    pub injection_order: Option<i32>,
     /// Never empty; `${variables}` are resolved, `{{macros}}` are not.
     pub text: String,
     /// The source text in the template, without lines and rules whose condition is false. The X-ray shows it.
@@ -76,7 +78,7 @@ pub struct Omitted {
 pub enum OmitReason {
     /// Its condition is false; the text is as written in the template.
     Condition(String),
-    /// All its variables are empty.
+    /// Empty variables leave nothing of it.
     Empty,
     /// The text of the card replaces it.
     Replaced(Slot),
@@ -200,6 +202,7 @@ impl Composer<'_> {
             kind: section.kind,
             placement: section.placement,
             depth: section.depth,
+            injection_order: section.injection_order,
             text,
             written,
             original: None,
@@ -316,7 +319,7 @@ struct Page {
 }
 
 impl Page {
-    /// Appends `text` line by line. A line whose variables are all empty is dropped, so that no label appears
+    /// Appends `text` line by line. A line of which empty variables leave nothing is dropped, so that no label appears
     /// without a value.
     fn write<'v>(&mut self, text: &str, value: &impl Fn(&str) -> Option<Cow<'v, str>>) -> Result<(), ComposeError> {
         for line in text.split('\n') {

@@ -143,7 +143,8 @@ fn audience(rating: &str) -> Option<(&'static str, &'static str)> {
 }
 
 pub(super) fn film_rating(rating: &str) -> &'static str {
-    audience(rating).map_or("not rated", |(film, _)| film)
+    let unknown = if rating.is_empty() { "" } else { "not rated" };
+    audience(rating).map_or(unknown, |(film, _)| film)
 }
 
 pub(super) fn rating_line(rating: &str) -> String {

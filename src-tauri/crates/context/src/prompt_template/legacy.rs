@@ -12,6 +12,9 @@ pub(super) const STRUCTURED: &str = "olio.llm.promptTemplate";
 /// Order of the first section; later ones follow in the same steps.
 const FIRST: i64 = 10;
 
+/// Order of the first introduction of the persona; that of the character is twice as high.
+const INTRODUCTIONS: i64 = 1_000_000;
+
 fn wrong(path: &str, message: &str) -> LoadError {
     LoadError::Field { path: path.to_owned(), section: None, message: message.to_owned() }
 }
@@ -43,6 +46,7 @@ fn named_section(name: String, section: Value) -> Result<Value, LoadError> {
         section.entry("placement").or_insert_with(|| (*placement).into());
     }
     section.insert("name".into(), name.into());
+    introduction(&mut section);
     Ok(Value::Object(section))
 }
 
@@ -62,6 +66,27 @@ const KNOWN: [(&str, &str, &str); 13] = [
     ("examples", "examples", "head"),
     ("memory", "memory", "context"),
 ];
+
+/// Texts of the user and of the character are introductions: they follow the system text, and exist only while
+/// introductions are on.
+fn introduction(section: &mut Map<String, Value>) {
+    let late = match section.get("role").and_then(Value::as_str) {
+        Some("user") => INTRODUCTIONS,
+        Some("assistant") => 2 * INTRODUCTIONS,
+        _ => return,
+    };
+    if !matches!(section.get("placement").and_then(Value::as_str), None | Some("head")) {
+        return;
+    }
+    let order = section.get("order").and_then(Value::as_i64).unwrap_or_default();
+    section.insert("order".into(), (late + order.clamp(0, INTRODUCTIONS - 1)).into());
+    let condition = match section.get("condition").and_then(Value::as_str) {
+        Some(own) => format!("assist && ({own})"),
+        None => "assist".to_owned(),
+    };
+    section.insert("condition".into(), condition.into());
+    section.remove("required");
+}
 
 fn content_to_lines(of: &mut Map<String, Value>) {
     if let Some(content) = of.remove("content") {
@@ -92,7 +117,9 @@ pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadE
                 let (recalled, lines): (Vec<_>, Vec<_>) =
                     lines.into_iter().partition(|line| line.contains("${memory."));
                 memories.extend(recalled);
-                sections.push(json!({"name": field, "order": FIRST, "role": field, "lines": lines}));
+                let mut section = json!({"name": field, "order": FIRST, "role": field, "lines": lines});
+                section.as_object_mut().into_iter().for_each(introduction);
+                sections.push(section);
             }
             // Prompts that try to bypass filters of a provider are not converted.
             (bypass, _) if bypass.to_lowercase().contains("jailbreak") => {

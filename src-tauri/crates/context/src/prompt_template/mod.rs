@@ -38,7 +38,7 @@ pub use recalls::{Heading, Recalls};
 pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
 pub use resolve::{MAX_DEPTH, ResolveError, ResolvedTemplate, TemplateLibrary, resolve};
 pub use schema::{
-    Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind, SectionPlacement,
+    Defaults, OwnVariable, Postfix, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind, SectionPlacement,
     SectionRole, Slot, Style, TemplateKind, TemplateLine, VERSION,
 };
 pub use text::Malformed;

@@ -112,7 +112,7 @@ fn traits(of: &Inputs<'_>) -> Vec<&'static Trait> {
     found
 }
 
-fn speech(of: &Inputs<'_>) -> String {
+pub(super) fn speech(of: &Inputs<'_>) -> String {
     let written = of.text("character.speech").into_owned();
     match written.is_empty() {
         true => traits(of).iter().map(|one| one.speech).collect::<Vec<_>>().join("; "),

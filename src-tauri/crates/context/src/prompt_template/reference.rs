@@ -95,7 +95,9 @@ mod tests {
         let mut text = String::from(concat!(
             "# Variables and conditions of prompt templates\n\n",
             "Written by the test `the_reference_is_in_sync`; do not edit.\n",
-            "A variable without a value is empty: its line, heading and section vanish. `$${` stands for `${` itself.\n",
+            "A variable without a value is empty. A sentence with an empty variable is left out, and a line, heading or section of \
+             which nothing is left vanishes. Parentheses that contain only an empty variable, such as \
+             `(${persona.about})`, vanish with it, and the sentence stays. `$${` stands for `${` itself.\n",
         ));
         for (group, about) in GROUPS {
             write!(text, "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n").unwrap();

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::settings::ConfigValue;
+
 use super::condition::{self, Condition, ConditionError};
 use super::schema::{
     Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, Section, SectionKind, SectionPlacement, SectionRole, Slot,
@@ -74,9 +76,23 @@ impl ResolvedTemplate {
         self.sections.iter().any(|section| section.kind == kind)
     }
 
+    /// True if it has a section that the card's own text of that slot may replace.
+    pub fn has_slot(&self, slot: Slot) -> bool {
+        self.sections.iter().any(|section| section.slot == Some(slot))
+    }
+
     /// Maximum number of reply tokens, if the template or its style sets one.
     pub fn reply_tokens(&self) -> Option<u32> {
         self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))
+    }
+
+    /// The values that the template suggests for settings.
+    pub fn suggested(&self) -> Vec<(&'static str, ConfigValue)> {
+        let text = |text: &str| ConfigValue::Text(text.to_owned().into());
+        let tokens = self.reply_tokens().map(|tokens| ("max_tokens", ConfigValue::Whole(tokens)));
+        let start = self.defaults.reply_start.as_deref().map(|start| ("reply_start", text(start)));
+        let postfix = self.defaults.continue_postfix.map(|postfix| ("continue_postfix", text(postfix.word())));
+        [tokens, start, postfix].into_iter().flatten().collect()
     }
 
     /// The sections in order: name, and whether each is required.
@@ -111,6 +127,7 @@ pub(super) struct ResolvedSection {
     pub(super) role: SectionRole,
     pub(super) placement: SectionPlacement,
     pub(super) depth: u32,
+    pub(super) injection_order: Option<i32>,
     pub(super) condition: Option<Asked>,
     pub(super) required: bool,
     pub(super) slot: Option<Slot>,
@@ -133,6 +150,7 @@ impl ResolvedSection {
             role: Some(self.role),
             placement: Some(self.placement),
             depth: Some(self.depth),
+            injection_order: self.injection_order,
             condition: self.condition.as_ref().map(|asked| asked.written.clone()),
             required: Some(self.required),
             slot: self.slot,
@@ -203,6 +221,8 @@ impl Merged {
         self.style = template.style.or(self.style);
         self.defaults.reply_tokens = template.defaults.reply_tokens.or(self.defaults.reply_tokens);
         self.defaults.stop = template.defaults.stop.clone().or(self.defaults.stop.take());
+        self.defaults.reply_start = template.defaults.reply_start.clone().or(self.defaults.reply_start.take());
+        self.defaults.continue_postfix = template.defaults.continue_postfix.or(self.defaults.continue_postfix);
         for role in [SectionRole::System, SectionRole::User, SectionRole::Assistant] {
             if let Some(block) = template.roles.of(role) {
                 *self.role(role) = Some(block.clone());
@@ -284,6 +304,7 @@ fn over(child: &Section, parent: &Section) -> Section {
         role: own.role.or(inherited.role),
         placement: own.placement.or(inherited.placement),
         depth: own.depth.or(inherited.depth),
+        injection_order: own.injection_order.or(inherited.injection_order),
         condition: own.condition.or(inherited.condition),
         required: own.required.or(inherited.required),
         overrides: false,
@@ -296,7 +317,14 @@ fn over(child: &Section, parent: &Section) -> Section {
     }
 }
 
-/// Roles that list sections get exactly those. The lines of a role become a section before them.
+/// The condition of introductions, which are sent as messages of the persona and of the character.
+const INTRODUCTION: &str = "assist";
+
+/// Order of the first introduction; they follow the system text. The persona speaks first.
+const AFTER_SYSTEM: i32 = 1_000_000_000;
+
+/// Roles that list sections get exactly those. The lines of a role become a section before them. Introductions follow
+/// the system text, and exist only while introductions are on.
 fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
     let each = [SectionRole::System, SectionRole::User, SectionRole::Assistant];
     let mut placed = BTreeSet::new();
@@ -304,6 +332,7 @@ fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
         for name in roles.of(role).and_then(|block| block.sections.as_ref()).into_iter().flatten() {
             if let Some(section) = sections.get_mut(name) {
                 section.role = Some(role);
+                introduce(section, role);
                 placed.insert(name);
             }
         }
@@ -313,10 +342,29 @@ fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
         !lists || placed.contains(name)
     });
     for role in each {
-        if let Some(section) = roles.of(role).and_then(|block| own_text(role, block)) {
+        if let Some(mut section) = roles.of(role).and_then(|block| own_text(role, block)) {
+            introduce(&mut section, role);
             sections.insert(section.name.clone(), section);
         }
     }
+}
+
+/// Makes a section of the head an introduction, unless it is part of the system text.
+fn introduce(section: &mut Section, role: SectionRole) {
+    let start = match role {
+        SectionRole::System => return,
+        SectionRole::User => AFTER_SYSTEM,
+        SectionRole::Assistant => AFTER_SYSTEM + AFTER_SYSTEM / 2,
+    };
+    if section.placement.unwrap_or_default() != SectionPlacement::Head {
+        return;
+    }
+    section.order = Some(start + section.order.unwrap_or_default().clamp(-400_000_000, 400_000_000));
+    section.condition = Some(match section.condition.take() {
+        Some(own) => format!("{INTRODUCTION} && ({own})"),
+        None => INTRODUCTION.to_owned(),
+    });
+    section.required = None;
 }
 
 fn own_text(role: SectionRole, block: &RoleBlock) -> Option<Section> {
@@ -356,6 +404,7 @@ fn of_section(section: Section, own: &BTreeSet<&str>) -> Result<ResolvedSection,
         role: section.role.unwrap_or_default(),
         placement: section.placement.unwrap_or_default(),
         depth: section.depth.unwrap_or_default(),
+        injection_order: section.injection_order,
         condition: asked(section.condition.as_deref())?,
         required: section.required.unwrap_or_default(),
         slot: section.slot,

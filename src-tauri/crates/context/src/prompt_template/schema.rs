@@ -82,11 +82,43 @@ pub struct Defaults {
     /// Texts that end a reply; they may contain variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Vec<String>>,
+    /// Text that every reply begins with; it may contain macros.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_start: Option<String>,
+    /// What stands between a reply and its continuation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continue_postfix: Option<Postfix>,
+}
+
+/// What stands between a reply and its continuation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Postfix {
+    /// A blank after the end of a sentence.
+    Auto,
+    None,
+    Space,
+    Line,
+    Paragraph,
+}
+
+impl Postfix {
+    /// The value of the setting `continue_postfix`.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::None => "none",
+            Self::Space => "space",
+            Self::Line => "line",
+            Self::Paragraph => "paragraph",
+        }
+    }
 }
 
 impl Defaults {
     pub(super) fn is_empty(&self) -> bool {
-        self.reply_tokens.is_none() && self.stop.is_none()
+        *self == Self::default()
     }
 }
 
@@ -167,6 +199,10 @@ pub struct Section {
     /// Number of messages from the end, for `inChat`; 0 is after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// For `inChat`: lower values come first among the texts at one depth. The default is 100, which lorebook
+    /// entries and notes have too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub injection_order: Option<i32>,
     /// When it is present: flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `>` and parentheses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
@@ -195,7 +231,8 @@ pub struct Section {
     pub rules: Vec<TemplateLine>,
 }
 
-/// A line: a text, or a text with a condition. A line whose variables are all empty is dropped.
+/// A line: a text, or a text with a condition. A sentence with an empty variable is left out, and so is
+/// a line of which nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -228,10 +228,12 @@ impl CompiledScript {
 
     fn meets(&self, occasion: &Occasion) -> bool {
         let Occasion { placement, channel, depth, edited } = *occasion;
+        // A text is stored when it is the last one, so a script with a minimum depth cannot wait for it to get there.
+        let depth = depth.map(i64::from).or((channel == Channel::Stored).then_some(0));
         self.source.works_on(placement)
             && self.is_for(channel, placement)
             && (!edited || self.source.run_on_edit)
-            && depth.filter(|_| channel != Channel::Stored).is_none_or(|depth| self.reaches(depth.into()))
+            && depth.is_none_or(|depth| self.reaches(depth))
     }
 
     fn is_for(&self, channel: Channel, placement: ScriptTarget) -> bool {

@@ -206,6 +206,17 @@ fn display_and_prompt_scripts_spare_stored_text() {
 }
 
 #[test]
+fn stored_text_obeys_depth() {
+    let deep = RegexScript { min_depth: Some(4), run_on_edit: true, ..script("/a/", "b") };
+    let on = |script: &RegexScript, occasion| run(std::slice::from_ref(script), "a", occasion).text == "b";
+    assert!(!on(&deep, SAID), "a new message has depth 0");
+    assert!(!on(&deep, Occasion { edited: true, depth: Some(3), ..SAID }));
+    assert!(on(&deep, Occasion { edited: true, depth: Some(4), ..SAID }));
+    let new = RegexScript { min_depth: Some(-1), max_depth: Some(0), run_on_edit: true, ..script("/a/", "b") };
+    assert!(on(&new, SAID) && !on(&new, Occasion { edited: true, depth: Some(1), ..SAID }));
+}
+
+#[test]
 fn placement_edit_and_depth_select_scripts() {
     let lore = RegexScript { placement: vec![ScriptTarget::Lorebook], ..script("/a/", "b") };
     let on = |script: &RegexScript, occasion| run(std::slice::from_ref(script), "a", occasion).text == "b";

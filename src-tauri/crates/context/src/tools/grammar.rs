@@ -7,6 +7,7 @@ use domain::prompt::ToolChoice;
 use serde_json::Value;
 
 use super::{CallSyntax, FrameTools};
+use crate::json_pattern;
 
 /// Deeper parts of a schema accept any JSON.
 const MAX_DEPTH: usize = 6;
@@ -78,9 +79,20 @@ fn of(schema: &Value, depth: usize) -> String {
             let item = schema.get("items").map_or_else(|| "value".to_owned(), |items| of(items, depth + 1));
             format!("\"[\" ws ({item} (ws \",\" ws {item})*)? ws \"]\"")
         }
-        Some(kind @ ("string" | "integer" | "number" | "boolean")) => kind.to_owned(),
+        Some("string") => string(schema),
+        Some(kind @ ("integer" | "number" | "boolean")) => kind.to_owned(),
         Some("null") => "\"null\"".to_owned(),
         _ => any.to_owned(),
+    }
+}
+
+/// A string, of the form that its pattern asks for. The API refuses a pattern that no grammar can express; one of a tool
+/// server leaves the string free.
+fn string(schema: &Value) -> String {
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    match pattern.map(json_pattern::expression) {
+        Some(Ok(expression)) => format!("\"\\\"\" ({expression}) \"\\\"\""),
+        Some(Err(_)) | None => "string".to_owned(),
     }
 }
 

@@ -123,16 +123,81 @@ fn keeps_order_and_placement_of_prompt_manager() {
     ");
     insta::assert_snapshot!(report(&converted), @r"
     squash_system_messages: adjacent system texts are always one message here
-    prompt_order: the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder
-    stop: no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line
+    prompt_order: the template also contains Inglenook's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder
     wi_format: kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, or is placed there too with `classic` placement
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
     prompt: somethingNew: left out: an unknown position
     prompts: jailbreak: after the chat with `classic` placement; otherwise in the head, which stays cached
-    prompts: low, usual, high: at their depth with `classic` placement; otherwise before the newest message, once per epoch
+    prompts: low, usual, high: at their depth with `classic` placement, and always for those in the user's or the character's words and the ones above them; otherwise before the newest message, the deepest first
     openai_max_context: the context size is a setting of its own here; 8192 is not used
     ");
+}
+
+fn notes(preset: &Value) -> Vec<String> {
+    report(&converted(preset)).lines().map(str::to_owned).collect()
+}
+
+/// SillyTavern's own prompts have known identifiers. It never sends others that are marked as its own.
+#[test]
+fn prompts_that_are_never_sent_are_off_and_named() {
+    let system = |identifier: &str, on| {
+        json!({"identifier": identifier, "name": identifier, "role": "system",
+        "content": format!("TEXT-{identifier}"), "system_prompt": on})
+    };
+    let order = |names: &[&str]| -> Vec<Value> {
+        names.iter().map(|name| json!({"identifier": name, "enabled": true})).collect()
+    };
+    let mut deep = system("deep", true);
+    (deep["injection_position"], deep["injection_depth"]) = (json!(1), json!(2));
+    let preset = json!({"temperature": 1, "prompts": [system("main", true), system("guide", true), system("own", false),
+        system("enhanceDefinitions", true), deep, marker("chatHistory"), marker("dialogueExamples")],
+        "prompt_order": [{"character_id": 100_001, "order": order(&["main", "guide", "own", "enhanceDefinitions", "deep",
+            "dialogueExamples", "chatHistory"])}]});
+    let shown = picture(&composed(&converted(&preset).templates[0], mira()));
+    assert!(!shown.contains("TEXT-guide"), "{shown}");
+    for sent in ["TEXT-main", "TEXT-own", "TEXT-enhanceDefinitions", "TEXT-deep"] {
+        assert!(shown.contains(sent), "{sent}: {shown}");
+    }
+    let named: Vec<String> = notes(&preset).into_iter().filter(|note| note.contains("does not send it")).collect();
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert!(named[0].starts_with("prompt: guide: "), "{named:?}");
+}
+
+#[test]
+fn texts_without_a_place_are_named() {
+    let preset = json!({"temperature": 1, "system_prompt": "Top text A.", "jailbreak_prompt": "Topword",
+        "story_string": "{{description}}", "reverse_proxy": "http://127.0.0.1", "my_notes": "Two words.",
+        "prompts": [{"name": "First", "content": "One.", "enabled": false}, {"name": "Second", "content": "Two."}]});
+    let named = notes(&preset);
+    for field in ["system_prompt", "jailbreak_prompt", "story_string", "my_notes"] {
+        assert!(named.iter().any(|note| note.starts_with(&format!("{field}: not sent"))), "{field}: {named:?}");
+    }
+    assert!(!named.iter().any(|note| note.starts_with("reverse_proxy")), "{named:?}");
+    assert!(named.iter().any(|note| note.starts_with("prompt: dialogueExamples: ") && note.ends_with("not sent")));
+    let shown = picture(&composed(&converted(&preset).templates[0], mira()));
+    assert!(shown.contains("Two.") && !shown.contains("One."), "{shown}");
+    assert!(!notes(&prompt_manager()).iter().any(|note| note.starts_with("prompt: dialogueExamples")));
+}
+
+/// Of several names for one value, the one counts that SillyTavern reads in this kind of preset.
+#[test]
+fn of_several_names_the_right_one_is_used() {
+    let value = |preset: &Value, key: &str| {
+        converted(preset).sampling.unwrap().values.get(key).map(ToString::to_string).unwrap_or_default()
+    };
+    let of_chat = json!({"prompts": [], "openai_max_tokens": 5000, "genamt": 400, "temp": 0.1, "temperature": 0.9,
+        "rep_pen": 1.5, "repetition_penalty": 1.1, "freq_pen": 1, "frequency_penalty": 0.5, "presence_pen": 0.25});
+    let all = ["max_tokens", "temperature", "repeat_penalty", "frequency_penalty", "presence_penalty"];
+    assert_eq!(all.map(|key| value(&of_chat, key)), ["5000", "0.9", "1.1", "0.5", "0.25"]);
+    let named = notes(&of_chat);
+    for field in ["genamt: 400", "temp: 0.1", "rep_pen: 1.5", "freq_pen: 1"] {
+        assert!(named.iter().any(|note| note.starts_with(&format!("{field} is not used"))), "{field}: {named:?}");
+    }
+    let of_text = json!({"temp": 0.1, "temperature": 0.9, "genamt": 400, "max_tokens": 900, "top_p": 1});
+    assert_eq!(["max_tokens", "temperature"].map(|key| value(&of_text, key)), ["400", "0.1"]);
+    let of_service = json!({"openai_max_tokens": 800, "genamt": "400", "temp": "x", "temperature": 0.7});
+    assert_eq!(["max_tokens", "temperature"].map(|key| value(&of_service, key)), ["800", "0.7"]);
 }
 
 /// Settings of the chat and recalled memories have a place in an imported preset, too.
@@ -373,7 +438,7 @@ fn converts_turn_markers_to_chat_template() {
     assert_eq!(format.stop, ["<|end|>", "<|u|>", "<|a|>", "<|s|>"]);
     insta::assert_snapshot!(report(&converted), @r"
     user_alignment_message: left out: roles that must alternate are merged instead
-    names_behavior: left out: names before messages are a chat setting
+    names_behavior: not kept: messages are sent without names, except in groups
     ");
 }
 

@@ -134,6 +134,7 @@ impl Story {
         }));
         let digest = recalled.iter().map(|at| fact(&format!("d{at}"), &format!("standing fact {at}"), 1.0));
         let placed = recalled.iter().enumerate().map(|(index, at)| Placed {
+            injection_order: [50, 100, 200][at % 3],
             candidate: lore(&format!("{at}"), &format!("lore {at} {}", words(at * 3)), *at as f32),
             place: [
                 InsertionPoint::BeforeCharacter,

@@ -1,6 +1,7 @@
 //! Tests of zones, dropped blocks, and the order of dropping.
 
 use super::support::*;
+use context::frame::USUAL_ORDER;
 use context::{
     AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock,
     InsertionPoint, LoreSection, Placed, Placement, Setup, Source, Watermark, Zone, assemble,
@@ -392,7 +393,7 @@ fn only_edits_far_back_start_an_epoch() {
 }
 
 fn placed(place: InsertionPoint, role: PromptRole, order: i32, text: &str) -> Placed {
-    Placed { candidate: lore(text, text, 1.0), place, role, order, constant: false }
+    Placed { candidate: lore(text, text, 1.0), place, role, order, injection_order: USUAL_ORDER, constant: false }
 }
 
 #[test]
@@ -439,10 +440,88 @@ fn classic_places_texts_as_their_authors_intended() {
     ---
     User: last
     ");
+    frame.placed.retain(|placed| placed.role == PromptRole::System);
     let cache_first = first(&frame, 1_000).unwrap();
     let input = &cache_first.prompt.messages.last().unwrap().text;
     assert!(["before", "depth-two", "oldest"].iter().all(|text| input.contains(text)), "{input}");
     assert!(cache_first.context_blocks[0].1.iter().all(|block: &FrozenBlock| block.kind == BlockKind::Lore));
+}
+
+/// Texts at depths, in both placements: injection order first, then the role; lore keeps its own order.
+#[test]
+fn texts_at_a_depth_have_order_and_role() {
+    use PromptRole::{Character, System, User};
+    let section = |depth, injection_order, role, text: &str| Placed {
+        candidate: Candidate::new(BlockKind::Section, Source::Note, context::Reasons::default(), text),
+        injection_order,
+        constant: true,
+        ..placed(InsertionPoint::Depth(depth), role, 100, text)
+    };
+    let entry = |depth, role, order, text: &str| Placed {
+        constant: true,
+        ..placed(InsertionPoint::Depth(depth), role, order, text)
+    };
+    let shown = |placed: &[Placed], placement| {
+        let mut frame = frame(chat(3, 1), "A keeper.", "");
+        frame.placed = placed.to_vec();
+        let sent = with_setup(&frame, 1_000, &WindowState::default(), |setup| setup.placement = placement);
+        let messages = sent.prompt.messages[1..].iter().map(|message| format!("{:?}: {}", message.role, message.text));
+        messages.collect::<Vec<_>>().join(" | ")
+    };
+    for placement in [Placement::CacheFirst, Placement::Classic] {
+        let of_preset = [
+            section(1, 200, User, "c"),
+            section(1, 50, System, "a"),
+            section(1, 100, System, "b"),
+            section(6, 100, System, "six"),
+        ];
+        assert_eq!(
+            shown(&of_preset, placement),
+            "System: six | User: word | Character: word | System: a\nb | User: c | User: word",
+            "{placement:?}"
+        );
+        let one_order = [section(0, 100, System, "s"), section(0, 100, Character, "c"), section(0, 100, User, "u")];
+        assert_eq!(
+            shown(&one_order, placement),
+            "User: word | Character: word | User: word | Character: c | User: u | System: s",
+            "{placement:?}"
+        );
+        let of_book = [entry(1, Character, 2, "answer"), entry(1, User, 1, "question"), entry(1, System, 3, "rule")];
+        assert_eq!(
+            shown(&of_book, placement),
+            "User: word | Character: word | User: question | Character: answer | System: rule | User: word",
+            "{placement:?}"
+        );
+    }
+}
+
+/// Texts that stay in the context block stand in it by their depth, after the others.
+#[test]
+fn context_block_is_ordered_by_depth() {
+    let mut frame = frame(chat(1, 1), "A keeper.", "");
+    frame.placed = [(1, "one"), (6, "six"), (0, "zero"), (4, "four")]
+        .map(|(depth, text)| placed(InsertionPoint::Depth(depth), PromptRole::System, 1, text))
+        .into();
+    frame.placed.push(placed(InsertionPoint::BeforeCharacter, PromptRole::System, 1, "beside"));
+    let sent = first(&frame, 1_000).unwrap();
+    let input = &sent.prompt.messages.last().unwrap().text;
+    let found = ["beside", "six", "four", "one", "zero"].map(|text| input.find(text).unwrap());
+    assert!(found.is_sorted(), "{input}");
+}
+
+/// The prompt ends with the beginning of the reply, unless a reply is continued or has used tools.
+#[test]
+fn reply_begins_with_its_start() {
+    let mut frame = frame(chat(3, 1), "A keeper.", "");
+    frame.reply_start = "*She nods.* ".into();
+    let sent = first(&frame, 1_000).unwrap();
+    assert!(sent.prompt.continues);
+    let last = sent.prompt.messages.last().unwrap();
+    assert_eq!((last.role, last.text.as_str()), (PromptRole::Character, "*She nods.*"));
+    assert!(sent.segments.last().unwrap().text.ends_with("*She nods.*"), "{:?}", sent.segments.last());
+    frame.history.push(said(9, Role::Character, "Yes, and"));
+    let continued = first(&frame, 1_000).unwrap();
+    assert!(!text(&continued).contains("nods"));
 }
 
 /// Excluded sources are not sent, and the plan reports them.

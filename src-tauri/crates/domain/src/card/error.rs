@@ -12,7 +12,7 @@ pub enum CardError {
     PackedOtherwise { packed: &'static str },
     #[error("{what} takes {bytes} bytes, and the limit is {limit}. Use a smaller picture or a shorter card")]
     TooLarge { what: &'static str, bytes: usize, limit: usize },
-    #[error("the picture is incomplete: it ends inside its {chunk} chunk. Download or copy it again")]
+    #[error("this picture is incomplete. Download or copy it again")]
     Truncated { chunk: String },
     #[error("the picture is damaged ({problem}, at byte {offset}). Download or copy it again")]
     BrokenPng { offset: usize, problem: &'static str },

@@ -1,10 +1,12 @@
 //! Reads flat cards that are not V1: JSON of Pygmalion, and YAML or JSON of text-generation-webui. Adds the V1 fields
 //! and keeps the original ones.
 
-use saphyr_parser::{Event, Parser};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
 use super::CardError;
+use super::fields::{FieldType, KNOWN};
+use crate::file_kind;
 
 /// Maximum size of YAML, in bytes.
 const MAX_YAML: usize = 1 << 20;
@@ -48,21 +50,27 @@ pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardEr
         return Ok(None);
     }
     let Some(Value::Object(root)) = FlatReader::of(text)? else { return Ok(None) };
-    let is_card = NAMES
-        .iter()
-        .skip(1)
-        .any(|(ours, theirs)| root.contains_key(*ours) || theirs.iter().any(|theirs| root.contains_key(*theirs)));
-    Ok(Some(root).filter(|_| is_card))
+    Ok(Some(root).filter(file_kind::may_be_card))
 }
 
-/// Names other YAML files of text-generation-webui, for the error message.
+/// Names other YAML files, for the error message.
 pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_YAML)?;
     let has = |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     if has("instruction_template") || has("turn_template") {
         return Some("a text-generation-webui instruction template");
     }
-    (has("temperature") || has("top_p")).then_some("a text-generation-webui sampler preset")
+    if has("temperature") || has("top_p") {
+        return Some("a text-generation-webui sampler preset");
+    }
+    let kinds = [
+        (["description", "body"], "a form for reports of GitHub"),
+        (["description", "runs"], "an action of GitHub"),
+        (["on", "jobs"], "a workflow of GitHub"),
+        (["name", "about"], "a form for reports of GitHub"),
+        (["services", "services"], "a description of containers"),
+    ];
+    kinds.into_iter().find(|(keys, _)| keys.iter().all(|key| has(key))).map(|(_, what)| what)
 }
 
 /// YAML parser state: the open lists and maps, each map with the key that awaits its value.
@@ -73,12 +81,16 @@ struct FlatReader {
 }
 
 impl FlatReader {
-    /// Reads every scalar as a string, because card fields are strings.
+    /// Reads numbers, `true`, `false` and `null` as such, except in card fields that are texts.
     fn of(text: &str) -> Result<Option<Value>, CardError> {
         let mut reading = Self { open: Vec::new(), values: 0, whole: None };
         for event in Parser::new_from_str(text) {
             let Ok((event, _)) = event else { return Ok(None) };
             match event {
+                Event::Scalar(text, ScalarStyle::Plain, _, None) => {
+                    let value = reading.plain(text.into_owned());
+                    reading.put(value)?;
+                }
                 Event::Scalar(text, ..) => reading.put(Value::String(text.into_owned()))?,
                 Event::SequenceStart(..) => reading.enter(Value::Array(Vec::new()))?,
                 Event::MappingStart(..) => reading.enter(Value::Object(Map::new()))?,
@@ -90,6 +102,21 @@ impl FlatReader {
             }
         }
         Ok(reading.whole)
+    }
+
+    /// The value of a scalar without quotes, by YAML's core schema.
+    fn plain(&self, text: String) -> Value {
+        let is_key = matches!(self.open.last(), Some((Value::Object(_), None)));
+        let of_text = self.open.first().and_then(|(_, key)| key.as_deref()).is_some_and(is_text_field);
+        match text.as_str() {
+            _ if is_key => Value::String(text),
+            "" if of_text => Value::String(text),
+            "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+            _ if of_text => Value::String(text),
+            "true" | "True" | "TRUE" => Value::Bool(true),
+            "false" | "False" | "FALSE" => Value::Bool(false),
+            _ => number(&text).unwrap_or(Value::String(text)),
+        }
     }
 
     fn enter(&mut self, empty: Value) -> Result<(), CardError> {
@@ -123,4 +150,25 @@ impl FlatReader {
         }
         Ok(())
     }
+}
+
+/// Whether the card field with this name is a text or a list of texts.
+fn is_text_field(name: &str) -> bool {
+    let known = KNOWN.iter().any(|(field, kind)| *field == name && matches!(kind, FieldType::Text | FieldType::Texts));
+    known || NAMES.iter().any(|(ours, theirs)| *ours == name || theirs.contains(&name))
+}
+
+/// The number that a plain scalar stands for. A number that JSON cannot hold stays text.
+fn number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && digits.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | 'e' | 'E' | '+' | '-'));
+    if !is_number {
+        return None;
+    }
+    let unsigned = text.strip_prefix('+').unwrap_or(text);
+    if let Ok(whole) = unsigned.parse::<i64>() {
+        return Some(whole.into());
+    }
+    unsigned.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from)
 }

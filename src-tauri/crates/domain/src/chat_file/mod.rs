@@ -4,23 +4,30 @@
 //! In SillyTavern's files the first line describes the chat and each other line is a message.
 //! Dates are strings, exactly as the file contains them.
 
+mod assistants;
 mod other;
 mod read;
 mod risuai;
+mod talk_tree;
 mod transcript;
 mod versions;
 mod write;
 
 use serde_json::{Map, Value};
 
+pub use assistants::{AssistantExport, read_assistant};
 pub use other::{DetectedChats, OtherChats, detect_chats};
 pub use read::Losses;
 pub use risuai::{Greeting, RisuChat, from_risuai};
+pub use talk_tree::{Talk, TalkBranch};
 pub use transcript::Transcript;
 
 /// SillyTavern's `extra.type` of a narrator's message and of a note.
 const NARRATOR: &str = "narrator";
 const NOTE: &str = "comment";
+/// Field in `extra` of this app, and its value for an event.
+const OWN: &str = "inglenook";
+const EVENT: &str = "event";
 
 /// Maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
@@ -50,6 +57,10 @@ pub struct ChatFileMessage {
     pub hidden: bool,
     /// A note of the app or the user, not part of the conversation.
     pub note: bool,
+    /// An event of this app. Other apps show it as a note.
+    pub event: bool,
+    /// Names of picture files that come with the chat, or `data:` URIs.
+    pub pictures: Vec<String>,
     /// Never empty; oldest first.
     pub versions: Vec<MessageVersion>,
     /// Index into `versions` of the shown one.

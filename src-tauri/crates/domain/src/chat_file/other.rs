@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion, RisuChat, from_risuai};
+use super::{
+    AssistantExport, ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion, RisuChat, from_risuai,
+    read_assistant,
+};
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
@@ -22,6 +25,8 @@ pub enum DetectedChats {
     /// RisuAI's chats, and the number of items that are not chats.
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
+    /// Conversations with an assistant.
+    Assistant(AssistantExport),
     /// Name of a known but unsupported file type.
     Unsupported(&'static str),
 }
@@ -39,6 +44,9 @@ pub struct OtherChats {
 
 /// Detects and reads the chats in a JSON file; `None` for any other JSON.
 pub fn detect_chats(root: &Value) -> Option<DetectedChats> {
+    if let Some(export) = read_assistant(root) {
+        return Some(DetectedChats::Assistant(export));
+    }
     let root = match root {
         Value::Array(all) => {
             let is_line = |value: &Value| value.get("mes").is_some_and(Value::is_string);
@@ -263,9 +271,6 @@ fn unsupported(root: &Map<String, Value>) -> Option<&'static str> {
     }
     if has(&["storyContainerVersion"]) {
         return Some("a NovelAI story");
-    }
-    if has(&["mapping", "current_node"]) {
-        return Some("a ChatGPT conversation");
     }
     let said = |message: &Value| message.get("role").is_some() && message.get("content").is_some();
     list("messages").filter(|all| !all.is_empty() && all.iter().all(said)).map(|_| "a log of model requests")

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::versions::{OF_VERSION, Versions, shown, versions};
-use super::{ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE};
+use super::{
+    ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, EVENT, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE, OWN,
+};
 use crate::lenient_json::{self, Repair};
 
 /// Maximum length of a line, in bytes. Some contain pictures.
@@ -205,6 +207,7 @@ fn name_in(header: &Map<String, Value>, key: &str) -> String {
 fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMessage> {
     let text = line.get("mes")?.as_str()?.to_owned();
     let (kind, apart) = (kind(&line), is(&line, "is_system"));
+    let event = line.get("extra").and_then(|extra| extra.get(OWN)).is_some_and(|own| own == EVENT);
     // Only system messages have a kind. A message that the user hid keeps its author.
     let note = apart && !matches!(kind.as_str(), "" | NARRATOR);
     let by = match kind.as_str() {
@@ -221,7 +224,7 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
         _ => "",
     };
     for version in &mut all {
-        without_kind(&mut version.unused_fields, told);
+        without_kind(&mut version.unused_fields, told, event);
         losses.bound(&mut version.unused_fields, MAX_REST);
     }
     let (name, avatar) = (short(&line, "name"), short(&line, "original_avatar"));
@@ -231,8 +234,10 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
         name,
         avatar,
         by,
-        hidden: apart && !note,
-        note,
+        hidden: apart && !note && !event,
+        note: note && !event,
+        event,
+        pictures: Vec::new(),
         versions: all,
         selected,
         unused_fields: line,
@@ -245,10 +250,13 @@ fn kind(line: &Map<String, Value>) -> String {
 }
 
 /// Removes `extra.type` if it only repeats the kind of the message.
-fn without_kind(rest: &mut Map<String, Value>, told: &str) {
+fn without_kind(rest: &mut Map<String, Value>, told: &str, event: bool) {
     let Some(Value::Object(extra)) = rest.get_mut("extra") else { return };
     if !told.is_empty() && extra.get("type").and_then(Value::as_str) == Some(told) {
         extra.shift_remove("type");
+    }
+    if event {
+        extra.shift_remove(OWN);
     }
     if extra.is_empty() {
         rest.shift_remove("extra");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::versions::OF_VERSION;
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion, NARRATOR, NOTE};
+use super::{ChatFile, ChatFileAuthor, ChatFileMessage, EVENT, MessageVersion, NARRATOR, NOTE, OWN};
 
 impl ChatFile {
     /// Formats the chat as SillyTavern JSON lines.
@@ -25,7 +25,7 @@ fn line(said: &ChatFileMessage) -> Value {
     let mut line = Map::from_iter([
         ("name".to_owned(), json!(said.name)),
         ("is_user".to_owned(), json!(said.by == ChatFileAuthor::User)),
-        ("is_system".to_owned(), json!(said.hidden || said.note)),
+        ("is_system".to_owned(), json!(said.hidden || said.note || said.event)),
         ("send_date".to_owned(), json!(shown.date)),
         ("mes".to_owned(), json!(shown.text)),
         ("extra".to_owned(), extra(said, shown)),
@@ -57,7 +57,10 @@ fn extra(said: &ChatFileMessage, version: &MessageVersion) -> Value {
         Some(Value::Object(extra)) => extra.clone(),
         _ => Map::new(),
     };
-    let kind = match (said.note, said.by) {
+    if said.event {
+        extra.insert(OWN.to_owned(), EVENT.into());
+    }
+    let kind = match (said.note || said.event, said.by) {
         (true, _) => NOTE,
         (false, ChatFileAuthor::Narrator) => NARRATOR,
         _ => "",

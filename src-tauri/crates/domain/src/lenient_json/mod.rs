@@ -20,9 +20,25 @@ use serde_json::{Map, Value};
 pub const MAX_JSON: usize = 24 << 20;
 /// Maximum nesting depth. Real files stay below it. The parser accepts more, so a card upgrade can add a level.
 pub const MAX_DEPTH: usize = 100;
-/// Limits memory use to about 100 MB and leaves room for a lorebook of 10,000 full entries. A value needs about 70
+/// Limits memory use to about 100 MB and leaves room for a card with a lorebook of 10,000 full entries. A value needs about 70
 /// bytes, its key the same, and a non-empty object 500, so values are weighted.
 pub const MAX_VALUES: usize = 1_200_000;
+
+/// How large a JSON text may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of UTF-8.
+    pub bytes: usize,
+    /// Weighted values, as in [`MAX_VALUES`].
+    pub values: usize,
+}
+
+impl Limits {
+    /// For cards, presets and lines of chats.
+    pub const USUAL: Self = Self { bytes: MAX_JSON, values: MAX_VALUES };
+    /// For lorebooks and the exports of assistants: 100,000 full entries need about 10 million values and 1 GB.
+    pub const LARGE: Self = Self { bytes: 128 << 20, values: 12_000_000 };
+}
 
 /// A replaced fault, which strict JSON does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,12 +103,20 @@ pub struct Clean<'a> {
 /// # Errors
 /// [`JsonError::TooLarge`] or [`JsonError::TooComplex`] if the text would need too much memory.
 pub fn clean(bytes: &[u8]) -> Result<Clean<'_>, JsonError> {
+    clean_within(bytes, Limits::USUAL)
+}
+
+/// Works like [`clean`], with other limits.
+///
+/// # Errors
+/// The errors of [`clean`].
+pub fn clean_within(bytes: &[u8], limits: Limits) -> Result<Clean<'_>, JsonError> {
     // UTF-16 needs at most twice as many bytes as UTF-8.
-    check_size(bytes.len() / 2)?;
+    check_size(bytes.len() / 2, limits)?;
     let (text, repair) = encoding::decode(bytes);
-    check_size(text.len())?;
+    check_size(text.len(), limits)?;
     let mut repairs: Vec<Repair> = repair.into_iter().collect();
-    let (text, found) = scan::scan(text)?;
+    let (text, found) = scan::scan(text, limits)?;
     for one in found {
         match repairs.iter_mut().find(|known| known.fault == one.fault) {
             Some(known) => known.count += one.count,
@@ -107,7 +131,15 @@ pub fn clean(bytes: &[u8]) -> Result<Clean<'_>, JsonError> {
 /// # Errors
 /// [`JsonError`] if the text is still invalid JSON after the repairs, or exceeds the limits.
 pub fn read(bytes: &[u8]) -> Result<(Value, Vec<Repair>), JsonError> {
-    let Clean { text, repairs } = clean(bytes)?;
+    read_within(bytes, Limits::USUAL)
+}
+
+/// Works like [`read`], with other limits.
+///
+/// # Errors
+/// The errors of [`read`].
+pub fn read_within(bytes: &[u8], limits: Limits) -> Result<(Value, Vec<Repair>), JsonError> {
+    let Clean { text, repairs } = clean_within(bytes, limits)?;
     let value = serde_json::from_str(&text).map_err(|error| JsonError::Syntax {
         line: error.line(),
         column: error.column(),
@@ -145,9 +177,9 @@ pub fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
     scan::check_complexity(json)
 }
 
-fn check_size(bytes: usize) -> Result<(), JsonError> {
-    match bytes > MAX_JSON {
-        true => Err(JsonError::TooLarge { bytes, limit: MAX_JSON }),
+fn check_size(bytes: usize, limits: Limits) -> Result<(), JsonError> {
+    match bytes > limits.bytes {
+        true => Err(JsonError::TooLarge { bytes, limit: limits.bytes }),
         false => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{JsonError, MAX_DEPTH, MAX_VALUES, Repair, RepairKind, repair};
+use super::{JsonError, Limits, MAX_DEPTH, Repair, RepairKind, repair};
 
 const WEIGHT_OF_OBJECT: usize = 5;
 /// Length of an escape such as `\ud83d`, in bytes.
@@ -13,9 +13,9 @@ const NULL: &str = "null";
 const MAX_PLAIN_DIGITS: usize = 300;
 
 /// Replaces the faults. Returns the borrowed text if there are none.
-pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
+pub(super) fn scan(text: Cow<'_, str>, limits: Limits) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
-    let mut size = JsonSize::default();
+    let mut size = JsonSize::within(limits);
     let (json, mut at) = (text.as_bytes(), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
@@ -30,7 +30,7 @@ pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), Js
 }
 
 pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
-    let (mut size, mut at) = (JsonSize::default(), 0);
+    let (mut size, mut at) = (JsonSize::within(Limits::USUAL), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
         at = if byte == b'"' { end_of_string(json, at + 1) } else { at + 1 };
@@ -42,15 +42,14 @@ pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
 struct JsonSize {
     depth: usize,
     values: usize,
-}
-
-impl Default for JsonSize {
-    fn default() -> Self {
-        Self { depth: 0, values: 1 }
-    }
+    limit: usize,
 }
 
 impl JsonSize {
+    fn within(limits: Limits) -> Self {
+        Self { depth: 0, values: 1, limit: limits.values }
+    }
+
     /// Adds a byte outside strings.
     fn add(&mut self, byte: u8) -> Result<(), JsonError> {
         match byte {
@@ -63,8 +62,8 @@ impl JsonSize {
         if self.depth > MAX_DEPTH {
             return Err(JsonError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
         }
-        if self.values > MAX_VALUES {
-            return Err(JsonError::TooComplex { what: "too many values", limit: MAX_VALUES });
+        if self.values > self.limit {
+            return Err(JsonError::TooComplex { what: "too many values", limit: self.limit });
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
 use super::{BookError, MAX_FILE, Skipped, foreign};
 use crate::card::novelai_lorebook;
-use crate::lenient_json::{self, Repair};
+use crate::lenient_json::{self, Limits, Repair};
 
 /// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory use.
 const MAX_ENTRIES: usize = 100_000;
@@ -76,7 +76,7 @@ impl Book {
         }
         let inside = novelai_lorebook(bytes);
         let bytes = inside.as_deref().unwrap_or(bytes);
-        let (value, repairs) = lenient_json::read(bytes)?;
+        let (value, repairs) = lenient_json::read_within(bytes, Limits::LARGE)?;
         let (book, skipped) = Self::from_value(value)?;
         Ok(ReadBook { book, skipped, repairs })
     }
@@ -151,6 +151,13 @@ impl Book {
     /// Whether entries may trigger other entries.
     pub fn recursive_scanning(&self) -> Option<bool> {
         self.stated("recursive_scanning", "recursiveScanning")
+    }
+
+    /// Names of the entries that can never be used, because they have a text but no keys and need some. An entry without a
+    /// name gives the start of its text.
+    pub fn dead_entries(&self) -> Vec<String> {
+        let dead = self.entries.iter().filter(|entry| entry.is_dead());
+        dead.map(Entry::short_name).collect()
     }
 
     /// Returns the book in its original format. Every value that was not edited is unchanged.
@@ -240,7 +247,8 @@ impl Book {
         let mut skipped = Vec::new();
         for (index, (place, value)) in in_order(entries).into_iter().enumerate() {
             match check(value) {
-                Ok(raw) => {
+                Ok(mut raw) => {
+                    foreign::add_our_names(&mut raw, self.form != BookFormat::Native);
                     let entry = if self.is_card_format(&raw) {
                         Entry::from_card(index, raw)
                     } else {

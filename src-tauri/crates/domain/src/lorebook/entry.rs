@@ -220,6 +220,21 @@ impl Entry {
         Self::read_native(uid, values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
+    /// Whether the entry is switched on and has a text, but neither keys nor another way to be used.
+    pub(super) fn is_dead(&self) -> bool {
+        let keyless = self.keys.iter().all(|key| key.trim().is_empty());
+        let text = self.content.trim_start();
+        // Decorators at the start of the text can activate an entry.
+        keyless && !self.constant && !self.vectorized && !self.disable && !text.is_empty() && !text.starts_with("@@")
+    }
+
+    /// The title, or else the start of the text, as one line.
+    pub(super) fn short_name(&self) -> String {
+        let named = [&self.comment, &self.name, &self.content].into_iter().find(|text| !text.trim().is_empty());
+        let line = named.map(|text| text.trim().lines().next().unwrap_or_default()).unwrap_or_default();
+        line.chars().take(MAX_SHORT_NAME).collect()
+    }
+
     /// Reads SillyTavern's format. `name` is the entry's key in the map and replaces a missing `uid`.
     pub(super) fn from_native(name: &str, raw: Map<String, Value>) -> Self {
         let uid = raw.get("uid").and_then(String::read).unwrap_or_else(|| name.to_owned());
@@ -340,6 +355,9 @@ impl Entry {
         self
     }
 }
+
+/// Maximum length of a name in a list of entries, in characters.
+const MAX_SHORT_NAME: usize = 40;
 
 /// Fields that SillyTavern writes into the `extensions` of every entry of a card.
 const EXPORT_MARKS: [&str; 2] = ["selectiveLogic", "exclude_recursion"];

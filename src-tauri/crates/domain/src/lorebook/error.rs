@@ -4,11 +4,11 @@ use crate::lenient_json::JsonError;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BookError {
-    #[error("the file has {bytes} bytes, and the limit is {limit}")]
+    #[error("the lorebook takes {bytes} bytes, and the limit is {limit}. Split it into several lorebooks")]
     TooLarge { bytes: usize, limit: usize },
     #[error("the lorebook is not valid JSON, line {line}, column {column}: {problem}")]
     Json { line: usize, column: usize, problem: String },
-    #[error("the JSON has {what}; the limit is {limit}")]
+    #[error("the lorebook has {what}; the limit is {limit}. Split it into several lorebooks")]
     TooComplex { what: &'static str, limit: usize },
     #[error("this is not a lorebook: it has no list or map of \"entries\"")]
     NoEntries,

@@ -1,5 +1,6 @@
 //! Lorebooks: SillyTavern's JSON, the `character_book` of V2 and V3 cards, and stand-alone `lorebook_v3` files. Those
-//! of Agnai, NovelAI and RisuAI are converted to SillyTavern's format.
+//! of Agnai, NovelAI and RisuAI are converted to SillyTavern's format. Entries with other names for their fields get
+//! ours beside them.
 //!
 //! An [`Entry`] keeps the whole JSON it was read from, and its fields are a view on it. Writing changes only edited
 //! fields, so unknown data survives import, edit and export.
@@ -18,6 +19,7 @@ pub use binding::Binding;
 pub use book::{Book, BookFormat, ReadBook};
 pub use entry::{CharacterFilter, Entry, InsertionRole, KeyLogic, Position, Uid};
 pub use error::{BookError, Skipped};
+pub(crate) use foreign::native_entries;
 
 /// Maximum size of a file, in bytes.
-pub const MAX_FILE: usize = 64 << 20;
+pub const MAX_FILE: usize = 128 << 20;

@@ -8,7 +8,7 @@ pub(super) fn markup(text: &str) -> String {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(fence) = fence(line) {
-            html.push_str("<pre><code>");
+            html.push_str("<pre dir=\"ltr\"><code>");
             for code in lines.by_ref().take_while(|line| !closes(line, fence)) {
                 escape(code, &mut html);
                 html.push('\n');
@@ -95,7 +95,7 @@ mod tests {
             ("One\ntwo\n\nthree", "<p dir=\"auto\">One<br>\ntwo</p>\n<p dir=\"auto\">three</p>\n"),
             ("> so\n> it is\nno", "<blockquote dir=\"auto\">so<br>\nit is</blockquote>\n<p dir=\"auto\">no</p>\n"),
             ("a\n***\nb", "<p dir=\"auto\">a</p>\n<hr>\n<p dir=\"auto\">b</p>\n"),
-            ("```rust\n<x>*y*\n```\nz", "<pre><code>&lt;x&gt;*y*\n</code></pre>\n<p dir=\"auto\">z</p>\n"),
+            ("```rust\n<x>*y*\n```\nz", "<pre dir=\"ltr\"><code>&lt;x&gt;*y*\n</code></pre>\n<p dir=\"auto\">z</p>\n"),
             ("## A *title*", "<p class=\"heading\" dir=\"auto\">A <em>title</em></p>\n"),
             ("* one\n- two", "<p dir=\"auto\">• one<br>\n• two</p>\n"),
             ("*starts\nhere*", "<p dir=\"auto\"><em>starts<br>\nhere</em></p>\n"),
@@ -107,6 +107,6 @@ mod tests {
 
     #[test]
     fn unclosed_code_block_ends_with_the_message() {
-        assert_eq!(markup("~~~\n<b>"), "<pre><code>&lt;b&gt;\n</code></pre>\n");
+        assert_eq!(markup("~~~\n<b>"), "<pre dir=\"ltr\"><code>&lt;b&gt;\n</code></pre>\n");
     }
 }

@@ -76,7 +76,7 @@ impl ReadableMessage {
             name: said.name.clone(),
             by: said.by,
             hidden: said.hidden,
-            note: said.note,
+            note: said.note || said.event,
             text: version.text.clone(),
             thoughts: version.thoughts.clone(),
             ..Self::default()

@@ -48,11 +48,13 @@ impl Layer {
         (layer, problems)
     }
 
-    /// The layer of a prompt template, which suggests a maximum reply length.
-    pub fn of_template(reply_tokens: Option<u32>) -> Self {
-        let setting = setting("max_tokens");
-        let value = |setting: &'static Setting| setting.kind.check(ConfigValue::Whole(reply_tokens?)).ok();
-        Self(setting.and_then(|setting| Some((setting.key, value(setting)?))).into_iter().collect())
+    /// The layer of a prompt template, which suggests values for settings. Ignores invalid ones.
+    pub fn of_template(values: impl IntoIterator<Item = (&'static str, ConfigValue)>) -> Self {
+        let valid = |(key, value)| {
+            let setting = setting(key)?;
+            Some((setting.key, setting.kind.check(value).ok()?))
+        };
+        Self(values.into_iter().filter_map(valid).collect())
     }
 
     /// The layer of a sampler preset. Ignores values that are invalid or not sampler settings.

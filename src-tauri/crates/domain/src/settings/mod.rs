@@ -20,6 +20,7 @@ pub use list::{ENVIRONMENT_PREFIX, SETTINGS, Setting, SettingSection, Unit, Valu
 pub use owner::{Owner, Scope, SettingOrigin};
 pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};
 pub use words::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, FlashAttention, KvCacheType,
-    LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SpritePlace, StartMode,
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix, FlashAttention,
+    GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode,
+    SpritePlace, StartMode,
 };

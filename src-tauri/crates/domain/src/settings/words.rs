@@ -41,6 +41,14 @@ words! {
         Classic = "classic",
     }
 
+    /// Whose main prompt, text after the history and scenario a group chat sends.
+    GroupTexts {
+        /// Those of the character that speaks, as in SillyTavern.
+        Speaker = "speaker",
+        /// Those of the group: the template's instructions and the first character's scenario.
+        Group = "group",
+    }
+
     /// Whether a context block stays in the prompt after its turn.
     ContextRetention {
         AppendOnly = "append-only",
@@ -126,6 +134,16 @@ words! {
         Prefill = "prefill",
         /// Appends the `continue` prompt.
         Asking = "asking",
+    }
+
+    /// What stands between a reply and its continuation.
+    ContinuePostfix {
+        /// A blank after the end of a sentence, where the language writes one.
+        Auto = "auto",
+        Nothing = "none",
+        Space = "space",
+        Line = "line",
+        Paragraph = "paragraph",
     }
 
     /// Whether a model names chats when idle.

@@ -6,6 +6,7 @@ pub enum SlashCommand {
     Continue,
     Regenerate,
     Swipe,
+    DeleteSwipe,
     Impersonate,
     As,
     SendAs,
@@ -85,6 +86,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         "write the last reply again, as a new swipe; a hint such as \"shorter\" is for it alone",
     ),
     row(SlashCommand::Swipe, "swipe", Argument::Text, "[number]", "show the next swipe, or the one with this number"),
+    row(
+        SlashCommand::DeleteSwipe,
+        "delswipe",
+        Argument::Text,
+        "[number]",
+        "delete the shown swipe of the last reply for good, or the one with this number",
+    ),
     row(SlashCommand::Impersonate, "impersonate", Argument::None, "", "have your next message drafted"),
     row(
         SlashCommand::As,

@@ -31,8 +31,9 @@ pub struct TypedCommand<'t> {
     pub arguments: &'t str,
 }
 
-/// Tells a command from a text to send. A command is a slash, letters, and a space or the end; so `/usr/bin` and
-/// `1/2` are text. `//mode` is the text `/mode`.
+/// Tells a command from a text to send. A command is a slash, a word of letters, digits, `-`, `_` and `?`, and then a
+/// space, a bar or the end; so `/usr/bin` and `1/2` are text. A comment in `/* */` is the unknown command `*`: it
+/// begins a script, which must never reach a model. `//mode` is the text `/mode`.
 pub fn read(text: &str) -> Typed<'_> {
     let trimmed = text.trim();
     let Some(rest) = trimmed.strip_prefix('/') else { return Typed::Message(text) };
@@ -46,11 +47,25 @@ pub fn read(text: &str) -> Typed<'_> {
 }
 
 fn parse(rest: &str) -> Option<TypedCommand<'_>> {
-    let end = rest.find(|letter: char| !letter.is_alphabetic()).unwrap_or(rest.len());
+    if comment_length(rest).is_some() {
+        let (name, arguments) = rest.split_at(1);
+        return Some(TypedCommand { name, arguments: arguments.trim() });
+    }
+    let of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '?');
+    let end = rest.find(|letter: char| !of_word(letter)).unwrap_or(rest.len());
     let (name, arguments) = rest.split_at(end);
-    let ends = arguments.is_empty() || arguments.starts_with(char::is_whitespace);
+    let ends = arguments.is_empty() || arguments.starts_with(|next: char| next.is_whitespace() || next == '|');
     let is_text = name.is_empty() || WORDS.contains(&name.to_lowercase().as_str());
     (ends && !is_text).then_some(TypedCommand { name, arguments: arguments.trim() })
+}
+
+/// The length of the block comment at the start of `rest`, which follows a slash: `* remark */`, or `* remark *|` as
+/// SillyTavern writes it. `None` if there is none, or if it does not end.
+pub fn comment_length(rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('*')?;
+    let ends = |at: usize| inner[at + 1..].starts_with(['/', '|']);
+    let (end, _) = inner.match_indices('*').find(|(at, _)| ends(*at))?;
+    Some(1 + end + 2)
 }
 
 #[cfg(test)]
@@ -72,8 +87,27 @@ mod tests {
         assert_eq!(is_command("  /mode   deep work "), Some(("mode", "deep work")));
         assert_eq!(is_command("/note one\ntwo"), Some(("note", "one\ntwo")));
         assert_eq!(is_command("/hilfe"), Some(("hilfe", "")));
-        for text in ["/", "/usr/bin is full", "/ 3", "//", "/:", "1/2 cup", "/me", "/me waves", "a /mode", "", "/d20"] {
+        let texts =
+            ["/", "/usr/bin is full", "/ 3", "//", "/:", "1/2 cup", "/me", "/me waves", "a /mode", "", "/*wink*"];
+        for text in texts {
             assert_eq!(read(text), Typed::Message(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_scripts_are_commands() {
+        for (text, name, arguments) in [
+            ("/note-depth 4", "note-depth", "4"),
+            ("/qr-set-on Main", "qr-set-on", "Main"),
+            ("/?", "?", ""),
+            ("/_x", "_x", ""),
+            ("/v2 on", "v2", "on"),
+            ("/d20", "d20", ""),
+            ("/qr-list|/echo", "qr-list", "|/echo"),
+            ("/* step one */\n/setvar key=a 1", "*", "step one */\n/setvar key=a 1"),
+            ("/* step one *|", "*", "step one *|"),
+        ] {
+            assert_eq!(is_command(text), Some((name, arguments)), "{text}");
         }
     }
 
@@ -81,6 +115,7 @@ mod tests {
     fn two_slashes_escape_a_command() {
         assert_eq!(read("//mode study"), Typed::Message("/mode study"));
         assert_eq!(read(" //shrug hello "), Typed::Message("/shrug hello"));
+        assert_eq!(read("//note-depth 4"), Typed::Message("/note-depth 4"));
         assert_eq!(read("///mode"), Typed::Message("///mode"));
         assert_eq!(read("//host/share"), Typed::Message("//host/share"));
         assert_eq!(read("// a remark"), Typed::Message("// a remark"));

@@ -8,7 +8,7 @@ use domain::tool_call::{ToolCall, ToolResult};
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
-use super::ApiError;
+use super::{ApiError, ProviderClass};
 
 /// A model name that a client can send.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,6 +96,12 @@ pub struct ClientRequest {
     pub store: bool,
     /// The only message is the beginning of a text that the model continues.
     pub plain_text: bool,
+}
+
+/// Whether a local model failed because its grammar, or the JSON schema of the request, cannot be used.
+pub fn is_grammar_refused(error: &ApiError) -> bool {
+    matches!(error, ApiError::Provider { class: ProviderClass::BadRequest, hint, .. }
+        if hint.trim_end_matches('.').eq_ignore_ascii_case(local::GRAMMAR_HINT))
 }
 
 /// Why a reply ended.
@@ -196,6 +202,9 @@ pub enum ClientError {
     },
     #[error("{0}")]
     Forbidden(String),
+    /// A field of the request cannot be used with this model.
+    #[error("{message}")]
+    Field { param: String, message: String },
     #[error(transparent)]
     Failed(#[from] ApiError),
 }

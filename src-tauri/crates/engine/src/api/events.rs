@@ -95,6 +95,8 @@ pub enum Event {
 pub enum Changed {
     Characters,
     Chats,
+    /// The warnings about the user's data.
+    DataWarnings,
     /// The folders of both lists.
     Folders,
     /// The messages of chat `id`.

@@ -157,6 +157,8 @@ pub struct SuggestedModel {
     #[specta(type = f64)]
     pub bytes: u64,
     pub fits: Fits,
+    /// Estimated tokens per second without a graphics card; `null` if one holds the model, which is faster.
+    pub tokens_per_second: Option<f64>,
     /// The one that writes best and still answers quickly on this machine.
     pub best: bool,
     /// A file of its repository is in the library.

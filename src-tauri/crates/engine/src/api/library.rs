@@ -1,3 +1,4 @@
+use domain::shown_text::visible_line;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -276,6 +277,29 @@ pub struct ImportReport {
     /// The user cancelled it: files that are not in the report were not read.
     #[serde(default)]
     pub cancelled: bool,
+    /// Presets that were in use in the other app and are not used here, because the user has chosen others.
+    #[serde(default)]
+    pub choices: Vec<PresetChoice>,
+}
+
+/// A preset to use, with the setting that chooses it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PresetChoice {
+    pub setting: String,
+    pub value: String,
+    /// Its kind and name, for people.
+    pub name: String,
+}
+
+impl ImportReport {
+    /// Removes invisible letters from the names in the lines. They come from files of strangers.
+    pub(crate) fn clean_names(&mut self) {
+        let imported = self.imported.iter_mut().flat_map(|line| [&mut line.name, &mut line.file]);
+        let skipped = self.skipped.iter_mut().map(|line| &mut line.file);
+        let refused = self.refused.iter_mut().map(|line| &mut line.file);
+        imported.chain(skipped).chain(refused).for_each(|name| *name = visible_line(name));
+    }
 }
 
 /// A stored report, without its lines.

@@ -124,6 +124,11 @@ impl ApiGrant {
         Self { name: name.to_owned(), characters: None, raw_models: true, read_only: false }
     }
 
+    /// Whether anything is not allowed.
+    pub fn is_limited(&self) -> bool {
+        self.characters.is_some() || !self.raw_models || self.read_only
+    }
+
     pub fn allows_character(&self, id: &str) -> bool {
         self.characters.as_ref().is_none_or(|allowed| allowed.iter().any(|one| one == id))
     }

@@ -121,6 +121,10 @@ pub enum MemoryOwner {
         character: String,
         persona: Option<String>,
     },
+    /// All that were learned in a chat.
+    Chat {
+        chat: String,
+    },
     Everybody,
 }
 

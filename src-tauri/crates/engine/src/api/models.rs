@@ -110,6 +110,8 @@ pub enum Quirk {
     StrictRoles,
     /// The same without a system message: its text is sent as the user's.
     NoSystem,
+    /// The thoughts of the model are sent back with its replies.
+    ThoughtsBack,
 }
 
 /// A model of an endpoint. Its id can be chosen like that of the endpoint.

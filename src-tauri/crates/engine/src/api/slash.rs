@@ -71,7 +71,7 @@ pub struct CommandRefusal {
     pub command: String,
     /// The part of the text that is wrong; the usage if an argument is missing.
     pub value: String,
-    /// Names that the user may have meant.
+    /// Names that the user may have meant; what there is if none is similar.
     pub near: Vec<String>,
     /// The whole reason, in English.
     pub message: String,

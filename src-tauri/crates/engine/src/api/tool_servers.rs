@@ -17,6 +17,17 @@ pub struct ToolServer {
     pub state: ToolServerState,
     /// The tools that it offered when they were last listed.
     pub tools: Vec<ServerTool>,
+    /// The tools that were left out of that list, while the app runs.
+    pub left_out: Vec<LeftOutTool>,
+}
+
+/// A tool of a server that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOutTool {
+    /// Its name, or its number in the list.
+    pub name: String,
+    pub reason: String,
 }
 
 /// Transport to a server.

@@ -51,6 +51,17 @@ pub struct ToolRequest {
     pub description: String,
     /// A JSON object.
     pub arguments: String,
+    /// What the tool says about its arguments. The model has read it too.
+    pub argument_texts: Vec<ToolArgumentText>,
+}
+
+/// The description of an argument of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolArgumentText {
+    /// Its name, such as `files.path` for a part of an argument.
+    pub name: String,
+    pub about: String,
 }
 
 /// The user's answer to a [`ToolRequest`].

@@ -35,6 +35,9 @@ pub struct TurnOptions {
     pub pictures: Vec<Picture>,
     /// Source of the message.
     pub source: MessageSource,
+    /// The sender is a program whose key has limits: macros of its text stay as text, and nothing is forgotten at its
+    /// word.
+    pub limited_sender: bool,
     /// Options of a program that uses the local API.
     pub client: Option<Arc<ClientOptions>>,
 }

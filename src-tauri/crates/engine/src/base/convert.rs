@@ -7,6 +7,7 @@ use domain::card::Card;
 use domain::chat::{Emotion, Message, MessageSource, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
+use domain::plain_line::plain_line;
 use domain::settings::Owner;
 use domain::{CharacterId, MessageId, ToolCall, ToolRound};
 use store::{AssetHash, CharacterListItem, Listing};
@@ -248,13 +249,13 @@ pub(crate) fn listing(card: &Card) -> (Listing, String) {
 }
 
 fn tagline(card: &Card) -> String {
-    let text = if card.creator_notes().trim().is_empty() { card.description() } else { card.creator_notes() };
     let names = MacroScope { char: card.display_name(), user: "you", ..MacroScope::default() };
-    let line = macros::expand(text, &names, &mut MacroState::default()).text;
-    let line = line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let line = |text: &str| plain_line(&macros::expand(text, &names, &mut MacroState::default()).text);
+    let notes = line(card.creator_notes());
+    let line = if notes.is_empty() { line(card.description()) } else { notes };
     match line.char_indices().nth(TAGLINE) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line.to_owned(),
+        None => line,
     }
 }
 

@@ -75,7 +75,7 @@ impl From<TemplateError> for ApiError {
     fn from(error: TemplateError) -> Self {
         log(&error);
         Self::Provider {
-            message: error.to_string(),
+            message: sentence(&error.to_string()),
             hint: "Choose another model, or another build of this one.".into(),
             class: crate::api::ProviderClass::Model,
         }

@@ -37,6 +37,13 @@ fn sentences(mut text: &str) -> Option<Vec<GroupEvent>> {
     Some(events)
 }
 
+/// Whether this app wrote the text as an event of a group, such as the call upon a speaker.
+pub(crate) fn is_event(text: &str) -> bool {
+    let called = |inner: &str| inner.strip_suffix("'s turn.").is_some_and(|name| !name.trim().is_empty());
+    let inner = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
+    text == "(The narrator goes on.)" || called(inner) || !read(text).is_empty()
+}
+
 /// The first place where a sentence ends with the phrase, after a name.
 fn first<'p>(text: &str, kind: GroupEventKind, phrase: &'p str) -> Option<(usize, GroupEventKind, &'p str)> {
     let ends = |at: &usize| *at > 0 && matches!(text[at + phrase.len()..].chars().next(), None | Some(' '));
@@ -63,6 +70,16 @@ mod tests {
             assert_eq!(read(&text(&events)), events);
         }
         assert_eq!(text(&[event(Joins, "Ada"), event(Leaves, "Bo")]), "(Ada joins. Bo leaves.)");
+    }
+
+    #[test]
+    fn own_events_are_recognised() {
+        for event in ["(Bo's turn.)", "(The narrator goes on.)", "(Ada joins. Bo leaves.)"] {
+            assert!(is_event(event), "{event}");
+        }
+        for other in ["('s turn.)", "Bo's turn.", "(Bo's turn)", "called by the user", ""] {
+            assert!(!is_event(other), "{other}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use provider::Provider;
 use store::Store;
 
 use crate::base::clock::Clock;
+use crate::base::data_warnings::DataWarningList;
 use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
 use crate::base::options::Options;
@@ -29,6 +30,7 @@ struct BaseState {
     vision: Vision,
     idle: IdleWork,
     notices: Vec<String>,
+    data_warnings: DataWarningList,
     provider: Option<Arc<dyn Provider>>,
     tools: ToolSources,
     home: Option<PathBuf>,
@@ -36,8 +38,12 @@ struct BaseState {
 }
 
 impl Base {
-    /// `notices` are messages for the user about opening `store`.
-    pub(crate) fn new(store: Store, options: &Options, notices: Vec<String>) -> Self {
+    /// `notices` and `data_warnings` are messages for the user about opening `store`.
+    pub(crate) fn new(
+        store: Store,
+        options: &Options,
+        (notices, data_warnings): (Vec<String>, DataWarningList),
+    ) -> Self {
         let inner = BaseState {
             store,
             clock: options.clock.clone(),
@@ -46,6 +52,7 @@ impl Base {
             vision: Vision::default(),
             idle: IdleWork::default(),
             notices,
+            data_warnings,
             provider: options.provider.clone(),
             tools: options.tools.clone(),
             home: options.home.clone(),
@@ -85,6 +92,10 @@ impl Base {
 
     pub(crate) fn notices(&self) -> &[String] {
         &self.inner.notices
+    }
+
+    pub(crate) fn data_warnings(&self) -> &DataWarningList {
+        &self.inner.data_warnings
     }
 
     /// Folder in which other apps keep their data; `None` if the user has no home folder.

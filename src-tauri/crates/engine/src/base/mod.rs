@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod convert;
+pub(crate) mod data_warnings;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod files;
@@ -21,4 +22,5 @@ pub(crate) mod secrets;
 pub(crate) mod step;
 pub(crate) mod text_changes;
 pub(crate) mod tool_source;
+pub(crate) mod user_names;
 pub(crate) mod vision;

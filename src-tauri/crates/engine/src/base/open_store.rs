@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use store::{Notice, Store, StoreError};
 
+use crate::api::{DataWarning, DataWarningKind};
+use crate::base::clock::rfc3339;
+use crate::base::data_warnings::{self, DataWarningList};
 use crate::base::error::internal;
 use crate::base::options::Options;
 
@@ -38,6 +41,10 @@ pub(crate) struct OpenedStore {
     /// Rows of the settings table: JSON by key.
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) notices: Vec<String>,
+    /// Warnings of earlier sessions and of this start.
+    pub(crate) warnings: DataWarningList,
+    /// Some warnings are new.
+    pub(crate) has_new_warnings: bool,
 }
 
 pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenError> {
@@ -52,13 +59,44 @@ pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenErr
         other => other,
     })?;
     let stored = opened.store.read(|store| store.settings().all()).await.map_err(explain)?;
-    Ok(OpenedStore { notices: opened.notices.iter().filter_map(tell).collect(), settings: stored, store: opened.store })
+    let warnings = DataWarningList::load(stored.get(data_warnings::SETTING));
+    let since = rfc3339(options.clock.now());
+    let mut has_new_warnings = false;
+    if opened.notices.iter().any(|notice| matches!(notice, Notice::Restored(_))) {
+        // They were about the data that the backup has replaced.
+        for kind in [DataWarningKind::LogLost, DataWarningKind::TextsChanged, DataWarningKind::BackupFailed] {
+            has_new_warnings |= warnings.clear(kind);
+        }
+    }
+    for (kind, count, detail) in opened.notices.iter().filter_map(warning) {
+        has_new_warnings |= warnings.set(DataWarning { kind, count, detail, since: since.clone() });
+    }
+    let notices = opened.notices.iter().filter_map(tell).collect();
+    Ok(OpenedStore { notices, warnings, has_new_warnings, settings: stored, store: opened.store })
+}
+
+/// The warning about an event at startup: kind, number, detail.
+fn warning(notice: &Notice) -> Option<(DataWarningKind, u32, String)> {
+    match notice {
+        Notice::LogLost { changes } => {
+            Some((DataWarningKind::LogLost, u32::try_from(*changes).unwrap_or(u32::MAX), String::new()))
+        }
+        Notice::TextsChanged { detail } => Some((DataWarningKind::TextsChanged, 0, detail.clone())),
+        Notice::SecondPlaceMissing { folder } => {
+            let detail = format!("The folder {} is not available.", folder.display());
+            Some((DataWarningKind::SecondCopyFailed, 0, detail))
+        }
+        _ => None,
+    }
 }
 
 /// The notice for the user about an event at startup, if it matters to them.
 fn tell(notice: &Notice) -> Option<String> {
     match notice {
-        Notice::Created => None,
+        // Warnings are shown until they are over.
+        Notice::Created | Notice::LogLost { .. } | Notice::TextsChanged { .. } | Notice::SecondPlaceMissing { .. } => {
+            None
+        }
         Notice::Checked => {
             Some("Inglenook was not closed properly last time. Your data was checked, with no problems.".into())
         }
@@ -72,10 +110,6 @@ fn tell(notice: &Notice) -> Option<String> {
         Notice::NotRestored { detail } => {
             Some(format!("The backup was not restored, and nothing has changed: {detail}."))
         }
-        Notice::SecondPlaceMissing { folder } => Some(format!(
-            "The second backup folder, {}, is not available. Connect it, or choose another in Settings, Backups.",
-            folder.display()
-        )),
         Notice::Upgraded { backup, .. } => {
             Some(format!("Your data was upgraded. A copy of the old data is in {}.", backup.display()))
         }

@@ -40,17 +40,19 @@ impl Secret {
 pub(crate) struct Secrets {
     keychain: Option<Arc<CredentialStore>>,
     session: Mutex<HashMap<Secret, String>>,
+    /// Secrets for this run only, which come before the stored ones.
+    given: Mutex<HashMap<Secret, String>>,
 }
 
 impl Secrets {
     /// Finds the keychain of this system. Blocks until it answers.
     pub(crate) fn find() -> Self {
-        Self { keychain: keychain(), session: Mutex::default() }
+        Self { keychain: keychain(), session: Mutex::default(), given: Mutex::default() }
     }
 
     /// Keeps secrets in memory, for tests and for systems without a keychain.
     pub(crate) fn for_session() -> Self {
-        Self { keychain: None, session: Mutex::default() }
+        Self { keychain: None, session: Mutex::default(), given: Mutex::default() }
     }
 
     /// Whether secrets are lost when the app closes.
@@ -58,7 +60,20 @@ impl Secrets {
         self.keychain.is_none()
     }
 
+    /// Uses a secret until the app ends, instead of a stored one.
+    pub(crate) fn give(&self, id: Secret, text: String) {
+        lock(&self.given).insert(id, text);
+    }
+
+    /// The secret that was given for this run.
+    pub(crate) fn given(&self, id: Secret) -> Option<String> {
+        lock(&self.given).get(&id).cloned()
+    }
+
     pub(crate) fn get(&self, id: Secret) -> ApiResult<Option<String>> {
+        if let Some(given) = self.given(id) {
+            return Ok(Some(given));
+        }
         let Some(entry) = self.entry(id)? else { return Ok(self.session().get(&id).cloned()) };
         match entry.get_password() {
             Ok(key) => Ok(Some(key)),
@@ -68,6 +83,7 @@ impl Secrets {
     }
 
     pub(crate) fn set(&self, id: Secret, key: &str) -> ApiResult<()> {
+        lock(&self.given).remove(&id);
         match self.entry(id)? {
             Some(entry) => entry.set_password(key).map_err(|error| refused(&error)),
             None => {
@@ -78,6 +94,7 @@ impl Secrets {
     }
 
     pub(crate) fn remove(&self, id: Secret) -> ApiResult<()> {
+        lock(&self.given).remove(&id);
         let Some(entry) = self.entry(id)? else {
             self.session().remove(&id);
             return Ok(());
@@ -94,8 +111,12 @@ impl Secrets {
     }
 
     fn session(&self) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
+}
+
+fn lock(secrets: &Mutex<HashMap<Secret, String>>) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
+    secrets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn keychain() -> Option<Arc<CredentialStore>> {

@@ -4,19 +4,18 @@
 use crate::base::files::read_capped;
 use std::path::{Path, PathBuf};
 
-use domain::archive::{ArchiveError, MAX_ARCHIVE};
-use domain::card::{self, Card, CardError, Warning};
-use domain::lorebook::Book;
-use serde_json::Value;
+use domain::archive::MAX_ARCHIVE;
+use domain::card::{self, Card, Warning};
+use domain::lorebook;
 use store::{AssetHash, Character};
 
 use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files;
-use crate::base::picture::{self, PngPicture};
+use crate::import::card_notes::{NO_CARD, git_lfs_pointer, notes, picture_of, refusal};
+use crate::import::group_files::WITHOUT_CHAT;
 use crate::import::handle::Imports;
 use crate::import::known_files::Json;
-use crate::import::lorebooks;
 use crate::library::characters::card_of;
 
 const ARCHIVE: &str = "application/zip";
@@ -24,8 +23,6 @@ const ARCHIVE: &str = "application/zip";
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
 /// Extensions of files that can only be chats.
 pub(crate) const CHATS: [&str; 2] = ["jsonl", "txt"];
-/// Refusal kind of a picture without a card.
-pub(crate) const NO_CARD: &str = "noCard";
 /// Extensions of files that may be archives. A card with its pictures and sounds may be larger than a card alone.
 const ARCHIVES: [&str; 6] = ["charx", "byaf", "jpg", "jpeg", "zip", "exe"];
 
@@ -40,10 +37,19 @@ impl Imports {
         let mut report = ImportReport::default();
         let found = tokio::task::spawn_blocking(move || files(paths)).await;
         let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
+        let mut groups = Vec::new();
         for (path, asked_for) in files {
             self.import_path(&path, asked_for, &mut report).await?;
+            if report.refused.pop_if(|last| last.reason.starts_with(WITHOUT_CHAT)).is_some() {
+                groups.push(path);
+            }
+        }
+        // Their chats may have come after them.
+        for path in groups {
+            self.import_path(&path, true, &mut report).await?;
         }
         report.skipped.extend(left_out);
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -71,6 +77,7 @@ impl Imports {
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
         }
+        report.clean_names();
         Ok(report)
     }
 
@@ -89,8 +96,12 @@ impl Imports {
             return Ok(());
         }
         let file = path.to_owned();
-        let limit = if ARCHIVES.iter().any(|known| ending == *known) { MAX_ARCHIVE } else { card::MAX_FILE };
-        let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, "a card"));
+        let (limit, what) = match ending.to_str() {
+            Some(ending) if ARCHIVES.contains(&ending) => (MAX_ARCHIVE, "an archive"),
+            Some("json") => (lorebook::MAX_FILE, "a JSON file"),
+            _ => (card::MAX_FILE, "a card"),
+        };
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, what));
         match read.await.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => {
                 let before = report.refused.len();
@@ -137,6 +148,10 @@ impl Imports {
 
     /// Imports a file that is not a bundle.
     pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
+        if let Some(reason) = git_lfs_pointer(&bytes) {
+            report.refused.push(Refused { file, kind: "unknownFormat".into(), reason });
+            return Ok(());
+        }
         let read = move || {
             let json = Json::read(&bytes);
             (bytes, json)
@@ -226,28 +241,6 @@ impl Imports {
     }
 }
 
-/// Decodes the picture of a card. `Err` holds the reason for a warning. Blocks.
-pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<PngPicture>, String> {
-    match card::picture(file, card).map_err(|error| error.to_string())? {
-        Some(found) => picture::decode(&found).map(Some).map_err(|error| error.to_string()),
-        None => Ok(None),
-    }
-}
-
-/// Import notes about the lorebook and scripts of a card. Slow for large books.
-pub(crate) fn notes(card: &Card) -> Vec<String> {
-    let skipped = card.character_book().map(|book| Book::from_character_book(book).1).unwrap_or_default();
-    let mut notes: Vec<String> =
-        lorebooks::warnings(&skipped).into_iter().map(|entry| format!("its lorebook: {entry}")).collect();
-    let scripts = card.extensions().and_then(|all| all.get("regex_scripts")).and_then(Value::as_array);
-    let scripts = scripts.map_or(0, |scripts| scripts.iter().filter(|script| script.is_object()).count());
-    if scripts > 0 {
-        let wait = if scripts == 1 { "1 regex script needs" } else { &*format!("{scripts} regex scripts need") };
-        notes.push(format!("{wait} your permission: allow them under Scripts in the character's editor"));
-    }
-    notes
-}
-
 /// MIME type under which the file of a card is stored.
 fn mime(card: &[u8]) -> &'static str {
     match card {
@@ -283,26 +276,4 @@ fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
     }
     files.sort_by_key(|(path, _)| path.extension().is_some_and(|ending| CHATS.iter().any(|known| ending == *known)));
     (files, left_out)
-}
-
-/// The refusal kind for the API.
-pub(crate) fn refusal(error: &CardError) -> &'static str {
-    match error {
-        CardError::UnknownFormat { .. } | CardError::PackedOtherwise { .. } => "unknownFormat",
-        CardError::TooLarge { .. } | CardError::TooComplex { .. } => "tooLarge",
-        CardError::Truncated { .. } | CardError::BrokenPng { .. } | CardError::NotUnpacked { .. } => "damaged",
-        CardError::NoCard => NO_CARD,
-        CardError::Locked => "locked",
-        CardError::Archive(error) => match error {
-            ArchiveError::TooLarge { .. }
-            | ArchiveError::TooManyMembers { .. }
-            | ArchiveError::MemberTooLarge { .. }
-            | ArchiveError::TotalTooLarge { .. }
-            | ArchiveError::Ratio { .. } => "tooLarge",
-            ArchiveError::Damaged { .. } => "damaged",
-            _ => "unsafeArchive",
-        },
-        CardError::NoName { .. } | CardError::NameTooLong { .. } => "noName",
-        _ => "malformed",
-    }
 }

@@ -8,7 +8,9 @@ use tokio::sync::mpsc;
 
 use crate::api::{ImportReport, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::any_file::{CHATS, NO_CARD, refusal};
+use crate::import::any_file::CHATS;
+use crate::import::assistants::packed_assistant;
+use crate::import::card_notes::{NO_CARD, refusal};
 use crate::import::handle::Imports;
 
 /// Name and content of a file in the archive.
@@ -23,11 +25,22 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<Option<Vec<u8>>> {
         let look = move || {
+            if let Some(export) = packed_assistant(&bytes) {
+                return (bytes, Err(export));
+            }
             let about = Bundle::open(&bytes).map(|bundle| bundle.map(|bundle| bundle.left_out()));
-            (bytes, about)
+            (bytes, Ok(about))
         };
         let (bytes, about) =
             tokio::task::spawn_blocking(look).await.map_err(|_| internal("an archive could not be read"))?;
+        let about = match about {
+            Ok(about) => about,
+            Err(export) => {
+                drop(bytes);
+                self.import_packed_assistant(file, export, report).await?;
+                return Ok(None);
+            }
+        };
         // Invalid archives fall through to the card import, which reports the error.
         let Ok(Some(left_out)) = about else { return Ok(Some(bytes)) };
         let (send, mut unpacked) = mpsc::channel(1);

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::any_file::{notes, picture_of};
+use crate::import::card_notes::{notes, picture_of};
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, file_name, stem};

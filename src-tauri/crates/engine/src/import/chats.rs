@@ -4,21 +4,27 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, ChatFile, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat, Transcript,
-    detect_chats,
+    self, AssistantExport, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats,
+    RisuChat, Transcript, detect_chats,
 };
-use domain::{CharacterId, ChatId, PersonaId, lenient_json};
+use domain::plain_line::plain_line;
+use domain::{CharacterId, ChatId, PersonaId, file_kind, lenient_json};
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
+use crate::import::assistants::Pictures;
+use crate::import::card_notes::git_lfs_pointer;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::sillytavern::folder::{composed, file_name};
+use crate::import::sillytavern::groups::{GroupFile, Participants};
 use crate::library::bookmarks::import_links;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
+/// Maximum characters of a title that is made from a message.
+const FIRST_WORDS: usize = 40;
 /// Number of lines that a warning lists.
 const NAMED: usize = 8;
 /// Refusal kind of a chat without messages.
@@ -36,6 +42,7 @@ impl Imports {
         for file in files {
             self.import_chat_file(&file, Some(with), &mut report).await?;
         }
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -50,7 +57,8 @@ impl Imports {
         file: String,
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
-        let report = self.import_one_chat_of_many(character, file, bytes).await?;
+        let mut report = self.import_one_chat_of_many(character, file, bytes).await?;
+        report.clean_names();
         self.report_import(&report).await;
         Ok(report)
     }
@@ -96,12 +104,19 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
+        if let Some(reason) = git_lfs_pointer(&bytes) {
+            refuse(report, file, "unknownFormat", reason);
+            return Ok(());
+        }
         let kind = ending(&file);
         let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
         match look.map_err(|_| internal("a chat could not be read"))? {
             DetectedChat::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
             DetectedChat::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
             DetectedChat::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            DetectedChat::Assistant(export) => {
+                self.import_assistant(file, export, with, &Pictures::new(), report).await?;
+            }
             DetectedChat::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
             DetectedChat::Refused(kind, reason) => refuse(report, file, kind, reason),
         }
@@ -116,7 +131,9 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<ChatId>> {
-        let character = match with {
+        let mut part = self.participants(&chat, with).await?;
+        let heard = part.as_ref().and_then(|part| part.members.first().copied());
+        let character = match with.or(heard) {
             Some(id) => id,
             None => match self.whose(&chat).await? {
                 Ok(id) => id,
@@ -130,12 +147,23 @@ impl Imports {
             self.skip_chat(known, character, file, report).await?;
             return Ok(Some(known));
         }
-        let title = without_time(&title(&file)).to_owned();
+        // The file may name another character, or none.
+        let name = self.library().character(character).await?.name;
+        let title = without_name(without_time(&title(&file)), &name, &chat);
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
-        let new = NewChat { title: named, source, ..NewChat::of(chat, character, persona) };
+        let unheard = part.as_ref().map(|part| part.unheard(&chat).join(", ")).filter(|names| !names.is_empty());
+        warnings.extend(unheard.map(|names| format!("the library has no {names}: their messages keep these names")));
+        let Participants { members, voices, .. } = part.take().unwrap_or_default();
+        let members: Vec<CharacterId> = members.into_iter().filter(|member| *member != character).collect();
+        let is_group = !members.is_empty();
+        let new = NewChat { title: named, source, members, voices, ..NewChat::of(chat, character, persona) };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        if is_group {
+            let GroupFile { settings, .. } = GroupFile::read(&serde_json::Value::Null);
+            self.keep_group(id, settings, Vec::new(), String::new()).await?;
+        }
         let (named, now) = (file.clone(), self.base().now());
         let link = move |store: &mut store::WriteTransaction<'_>| import_links(store, id, character, &named, now);
         self.base().store().write(link).await?;
@@ -196,6 +224,7 @@ enum DetectedChat {
     Chat(Box<ChatRead>),
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
+    Assistant(AssistantExport),
     Talk(Transcript),
     /// Kind and reason of the refusal.
     Refused(&'static str, String),
@@ -216,6 +245,7 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
     match chats_in(bytes) {
         Some(DetectedChats::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
         Some(DetectedChats::Other(chats)) => DetectedChat::Other(chats),
+        Some(DetectedChats::Assistant(export)) => DetectedChat::Assistant(export),
         Some(DetectedChats::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
         Some(DetectedChats::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
     }
@@ -223,7 +253,7 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
 
 /// Reads the chats in a file that is one JSON value.
 fn chats_in(bytes: &[u8]) -> Option<DetectedChats> {
-    detect_chats(&lenient_json::read(bytes).ok()?.0)
+    detect_chats(&lenient_json::read_within(bytes, file_kind::limits_of(bytes)).ok()?.0)
 }
 
 pub(crate) fn unsupported(what: &str) -> String {
@@ -287,6 +317,25 @@ pub(crate) fn without_time(title: &str) -> &str {
     if is_time && before_day.len() < date.len() && before_day.ends_with('-') { date } else { title }
 }
 
+/// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01" becomes "2025-03-01". If
+/// the name is all, the first words of the user take its place.
+fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
+    let name = composed(name).to_lowercase();
+    let repeats = |part: &&str| composed(part.trim()).to_lowercase() == name;
+    let parts: Vec<&str> = title.split(" - ").filter(|part| !repeats(part)).collect();
+    if !parts.is_empty() {
+        return parts.join(" - ");
+    }
+    let said = chat.messages.iter().find(|message| message.by == ChatFileAuthor::User);
+    let words = said.map(|message| plain_line(&message.shown().text)).unwrap_or_default();
+    let short: String = words.chars().take(FIRST_WORDS).collect();
+    match (short.is_empty(), short.len() < words.len()) {
+        (true, _) => title.to_owned(),
+        (_, true) => format!("{}…", short.rsplit_once(' ').map_or(short.as_str(), |(whole, _)| whole)),
+        (_, false) => short,
+    }
+}
+
 /// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
 pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     match kind {
@@ -301,7 +350,26 @@ pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason
 
 #[cfg(test)]
 mod tests {
+    use domain::chat_file::MessageVersion;
+
     use super::*;
+
+    #[test]
+    fn title_does_not_repeat_the_name() {
+        let chat = |said: &str| {
+            let version = MessageVersion { text: said.to_owned(), ..MessageVersion::default() };
+            let message =
+                ChatFileMessage { by: ChatFileAuthor::User, versions: vec![version], ..ChatFileMessage::default() };
+            ChatFile { messages: vec![message], ..ChatFile::default() }
+        };
+        let shown = |title: &str, said: &str| without_name(title, "Nora", &chat(said));
+        assert_eq!(shown("Nora - 2025-03-01", "Hi."), "2025-03-01");
+        assert_eq!(shown("Branch #1 - nora - 2025-03-01", "Hi."), "Branch #1 - 2025-03-01");
+        assert_eq!(shown("Nora at sea", "Hi."), "Nora at sea");
+        assert_eq!(shown("Nora", "*Good* evening."), "Good evening.");
+        assert_eq!(shown("Nora", &"word ".repeat(20)), "word word word word word word word word…");
+        assert_eq!(shown("Nora", "..."), "Nora");
+    }
 
     #[test]
     fn title_has_the_date_and_no_time_of_day() {

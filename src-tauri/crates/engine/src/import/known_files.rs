@@ -1,18 +1,23 @@
 //! Detects the kind of a JSON file that is not a card by its content, and imports or refuses it.
 
-use context::convert::{ConvertError, MAX_BYTES, kind_of};
+use std::path::Path;
+
+use context::convert::{ConvertError, ConvertedKind, MAX_BYTES, kind_of};
 use domain::card::CardError;
 use domain::chat_file::{self, DetectedChats};
-use domain::file_kind::{self, UnsupportedFile};
+use domain::file_kind::{self, Translated, UnsupportedFile};
 use domain::lenient_json::{self, Clean, JsonError};
 use serde_json::{Value, json};
 
 use crate::api::{ImportReport, Refused};
 use crate::base::error::ApiResult;
-use crate::import::any_file::refusal;
+use crate::import::card_notes::refusal;
 use crate::import::chats::unsupported;
 use crate::import::handle::Imports;
 use crate::import::lorebooks::{beyond_limits, is_lorebook};
+
+/// Length of the beginning that tells the kind of a file that is too large, in bytes.
+const MAX_START: usize = 64 << 10;
 
 /// A parsed JSON file.
 pub(crate) struct Json {
@@ -29,11 +34,10 @@ impl Json {
         if !lenient_json::begins_as_json(bytes) {
             return Ok(None);
         }
-        let refused = |error: JsonError| {
-            let error = CardError::from(error);
-            (refusal(&error), error.to_string())
-        };
-        let Clean { text, repairs } = lenient_json::clean(bytes).map_err(refused)?;
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_START)]);
+        let refused = |error: JsonError| (refusal(&CardError::from(error.clone())), too_large(&start, &error));
+        let Clean { text, repairs } =
+            lenient_json::clean_within(bytes, file_kind::limits_of(bytes)).map_err(refused)?;
         let value = serde_json::from_str(&text).map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
@@ -56,6 +60,15 @@ impl Imports {
     ) -> ApiResult<bool> {
         let before = report.imported.len();
         let Json { text, value, repairs } = json;
+        let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(Translated { value, mut notes }) = file_kind::translated(&value, &stem) {
+            Box::pin(self.import_one(file.to_owned(), value.to_string().into_bytes(), report)).await?;
+            if let Some(first) = report.imported.get_mut(before) {
+                notes.extend(repairs);
+                first.warnings.splice(0..0, notes);
+            }
+            return Ok(true);
+        }
         let done = self.import_by_content(file, bytes, (text, value), report).await?;
         // Lorebooks report their own repairs, because pictures can contain them too.
         if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
@@ -80,6 +93,8 @@ impl Imports {
             return Ok(true);
         }
         if is_lorebook(&value) {
+            // Reading the book needs much memory for a large one.
+            drop((text, value));
             return self.import_book_file(file, bytes, report).await;
         }
         match chat_file::detect_chats(&value) {
@@ -103,16 +118,24 @@ impl Imports {
             return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
         }
         if let Some(UnsupportedFile { what, instead }) = file_kind::foreign(&value) {
+            if what == file_kind::GROUP {
+                self.import_group_file(file, &value, report).await?;
+                return Ok(true);
+            }
             let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
             let reason = format!("this is {what}, which is not supported{way_out}");
             report.refused.push(refused(file, "unsupported", reason));
             return Ok(true);
         }
-        let may_be_card = value.as_object().is_some_and(file_kind::may_be_card);
-        let is_named = is_named_preset(&value);
-        let too_large = text.len() > MAX_BYTES && value.as_object().is_some_and(|root| kind_of(root).is_some());
+        let root = value.as_object();
+        let may_be_card = root.is_some_and(file_kind::may_be_card);
+        let is_preset = root.is_some_and(|root| {
+            let certain = file_kind::is_certain_card(root) || root.contains_key("data");
+            !certain && kind_of(root).is_some_and(|kind| !may_be_card || kind != ConvertedKind::Sampler)
+        });
+        let too_large = text.len() > MAX_BYTES && is_preset;
         drop(value);
-        if (!may_be_card || is_named)
+        if (!may_be_card || is_preset)
             && let Some(imported) = self.import_preset(file, text.as_bytes()).await?
         {
             report.imported.extend(imported);
@@ -139,6 +162,23 @@ impl Imports {
     }
 }
 
+/// The reason for a file above the limits, which names its kind.
+fn too_large(start: &str, error: &JsonError) -> String {
+    let kind = file_kind::guess_damaged_kind(start);
+    let advice = match kind {
+        "lorebook" => " Split it into several lorebooks.",
+        "card" => " Use a shorter card.",
+        _ => "",
+    };
+    match error {
+        JsonError::TooLarge { bytes, limit } => {
+            format!("the {kind} has {bytes} bytes of JSON, and the limit is {limit}.{advice}")
+        }
+        JsonError::TooComplex { what, limit } => format!("the {kind} has {what}, and the limit is {limit}.{advice}"),
+        other => CardError::from(other.clone()).to_string(),
+    }
+}
+
 /// Refusal of an unknown JSON file.
 fn unknown(file: &str) -> Refused {
     let reason = "this is a JSON file of an unknown kind: it has none of the fields of a card, a lorebook, a \
@@ -153,12 +193,4 @@ fn refused(file: &str, kind: &str, reason: String) -> Refused {
 /// All template versions have one of these fields.
 fn may_be_template(file: &Value) -> bool {
     file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
-}
-
-/// Detects SillyTavern presets for instruct, context and system prompts, and RisuAI presets. They have a name, which is
-/// enough for the oldest cards, so they could pass as cards.
-fn is_named_preset(file: &Value) -> bool {
-    let has = |names: &[&str]| names.iter().any(|name| file.get(name).is_some());
-    has(&["input_sequence", "story_string", "content", "mainPrompt"])
-        && !has(&["spec", "data", "description", "first_mes", "char_name"])
 }

@@ -5,15 +5,19 @@ use std::collections::HashMap;
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
 use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolRound};
-use store::{NewMessage, NewSwipe};
+use store::{AssetHash, NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::api::Changed;
 use crate::base::error::ApiResult;
+use crate::base::group_events;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
 use crate::library::chat_macros::StoredMacroState;
+use crate::library::pictures::MAX_PICTURES;
 use crate::library::{exported_rounds, foreign_chat};
+
+const THOUGHTS_END: &str = "</think>";
 
 impl Imports {
     /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
@@ -26,7 +30,7 @@ impl Imports {
 
     /// Stores an imported chat in one transaction.
     pub(crate) async fn keep_chat(&self, new: NewChat) -> ApiResult<ChatId> {
-        let NewChat { mut file, character, persona, title, source, members, voices } = new;
+        let NewChat { mut file, character, persona, title, source, members, voices, pictures } = new;
         let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
         // The default persona needs no stored name.
         let user = match persona {
@@ -34,7 +38,7 @@ impl Imports {
             _ => String::new(),
         };
         let name = self.library().character(character).await?.name;
-        let own = Own { id: character, name, user: file.user.clone(), voices };
+        let own = Own { id: character, name, user: file.user.clone(), voices, pictures };
         let mut when = self.library().foreign_date(&file.created).unwrap_or(now);
         let created = when;
         let mut messages = Vec::new();
@@ -84,17 +88,24 @@ impl Imports {
     /// Converts a message. Adds a speaker if it is not the chat's own character.
     fn message_of(
         &self,
-        said: ChatFileMessage,
+        mut said: ChatFileMessage,
         chat: ChatId,
         (created, undated): (Timestamp, bool),
         own: &Own,
     ) -> ForeignMessage {
+        // Older exports of this app do not mark their events.
+        if said.note && group_events::is_event(&said.shown().text) {
+            (said.note, said.event) = (false, true);
+        }
         let role = match said.by {
+            _ if said.event => Role::Event,
             ChatFileAuthor::User => Role::User,
             ChatFileAuthor::Character => Role::Character,
             ChatFileAuthor::Narrator => Role::Narrator,
         };
         let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
+        let pictures = said.pictures.iter().filter_map(|name| own.pictures.get(name).cloned());
+        let pictures = pictures.take(MAX_PICTURES).collect();
         let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
         let (mut kept_of_swipes, mut rounds) = (Vec::new(), Vec::new());
         let swipe = |mut version: MessageVersion| {
@@ -105,10 +116,14 @@ impl Imports {
                 rounds.push((id, of_tools));
             }
             kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
+            let text = match role {
+                Role::Character => with_opened_thoughts(version.text),
+                _ => version.text,
+            };
             NewSwipe {
                 id,
                 created,
-                text: whole(version.text, &version.thoughts),
+                text: whole(text, &version.thoughts),
                 state: SwipeState::Finished,
                 model: Some(version.model).filter(|model| !model.is_empty()),
             }
@@ -116,7 +131,7 @@ impl Imports {
         let swipes = said.versions.into_iter().map(swipe).collect();
         let id = MessageId(Uuid::now_v7());
         let new = NewMessage { id, chat, role, created, swipes, selected, context_block: None };
-        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes, rounds }
+        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes, rounds, pictures }
     }
 }
 
@@ -131,6 +146,7 @@ struct ForeignMessage {
     kept: Option<String>,
     kept_of_swipes: Vec<(SwipeId, String)>,
     rounds: Vec<(SwipeId, Vec<ToolRound>)>,
+    pictures: Vec<(AssetHash, String)>,
 }
 
 impl ForeignMessage {
@@ -139,6 +155,9 @@ impl ForeignMessage {
         store.messages_mut().append(&self.new)?;
         for (swipe, rounds) in &self.rounds {
             store.swipes_mut().set_tool_rounds(*swipe, rounds)?;
+        }
+        if !self.pictures.is_empty() {
+            store.pictures_mut().put(id, &self.pictures)?;
         }
         if self.hidden {
             store.messages_mut().set_hidden(id, true)?;
@@ -168,13 +187,15 @@ pub(crate) struct NewChat {
     pub(crate) members: Vec<CharacterId>,
     /// Characters by picture file and by name, to find the speaker of a message.
     pub(crate) voices: HashMap<String, CharacterId>,
+    /// Stored pictures by the names that the messages give them.
+    pub(crate) pictures: HashMap<String, (AssetHash, String)>,
 }
 
 impl NewChat {
     /// A chat with one character, without a title and source file.
     pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
-        let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
-        Self { file, character, persona, title, source: None, members, voices }
+        let (title, members, voices, pictures) = (String::new(), Vec::new(), HashMap::new(), HashMap::new());
+        Self { file, character, persona, title, source: None, members, voices, pictures }
     }
 }
 
@@ -185,13 +206,21 @@ struct Own {
     /// The user's name in the chat.
     user: String,
     voices: HashMap<String, CharacterId>,
+    pictures: HashMap<String, (AssetHash, String)>,
 }
 
 impl Own {
+    /// The speaker whom an event calls upon.
+    fn called(&self, name: &str) -> Speaker {
+        let own = (name == self.name).then_some(self.id);
+        Speaker { character: own.or_else(|| self.voices.get(&composed(name)).copied()), name: name.to_owned() }
+    }
+
     /// Returns the speaker, unless it is the chat's own character or persona.
     fn speaker(&self, said: &ChatFileMessage) -> Option<Speaker> {
         let named = || Speaker { character: None, name: said.name.clone() };
         match said.by {
+            _ if said.event => return (!said.name.is_empty()).then(|| self.called(&said.name)),
             ChatFileAuthor::User => return (!said.name.is_empty() && said.name != self.user).then(named),
             ChatFileAuthor::Narrator => return (!said.name.is_empty()).then(named),
             ChatFileAuthor::Character => {}
@@ -208,7 +237,35 @@ impl Own {
     }
 }
 
+/// Opens thoughts that only end. A model whose template opens them leaves such a reply, and SillyTavern stores it.
+fn with_opened_thoughts(text: String) -> String {
+    let Some((thoughts, rest)) = text.split_once(THOUGHTS_END) else { return text };
+    if thoughts.contains("<think") {
+        return text;
+    }
+    if thoughts.trim().is_empty() {
+        rest.trim_start().to_owned()
+    } else {
+        format!("<think>\n{}\n</think>\n\n{}", thoughts.trim(), rest.trim_start())
+    }
+}
+
 /// Puts the thoughts before the text, in the format that models write.
 fn whole(text: String, thoughts: &str) -> String {
     if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_opened_thoughts;
+
+    #[test]
+    fn lone_end_of_thoughts_is_opened() {
+        let opened = |text: &str| with_opened_thoughts(text.to_owned());
+        assert_eq!(opened("Half </think> closing only."), "<think>\nHalf\n</think>\n\nclosing only.");
+        assert_eq!(opened("</think>\n\nHello."), "Hello.");
+        for same in ["Hello.", "<think>\na\n</think>\n\nb", "<think>open", ""] {
+            assert_eq!(opened(same), same);
+        }
+    }
 }

@@ -108,8 +108,9 @@ impl Imports {
         let id = Uuid::now_v7().to_string();
         let script = regex_script::RegexScript { id: id.clone(), ..script };
         let json = serde_json::to_string(&script).map_err(|error| internal(&error.to_string()))?;
+        let notes = script_note(&script).into_iter().collect();
         let preset = self.preset(PresetKind::RegexScript, id, script.script_name, json, text).await?;
-        Ok(row("regexScript", &preset, file, Vec::new()))
+        Ok(row("regexScript", &preset, file, notes))
     }
 
     async fn preset(
@@ -134,6 +135,16 @@ impl Imports {
         self.base().events().changed(Changed::Presets, Some(preset.key.clone()));
         Ok(preset)
     }
+}
+
+/// Says that a script cannot wait for its depth.
+pub(crate) fn script_note(script: &regex_script::RegexScript) -> Option<String> {
+    let least = script.skips_new_messages()?;
+    let when = if script.run_on_edit { "only when you edit an older message" } else { "on no message" };
+    Some(format!(
+        "it changes the message itself from depth {least} on, but a new message has depth 0: it runs {when}. To hide the \
+         text later, choose the screen or the prompt under \"What it changes\""
+    ))
 }
 
 fn in_words(problem: Problem) -> String {

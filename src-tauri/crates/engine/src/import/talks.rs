@@ -243,11 +243,11 @@ impl Imports {
 
 /// Titles already in use by chats of a file.
 #[derive(Default)]
-struct Titles(Vec<String>);
+pub(crate) struct Titles(Vec<String>);
 
 impl Titles {
     /// Returns the wanted title, or else the file's. Adds a number if another chat of the file uses it.
-    fn free(&mut self, wanted: &str, file: &str) -> String {
+    pub(crate) fn free(&mut self, wanted: &str, file: &str) -> String {
         let wanted = if wanted.trim().is_empty() { title(file) } else { wanted.trim().to_owned() };
         let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));
         let free = names.find(|name| !self.0.contains(name)).unwrap_or(wanted);

@@ -61,7 +61,10 @@ impl Learning {
         if !learner.answerer.tiny && !self.sum_up(learner, since, leave).await? {
             return Ok(false);
         }
-        self.extract_facts(learner, leave).await
+        match learner.may_extract_facts() {
+            true => self.extract_facts(learner, leave).await,
+            false => Ok(true),
+        }
     }
 
     /// Makes keyframes of first sentences where messages have none; a model may rewrite them afterwards. Returns the

@@ -65,6 +65,12 @@ impl Learner {
         }
     }
 
+    /// Whether the model extracts facts. A tiny model states wrong ones, so it does so only if the user chose it for
+    /// learning or allowed any model.
+    pub(crate) fn may_extract_facts(&self) -> bool {
+        !self.answerer.tiny || self.chosen || self.answerer.values.memory_learn == MemoryLearning::On
+    }
+
     /// The scope of what is learned here. In a group chat it is the chat, because other characters listen and not all
     /// of them were always there.
     pub(crate) fn scope(&self) -> MemoryScope {

@@ -4,7 +4,7 @@
 use domain::ChatId;
 use domain::chat::Chat;
 
-use crate::api::TurnOptions;
+use crate::api::{Draft, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
 use recall::hints;
@@ -16,6 +16,14 @@ impl Learning {
         self.library().keep_draft(id, text.clone()).await?;
         self.understand_draft(id, text);
         Ok(())
+    }
+
+    /// Works like [`Self::save_draft`], and keeps a text of another window as a draft.
+    pub(crate) async fn keep_draft(&self, chat: String, text: String, known: String) -> ApiResult<Vec<Draft>> {
+        let id = chat.parse::<ChatId>()?;
+        let others = self.library().replace_draft(id, text.clone(), &known).await?;
+        self.understand_draft(id, text);
+        Ok(others)
     }
 
     /// Prefetches for the draft of a chat in the background. A turn works without it too.

@@ -61,7 +61,7 @@ impl Learning {
         }
         let mut passages = Passages::new("Title", made.opened());
         let prepared = PreparedTurn { answerer, turn, made };
-        let mut stream = prepared.answerer.provider.stream(prepared.request(self.turns()).await, leave);
+        let mut stream = prepared.answerer.provider.stream(prepared.request(self.turns()).await?, leave);
         let mut words = String::new();
         while let Some(event) = stream.next().await {
             match event? {

@@ -3,6 +3,7 @@
 use store::AssetHash;
 use tokio::sync::Semaphore;
 
+use crate::api::DataWarningKind;
 use crate::base::error::{ApiResult, internal, not_found};
 use crate::base::picture;
 use crate::library::handle::Library;
@@ -28,8 +29,29 @@ impl Library {
         let hash: AssetHash = hash.parse().map_err(|_| not_found("file"))?;
         let known = self.base().store().read(move |store| store.assets().get(hash)).await?;
         let known = known.ok_or_else(|| not_found("file"))?;
-        let bytes = tokio::fs::read(self.base().store().asset_path(hash)).await;
-        Ok(Asset { bytes: bytes.map_err(|_| not_found("file"))?, mime: known.mime })
+        Ok(Asset { bytes: self.whole_asset(hash).await?, mime: known.mime })
+    }
+
+    /// The content of a stored file. A file that is missing or has changed comes back from a backup, and the user learns of
+    /// it.
+    ///
+    /// # Errors
+    /// `NotFound` if no backup has it either.
+    async fn whole_asset(&self, hash: AssetHash) -> ApiResult<Vec<u8>> {
+        let store = self.base().store().clone();
+        let read = tokio::task::spawn_blocking(move || {
+            match std::fs::read(store.asset_path(hash)).ok().filter(|bytes| AssetHash::of(bytes) == hash) {
+                Some(bytes) => Ok((Some(bytes), false)),
+                None => store.repair_asset(hash).map(|bytes| (bytes, true)),
+            }
+        });
+        let (bytes, damaged) = read.await.map_err(|_| internal("a file could not be read"))??;
+        let kind = if bytes.is_some() { DataWarningKind::PicturesRestored } else { DataWarningKind::PicturesLost };
+        if damaged && (bytes.is_some() || self.base().data_warnings().get(kind).is_none()) {
+            let before = self.base().data_warnings().get(kind).map_or(0, |warning| warning.count);
+            self.warn(kind, before + 1, String::new()).await;
+        }
+        bytes.ok_or_else(|| not_found("file"))
     }
 
     /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the original.
@@ -59,6 +81,10 @@ impl Library {
 
     async fn kept(&self, picture: AssetHash) -> Option<Asset> {
         let bytes = tokio::fs::read(self.base().store().thumbnail_path(picture)).await.ok()?;
+        if !bytes.starts_with(b"\x89PNG") && !bytes.starts_with(b"\xFF\xD8") {
+            // It was emptied or cut. It is made again.
+            return None;
+        }
         let mime = if bytes.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
         Some(Asset { bytes, mime: mime.to_owned() })
     }

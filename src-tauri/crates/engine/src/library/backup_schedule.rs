@@ -6,6 +6,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use store::{BackupKind, Store, TakenBackup};
 
+use crate::api::DataWarningKind;
 use crate::base::error::{ApiResult, internal};
 use crate::library::handle::Library;
 use crate::library::handle::WeakLibrary;
@@ -13,18 +14,53 @@ use crate::library::handle::WeakLibrary;
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Minimum delay of the first backup, so that startup and the purge finish first.
 const FIRST: Duration = Duration::from_secs(300);
-/// Delay before the next check if nothing has changed or a backup failed.
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// Delay before the next check if nothing has changed.
 const AGAIN: Duration = Duration::from_secs(300);
 
 impl Library {
     /// Makes a backup and records whether it failed.
     pub(crate) async fn back_up(&self, kind: BackupKind) -> ApiResult<TakenBackup> {
         let taken = self.base().store().backup(self.base().now(), kind).await;
-        self.backup_failure().set(match &taken {
-            Ok(taken) => taken.second_failed.as_ref().map(|reason| format!("The second folder has no copy: {reason}.")),
-            Err(error) => Some(format!("The last backup failed: {error}.")),
-        });
+        match &taken {
+            Ok(taken) => self.report_backup(taken).await,
+            Err(error) => {
+                self.warn(DataWarningKind::BackupFailed, 0, format!("The last backup failed: {error}.")).await
+            }
+        }
         Ok(taken?)
+    }
+
+    async fn report_backup(&self, taken: &TakenBackup) {
+        self.warning_over(DataWarningKind::BackupFailed).await;
+        self.warning_over(DataWarningKind::TextsChanged).await;
+        match &taken.second_failed {
+            None => self.warning_over(DataWarningKind::SecondCopyFailed).await,
+            Some(reason) => {
+                let detail = format!("The second folder has no copy: {reason}.");
+                self.warn(DataWarningKind::SecondCopyFailed, 0, detail).await;
+            }
+        }
+        match u32::try_from(taken.missing).unwrap_or(u32::MAX) {
+            0 => self.warning_over(DataWarningKind::PicturesLost).await,
+            missing => self.warn(DataWarningKind::PicturesLost, missing, String::new()).await,
+        }
+    }
+
+    /// Makes a backup when the app closes, if the session changed something and the newest backup is an hour old. A short
+    /// session ends before its first automatic backup.
+    pub(crate) async fn back_up_at_end(&self) {
+        if !self.base().store().changed_since_backup() {
+            return;
+        }
+        let now = self.base().now();
+        let newest = newest_backup(self.base().store().dir().to_owned()).await;
+        if newest.is_ok_and(|newest| newest.is_some_and(|newest| is_recent(now, newest))) {
+            return;
+        }
+        if let Err(error) = self.back_up(BackupKind::Automatic).await {
+            tracing::warn!(%error, "the backup at the end of the session failed");
+        }
     }
 
     pub(crate) fn back_up_in_background(&self) {
@@ -39,11 +75,23 @@ impl Library {
 
 /// Delay before the first backup of a session.
 async fn first_backup_in(dir: PathBuf, now: Timestamp) -> ApiResult<Duration> {
-    let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
-    let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
-    let newest =
-        newest.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next();
-    Ok(newest.map_or(FIRST, |newest| wait(now, newest)))
+    Ok(newest_backup(dir).await?.map_or(FIRST, |newest| wait(now, newest)))
+}
+
+/// The time of the newest backup of this folder.
+async fn newest_backup(dir: PathBuf) -> ApiResult<Option<Timestamp>> {
+    let all = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
+    let all = all.map_err(|_| internal("the backups could not be listed"))??.into_iter();
+    Ok(all.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next())
+}
+
+fn is_recent(now: Timestamp, newest: Timestamp) -> bool {
+    u128::from(now.0.abs_diff(newest.0)) < HOUR.as_millis()
+}
+
+/// Delay after several failures in a row. Most causes, such as a damaged page, do not go away by themselves.
+fn after_failures(failures: u32) -> Duration {
+    HOUR.saturating_mul(1 << failures.saturating_sub(1).min(5)).min(DAY)
 }
 
 /// Waits one hour after the newest backup. Falls back to [`FIRST`] if the clock was set back.
@@ -53,7 +101,7 @@ fn wait(now: Timestamp, newest: Timestamp) -> Duration {
 }
 
 async fn back_up_hourly(library: WeakLibrary, first: Duration) {
-    let mut wait = first;
+    let (mut wait, mut failures) = (first, 0);
     loop {
         tokio::time::sleep(wait).await;
         // A dropped engine has already released its folder.
@@ -61,8 +109,12 @@ async fn back_up_hourly(library: WeakLibrary, first: Duration) {
         wait = AGAIN;
         if library.base().store().changed_since_backup() {
             match library.back_up(BackupKind::Automatic).await {
-                Ok(_) => wait = HOUR,
-                Err(error) => tracing::warn!(%error, "the automatic backup failed"),
+                Ok(_) => (wait, failures) = (HOUR, 0),
+                Err(error) => {
+                    tracing::warn!(%error, "the automatic backup failed");
+                    failures += 1;
+                    wait = after_failures(failures);
+                }
             }
         }
     }
@@ -78,5 +130,13 @@ mod tests {
         assert_eq!(wait(minutes(70), minutes(50)), Duration::from_secs(40 * 60));
         assert_eq!(wait(minutes(500), minutes(50)), FIRST);
         assert_eq!(wait(minutes(10), minutes(50)), FIRST, "the clock was set back");
+        assert!(is_recent(minutes(70), minutes(50)));
+        assert!(!is_recent(minutes(110), minutes(50)) && !is_recent(minutes(10), minutes(90)));
+    }
+
+    #[test]
+    fn failed_backups_are_tried_less_and_less() {
+        let hours: Vec<_> = (1..9).map(|failures| after_failures(failures).as_secs() / 3_600).collect();
+        assert_eq!(hours, [1, 2, 4, 8, 16, 24, 24, 24]);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
 
-use crate::api::{Backup, BackupKind, Backups, Difference, Health, RestorePreview, Restored};
+use crate::api::{Backup, BackupKind, Backups, DataWarningKind, Difference, Health, RestorePreview, Restored};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::open_store::{OpenError, blocking, explain};
@@ -34,7 +34,9 @@ impl Library {
 
     pub(crate) async fn backups(&self) -> ApiResult<Backups> {
         let dir = self.base().store().dir().to_owned();
-        let failed = self.backup_failure().get();
+        let warnings = self.base().data_warnings();
+        let failed = warnings.get(DataWarningKind::BackupFailed).map(|warning| warning.detail);
+        let failed = failed.or_else(|| warnings.get(DataWarningKind::SecondCopyFailed).map(|warning| warning.detail));
         self.off_the_runtime(move || {
             let choices = Store::backup_choices(&dir);
             Ok(Backups {
@@ -179,6 +181,9 @@ impl Library {
             Store::choose_backups(&dir, &choices)
         })
         .await?;
+        if !self.second_place_missing().await {
+            self.warning_over(DataWarningKind::SecondCopyFailed).await;
+        }
         self.backups().await
     }
 
@@ -249,7 +254,7 @@ fn once(all: Vec<BackupFile>) -> Vec<Backup> {
     .collect()
 }
 
-fn shown(backup: BackupFile) -> Backup {
+pub(crate) fn shown(backup: BackupFile) -> Backup {
     Backup {
         file: backup.path.display().to_string(),
         taken: rfc3339(backup.taken),

@@ -234,7 +234,8 @@ fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> ChatFil
             Role::Narrator | Role::Tool | Role::Event => ChatFileAuthor::Narrator,
         },
         hidden: message.hidden,
-        note: matches!(message.role, Role::Tool | Role::Event),
+        note: message.role == Role::Tool,
+        event: message.role == Role::Event,
         versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
         selected: message.selected as usize,
         ..ChatFileMessage::default()

@@ -65,8 +65,8 @@ impl ChatSnapshot {
         StoredMacroState::of(&self.chat).head_at
     }
 
-    /// The instructions for the model and their source. A group scene ignores the card's, because they are written
-    /// for one character alone.
+    /// The instructions for the model and their source. In a group scene these are the group's, without the card's, which
+    /// are written for one character alone.
     pub(crate) fn instructions(&self) -> (InstructionSource, &str) {
         match instructions(&self.persona, &self.own_texts, &self.card) {
             (InstructionSource::Card, _) if self.group.is_scene() => (InstructionSource::Template, ""),
@@ -74,7 +74,7 @@ impl ChatSnapshot {
         }
     }
 
-    /// Instructions after the history, in place of the user's own text.
+    /// Instructions after the history, in place of the user's own text; those of the group in a group scene.
     pub(crate) fn post_history(&self) -> &str {
         let own = self.own_texts.get(CardText::PostHistory);
         match self.group.is_scene() {

@@ -17,6 +17,7 @@ use crate::base::clock::rfc3339;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::panics;
+use crate::base::user_names;
 use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
 use crate::library::macro_scope::{self, MacroMoment, MacroNames};
@@ -24,10 +25,10 @@ use crate::library::manifest;
 use crate::library::script_run::ScriptRun;
 use crate::library::scripts::SAID;
 
-/// Messages on the first page of an opened chat.
-const PAGE: u32 = 50;
 /// Maximum number of messages on a page.
 const MAX_PAGE: u32 = 500;
+/// Messages that are read at once while the size of a page is measured.
+const READ_AT_ONCE: u32 = 50;
 
 impl Library {
     pub(crate) async fn list_chats(&self) -> ApiResult<Vec<ChatSummary>> {
@@ -74,26 +75,28 @@ impl Library {
     pub(crate) async fn first_state(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &Card| card.greetings().into_iter().map(str::to_owned).collect();
         let persona = self.persona_of_new_chat(&[character]).await?;
-        self.first_state_with(character, &persona, greetings).await
+        self.first_state_with(character, (&persona, &[]), greetings).await
     }
 
-    /// Like [`Self::first_state`], with the card's greetings for groups before the others.
+    /// Like [`Self::first_state`], with the card's greetings for groups before the others. `members` are the names of
+    /// all members, for macros.
     pub(crate) async fn first_state_in_group(
         &self,
         character: CharacterId,
         persona: &Persona,
+        members: &[String],
     ) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &'_ Card| -> Vec<String> {
             let all = card.group_only_greetings().into_iter().chain(card.greetings());
             all.filter(|greeting| !greeting.trim().is_empty()).map(str::to_owned).collect()
         };
-        self.first_state_with(character, persona, greetings).await
+        self.first_state_with(character, (persona, members), greetings).await
     }
 
     async fn first_state_with(
         &self,
         character: CharacterId,
-        persona: &Persona,
+        (persona, members): (&Persona, &[String]),
         greetings: impl Fn(&Card) -> Vec<String>,
     ) -> ApiResult<(Chat, NewMessage)> {
         let character = self.character(character).await?;
@@ -102,7 +105,7 @@ impl Library {
         let greetings = if mode == StartMode::Character { greetings(&card) } else { Vec::new() };
         let now = self.base().now();
         let id = ChatId(Uuid::now_v7());
-        let words = MacroNames::new(&card, persona, id);
+        let words = MacroNames::new(&card, persona, id).among_names(members);
         let moment = MacroMoment {
             clock: Some(self.base().clock().macros(now, None)),
             seed: macro_scope::seed(id, None),
@@ -155,11 +158,32 @@ impl Library {
     }
 
     pub(crate) async fn open_chat(&self, id: String) -> ApiResult<api::Chat> {
-        let mut chat = self.load_chat(id.parse()?, PAGE).await?;
+        let id = id.parse()?;
         let room = self.config().resolved_before_chat(None).await?.values.eager_load_tokens;
-        keep_newest(&mut chat.page, room);
+        let chat = self.load_chat(id, self.newest_within(id, room).await?).await?;
         self.config().remember_open(&chat.id);
         Ok(chat)
+    }
+
+    /// Number of the newest messages that fit into `room` tokens, and at least one. The reader can scroll up to load the
+    /// rest.
+    async fn newest_within(&self, id: ChatId, room: u32) -> ApiResult<u32> {
+        let count = self.base().store().read(move |store| {
+            let (mut left, mut count, mut before) = (room, 0, None);
+            while count < MAX_PAGE {
+                let messages = store.messages().page(id, before, READ_AT_ONCE.min(MAX_PAGE - count))?;
+                let Some(oldest) = messages.first() else { break };
+                before = Some(oldest.position);
+                for message in messages.iter().rev() {
+                    match left.checked_sub(estimated(message.text())) {
+                        Some(rest) => (left, count) = (rest, count + 1),
+                        None => return Ok(count),
+                    }
+                }
+            }
+            Ok(count)
+        });
+        Ok(count.await?.max(1))
     }
 
     /// A chat with all its messages.
@@ -222,6 +246,7 @@ impl Library {
 
     async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> ApiResult<MessagePage> {
         let id = chat.id;
+        let writing = self.base().running().of(id).map(|reply| reply.message);
         let (mut messages, figures) = self
             .base()
             .store()
@@ -241,6 +266,9 @@ impl Library {
         let mut messages: Vec<(i64, api::Message)> =
             messages.iter().map(|each| (each.position, shown(each, &speakers, &figures))).collect();
         self.dress(chat, &mut messages).await?;
+        for (_, message) in messages.iter_mut().filter(|(_, message)| writing.as_ref() != Some(&message.id)) {
+            mark_cut(message);
+        }
         Ok(MessagePage { messages: messages.into_iter().map(|(_, message)| message).collect(), more })
     }
 
@@ -266,8 +294,12 @@ impl Library {
     pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> ApiResult<()> {
         let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
         let chat = self.chat(id).await?;
-        let anew = self.persona_in(&chat).await?.id != persona;
+        let before = self.persona_in(&chat).await?;
+        let anew = before.id != persona;
         let set = self.base().store().write(move |store| {
+            if anew {
+                user_names::keep_in_chat(store, &chat, &before.name)?;
+            }
             store.chats_mut().set_persona(id, Some(persona))?;
             // Another persona has other memories and lorebooks.
             if anew { store.memories_mut().retract_recalled(id) } else { Ok(()) }
@@ -318,26 +350,24 @@ fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, Stri
     convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
 }
 
+/// Marks texts that nobody writes any more as interrupted. The store does so only at the next start, if a full disk
+/// cut a reply.
+pub(crate) fn mark_cut(message: &mut api::Message) {
+    for swipe in message.swipes.iter_mut().filter(|swipe| swipe.state == api::SwipeState::Streaming) {
+        swipe.state = api::SwipeState::Interrupted;
+    }
+}
+
 /// The start of a message, for lists.
 pub(crate) fn first_words(text: String) -> String {
     let display = panics::or_plain("the last line of a chat", || context::display::display(&text), || None);
     display.map_or(text, |display| display.shown)
 }
 
-/// Keeps the newest messages within `room` tokens, and at least one. The reader can scroll up to load the rest.
-fn keep_newest(page: &mut MessagePage, mut room: u32) {
-    let fits = |message: &&api::Message| {
-        let text = &message.swipes[message.selected as usize].text;
-        let segment = domain::prompt::Segment { text: text.clone(), control: false };
-        let tokens = context::CountTokens::count(&context::Estimate, &segment).unwrap_or(0);
-        let left = room.checked_sub(tokens);
-        room = left.unwrap_or(0);
-        left.is_some()
-    };
-    let kept = page.messages.iter().rev().take_while(fits).count().max(1).min(page.messages.len());
-    let gone = page.messages.len() - kept;
-    page.messages.drain(..gone);
-    page.more |= gone > 0;
+/// Estimated number of tokens of a text.
+fn estimated(text: &str) -> u32 {
+    let segment = domain::prompt::Segment { text: text.to_owned(), control: false };
+    context::CountTokens::count(&context::Estimate, &segment).unwrap_or(0)
 }
 
 /// The text of a message as it is sent again, without thoughts.

@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use domain::PersonaId;
 use domain::card::Card;
 use domain::persona::{Persona, PersonaPlace};
+use domain::{PersonaId, Timestamp};
+use store::BackupKind;
 use uuid::Uuid;
 
-use crate::base::error::ApiResult;
+use crate::api::DataWarningKind;
+use crate::base::error::{ApiResult, internal};
 use crate::base::picture::PngPicture;
 use crate::library::handle::Library;
 use crate::library::manifest;
 use crate::library::trash::purged_at;
+use crate::library::trusted_clock::TrustedClock;
 use crate::settings::app_settings::WELCOMED;
 
+/// Setting with the times of the last sessions.
+const CLOCK: &str = "clock";
 /// Delay of the purge after startup.
 const PURGE_AFTER: Duration = Duration::from_secs(30);
 
@@ -73,23 +78,70 @@ impl Library {
         Ok(self.base().store().write(|store| store.settings_mut().set(WELCOMED, "true")).await?)
     }
 
-    /// Permanently removes items deleted in an earlier session and expired trash. Runs in the background, because a
-    /// large purge takes seconds.
+    /// Permanently removes items deleted in an earlier session and expired trash, and repairs the files of pictures. Runs
+    /// in the background, because a large purge takes seconds.
     pub(crate) fn purge_in_background(&self) {
-        let (library, before) = (self.downgrade(), purged_at(self.base().now()));
+        let (library, now) = (self.downgrade(), self.base().now());
         tokio::spawn(async move {
             // Wait, because the first screen uses the same writer. An engine that is dropped meanwhile has released
             // its folder.
             tokio::time::sleep(PURGE_AFTER).await;
             let Some(library) = library.upgrade() else { return };
-            if let Err(error) = library.base().store().purge(before, manifest::without_words).await {
+            if let Err(error) = library.purge_expired(now).await {
                 tracing::warn!(%error, "the purge of deleted items failed");
             }
             if let Err(error) = library.drop_stale_caches().await {
                 tracing::warn!(%error, "a saved cache may contain purged text");
             }
             library.forget_what_is_gone().await;
+            if let Err(error) = library.repair_files().await {
+                tracing::warn!(%error, "the files of pictures were not checked");
+            }
         });
+    }
+
+    /// Purges what has expired at the start of the session, `now`. A clock that has jumped ahead counts only later, and a
+    /// verified backup comes first.
+    pub(crate) async fn purge_expired(&self, now: Timestamp) -> ApiResult<()> {
+        let (stored, newest) =
+            self.base().store().read(|store| Ok((store.settings().get(CLOCK)?, store.chats().newest()?))).await?;
+        let mut clock = TrustedClock::new(stored.as_deref(), newest.unwrap_or(now));
+        let before = purged_at(clock.look(now));
+        let json = serde_json::to_string(&clock).map_err(|_| internal("the clock could not be stored"))?;
+        if stored.as_ref() != Some(&json) {
+            self.base().store().write(move |store| store.settings_mut().set(CLOCK, &json)).await?;
+        }
+        match clock.is_ahead() {
+            true => self.warn(DataWarningKind::ClockAhead, 0, String::new()).await,
+            false => self.warning_over(DataWarningKind::ClockAhead).await,
+        }
+        if !self.base().store().has_expired(before).await? {
+            return Ok(());
+        }
+        if self.base().store().changed_since_backup() {
+            self.back_up(BackupKind::Automatic).await?;
+        }
+        self.base().store().purge(before, manifest::without_words).await?;
+        Ok(())
+    }
+
+    /// Restores the files of pictures from the backups, and removes files that belong to nothing.
+    async fn repair_files(&self) -> ApiResult<()> {
+        let repair = self.base().store().repair_assets().await?;
+        if repair.healed > 0 {
+            let healed = u32::try_from(repair.healed).unwrap_or(u32::MAX);
+            self.warn(DataWarningKind::PicturesRestored, healed, String::new()).await;
+        }
+        match u32::try_from(repair.lost.len()).unwrap_or(u32::MAX) {
+            0 => self.warning_over(DataWarningKind::PicturesLost).await,
+            lost => self.warn(DataWarningKind::PicturesLost, lost, String::new()).await,
+        }
+        // Pictures of lost changes may still be wanted.
+        if self.base().data_warnings().get(DataWarningKind::LogLost).is_none() {
+            let removed = self.base().store().sweep_assets().await?;
+            tracing::debug!(removed, "files that belonged to nothing were removed");
+        }
+        Ok(())
     }
 
     /// Deletes caches of chats that no longer exist. A chat may have been deleted with its character, or just before

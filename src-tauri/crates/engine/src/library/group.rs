@@ -20,6 +20,9 @@ use crate::library::turn_order::SpokenLine;
 /// The default template of a group scene.
 pub(crate) const TEMPLATE: &str = "group-scene";
 
+/// The mark before each example conversation of a card.
+const START: &str = "<START>";
+
 /// Name of the narrator, who is not a character.
 pub(crate) const NARRATOR: &str = "Narrator";
 
@@ -44,6 +47,8 @@ pub(crate) struct Scene {
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) id: CharacterId,
+    /// The card's name, with a number if an earlier member has the same name.
+    pub(crate) name: String,
     pub(crate) card: Arc<Card>,
     /// Changes whenever the card changes.
     pub(crate) card_hash: u64,
@@ -98,7 +103,7 @@ impl Scene {
     pub(crate) fn turn_of(&self, id: CharacterId) -> Option<NextSpeaker> {
         let at = self.members.iter().position(|member| member.id == id)?;
         let member = &self.members[at];
-        let speaker = Speaker { character: Some(id), name: member.card.display_name().to_owned() };
+        let speaker = Speaker { character: Some(id), name: member.name.clone() };
         Some(NextSpeaker { role: Role::Character, speaker: (at > 0).then_some(speaker) })
     }
 
@@ -124,7 +129,7 @@ impl Scene {
 
     /// Names of all members; none unless the chat is a group scene.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().map(|member| member.card.display_name())
+        self.members.iter().map(|member| member.name.as_str())
     }
 
     /// Stop strings besides those of the template: the start of a line by any other speaker.
@@ -150,10 +155,13 @@ impl Scene {
             .text("character.examplesRaw", joined(Member::examples, "\n<START>\n"))
     }
 
-    /// Prefixes `message` with its speaker's name, so that a model can tell the voices apart.
-    pub(crate) fn labelled(&self, message: &HistoryMessage) -> HistoryMessage {
+    /// Prefixes `message` with its speaker's name, so that a model can tell the voices apart: in a group scene, and where
+    /// the user had another name than `persona`.
+    pub(crate) fn labelled(&self, message: &HistoryMessage, persona: &str) -> HistoryMessage {
         let mut message = message.clone();
-        if self.is_scene() && matches!(message.role, Role::Character | Role::Narrator) {
+        let of_group = self.is_scene() && matches!(message.role, Role::Character | Role::Narrator);
+        let of_past = message.role == Role::User && message.task.is_none() && message.speaker != persona;
+        if (of_group || of_past) && !message.speaker.is_empty() {
             let label = |text: &str| format!("{}: {text}", message.speaker);
             message.anew = message.anew.take().map(|anew| RewrittenText { text: label(&anew.text), ..anew });
             message.text = label(&message.text);
@@ -164,7 +172,7 @@ impl Scene {
 
 impl Member {
     fn description(&self) -> String {
-        let (card, name) = (&self.card, self.card.display_name());
+        let (card, name) = (&self.card, self.name.as_str());
         let personality = match card.personality().trim() {
             "" => String::new(),
             text => format!("Personality: {text}"),
@@ -175,8 +183,22 @@ impl Member {
     }
 
     fn examples(&self) -> String {
-        named(self.card.mes_example().trim(), self.card.display_name())
+        let text = self.card.mes_example().trim();
+        // The mark of the first conversation would separate it from the line above.
+        let mark = text.get(..START.len()).filter(|mark| mark.eq_ignore_ascii_case(START));
+        let text = mark.map_or(text, |mark| text[mark.len()..].trim_start());
+        match text {
+            "" => String::new(),
+            text => named(&format!("How {} talks:\n{text}", self.name), &self.name),
+        }
     }
+}
+
+/// The name of a member that joins `others`: with a number if one of them has the same name, ignoring case.
+pub(crate) fn distinct<'n>(name: &str, others: impl Iterator<Item = &'n str> + Clone) -> String {
+    let taken = |wanted: &str| others.clone().any(|other| other.to_lowercase() == wanted.to_lowercase());
+    let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
 }
 
 /// Replaces the macros for the character's name in the text of one card by that character's name.
@@ -228,7 +250,8 @@ impl Library {
             } else {
                 self.card(&row)?
             };
-            members.push(Member { id, card, card_hash, state, missed: Arc::new(missed), missed_here });
+            let name = distinct(card.display_name(), members.iter().map(|member: &Member| member.name.as_str()));
+            members.push(Member { id, name, card, card_hash, state, missed: Arc::new(missed), missed_here });
         }
         if members.len() < 2 {
             members.clear();
@@ -272,7 +295,7 @@ impl Library {
             turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))?;
         match group.member(&turn) {
             Some(member) if member.state.away => {
-                let name = member.card.display_name();
+                let name = &member.name;
                 Err(bad_input(format!("{name} is away."), format!("Bring {name} back in the group panel first.")))
             }
             _ => Ok(turn),
@@ -291,6 +314,16 @@ mod tests {
             named("{{Char}} sails. <BOT> sings to {{user}}. İ{{CHAR}}", "Bo"),
             "Bo sails. Bo sings to {{user}}. İBo"
         );
+    }
+
+    #[test]
+    fn members_of_one_name_get_numbers() {
+        let mut names: Vec<String> = Vec::new();
+        for name in ["Bo", "bo", "Ada", "Bo", "Bo (2)"] {
+            let next = distinct(name, names.iter().map(String::as_str));
+            names.push(next);
+        }
+        assert_eq!(names, ["Bo", "bo (2)", "Ada", "Bo (3)", "Bo (2) (2)"]);
     }
 
     #[test]

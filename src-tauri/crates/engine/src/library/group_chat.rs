@@ -6,6 +6,7 @@ use store::NewMessage;
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input};
+use crate::library::group::distinct;
 use crate::library::handle::Library;
 
 /// Maximum length of a title, in characters.
@@ -24,17 +25,18 @@ impl Library {
         };
         self.check_members(*own, others).await?;
         let persona = self.persona_of_new_chat(&ids).await?;
-        let (mut chat, first) = self.first_state_in_group(*own, &persona).await?;
+        let members = self.names_in_group(&ids).await?;
+        let (mut chat, first) = self.first_state_in_group(*own, &persona, &members).await?;
         let id = chat.id;
         let mut names = vec![chat.title.clone()];
         let mut greetings: Vec<(NewMessage, Option<Speaker>)> = vec![(first, None)];
-        for other in others {
+        for (other, name) in others.iter().zip(members.iter().skip(1)) {
             let row = self.character(*other).await?;
             names.push(row.name.clone());
             let (card, _) = self.card(&row)?;
             if card.group_only_greetings().iter().any(|greeting| !greeting.trim().is_empty()) {
-                let (_, greeting) = self.first_state_in_group(*other, &persona).await?;
-                let speaker = Speaker { character: Some(*other), name: card.display_name().to_owned() };
+                let (_, greeting) = self.first_state_in_group(*other, &persona, &members).await?;
+                let speaker = Speaker { character: Some(*other), name: name.clone() };
                 greetings.push((NewMessage { chat: id, ..greeting }, Some(speaker)));
             }
         }
@@ -59,6 +61,17 @@ impl Library {
         write.await?;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         self.open_chat(id.to_string()).await
+    }
+
+    /// The names of the members of a new group, the first one first.
+    async fn names_in_group(&self, members: &[CharacterId]) -> ApiResult<Vec<String>> {
+        let mut names: Vec<String> = Vec::with_capacity(members.len());
+        for id in members {
+            let (card, _) = self.card(&self.character(*id).await?)?;
+            let name = distinct(card.display_name(), names.iter().map(String::as_str));
+            names.push(name);
+        }
+        Ok(names)
     }
 
     /// The keys of the KV sequences of a chat: its own, and those of characters that missed messages.

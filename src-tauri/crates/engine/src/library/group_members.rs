@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::api::{self, Changed, GroupEvent, GroupEventKind};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::group_events;
-use crate::library::group::{MAX_MEMBERS, NextSpeaker};
+use crate::library::group::{MAX_MEMBERS, NextSpeaker, distinct};
 use crate::library::handle::Library;
 
 /// Maximum seconds between two replies in auto mode.
@@ -200,15 +200,22 @@ impl Library {
     /// The members for the API, without the chat's own character.
     pub(crate) async fn shown_members(&self, chat: ChatId) -> ApiResult<Vec<api::GroupMember>> {
         let read = self.base().store().read(move |store| {
-            let rows = store.groups().members(chat)?.into_iter().map(|id| store.characters().get(id));
-            rows.collect::<Result<Vec<_>, _>>()
+            let members = store.groups().members(chat)?;
+            let own = store.chats().get(chat)?.map(|chat| chat.character).filter(|_| !members.is_empty());
+            let rows = own.into_iter().chain(members).map(|id| store.characters().get(id));
+            Ok((own, rows.collect::<Result<Vec<_>, _>>()?))
         });
-        let shown = |character: store::Character| api::GroupMember {
-            id: character.id.to_string(),
-            name: character.name,
-            picture: character.picture.map(|hash| hash.to_string()),
-        };
-        Ok(read.await?.into_iter().flatten().map(shown).collect())
+        let (own, rows) = read.await?;
+        let (mut names, mut shown): (Vec<String>, Vec<api::GroupMember>) = (Vec::new(), Vec::new());
+        for character in rows.into_iter().flatten() {
+            let name = distinct(&character.name, names.iter().map(String::as_str));
+            names.push(name.clone());
+            if own != Some(character.id) {
+                let picture = character.picture.map(|hash| hash.to_string());
+                shown.push(api::GroupMember { id: character.id.to_string(), name, picture });
+            }
+        }
+        Ok(shown)
     }
 
     /// The group for the API; `None` if only one character takes part.

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::handle::Base;
-use crate::library::backup_failure::BackupFailure;
 use crate::library::card_cache::CardCache;
 use crate::library::script_run::ScriptCache;
 use crate::settings::handle::Configuration;
@@ -18,7 +17,6 @@ struct LibraryState {
     config: Configuration,
     scripts: Mutex<ScriptCache>,
     card: Mutex<CardCache>,
-    backup_failure: BackupFailure,
 }
 
 /// A handle that does not keep the engine open.
@@ -33,12 +31,7 @@ impl WeakLibrary {
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let inner = LibraryState {
-            config,
-            scripts: Mutex::default(),
-            card: Mutex::default(),
-            backup_failure: BackupFailure::default(),
-        };
+        let inner = LibraryState { config, scripts: Mutex::default(), card: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -60,9 +53,5 @@ impl Library {
 
     pub(crate) fn card_cache(&self) -> MutexGuard<'_, CardCache> {
         self.inner.card.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn backup_failure(&self) -> &BackupFailure {
-        &self.inner.backup_failure
     }
 }

@@ -4,7 +4,7 @@ use domain::lorebook::{Book, Entry, InsertionRole, KeyLogic, Position, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::{LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry};
+use crate::api::{DraftKind, LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::library::handle::Library;
 use crate::library::lorebooks;
@@ -61,7 +61,8 @@ impl Library {
 
     /// Deletes several entries. Returns the JSON that `restore_lore_entries` needs to undo this.
     pub(crate) async fn delete_lore_entries(&self, book: String, ids: Vec<String>) -> ApiResult<String> {
-        self.change_lorebook(book, move |found, _| {
+        let (owner, targets) = (book.clone(), ids.clone());
+        let delete = self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
             gone.sort_unstable();
             // Delete from the end, so that the earlier positions stay valid.
@@ -69,8 +70,10 @@ impl Library {
                 gone.into_iter().rev().filter_map(|at| Some(RemovedEntry { at, entry: found.book.remove(at)? }));
             let taken: Vec<RemovedEntry> = taken.collect();
             serde_json::to_string(&taken).map_err(|error| internal(&error.to_string()))
-        })
-        .await
+        });
+        let deleted = delete.await?;
+        self.forget_drafts(DraftKind::LoreEntry, owner, targets).await?;
+        Ok(deleted)
     }
 
     /// Puts deleted entries back in their positions.

@@ -12,6 +12,7 @@ use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFor
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::panics;
 use crate::library::characters::{Exported, card_of, file_name};
+use crate::library::duplicate::copy_name;
 use crate::library::handle::Library;
 use crate::library::lore_entries;
 
@@ -101,6 +102,23 @@ impl Library {
         })
         .await?;
         self.get_lorebook(id).await
+    }
+
+    /// Copies a book of either kind into a book of the library with a name of its own. The copy applies nowhere until it
+    /// is bound, because two books with the same entries would both be sent.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such book; `BadInput` if it is too large.
+    pub(crate) async fn duplicate_lorebook(&self, id: String) -> ApiResult<Lorebook> {
+        let mut found = self.lorebook(id).await?;
+        let known = self.base().store().read(|store| taken(store, None)).await?;
+        let name = copy_name(&found.name(), &known);
+        found.book.set_name(&name);
+        let json = found.book.to_value().to_string();
+        Book::read(json.as_bytes())
+            .map_err(|error| bad_input(format!("The lorebook cannot be copied: {error}."), "Shorten it."))?;
+        let row = self.add_lorebook(name, json, None, Vec::new()).await?;
+        self.get_lorebook(row.id.to_string()).await
     }
 
     /// Enables or disables a book of the library.

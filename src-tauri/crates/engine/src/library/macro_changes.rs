@@ -33,6 +33,35 @@ impl VariableChanges {
         undo(&self.global, &mut state.global);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.local.is_empty() && self.global.is_empty()
+    }
+
+    /// The changes between two states.
+    pub(crate) fn between(before: &MacroState, after: &MacroState) -> Self {
+        let mut changes = Self::default();
+        changes.record(before, after);
+        changes
+    }
+
+    /// Undoes the changes of a version that is no longer shown. A number that has changed since loses what the version
+    /// added to it; other variables that have changed since stay.
+    pub(crate) fn take_back(&self, state: &mut MacroState) {
+        take_back(&self.local, &mut state.local);
+        take_back(&self.global, &mut state.global);
+    }
+
+    /// Applies the changes of a version that is shown again. What the version added to a number is added again.
+    pub(crate) fn put_back(&self, state: &mut MacroState) {
+        put_back(&self.local, &mut state.local);
+        put_back(&self.global, &mut state.global);
+    }
+
+    /// The changes of a text, without those that the text before it would make as well.
+    pub(crate) fn without(&self, earlier: &Self) -> Self {
+        Self { local: without(&self.local, &earlier.local), global: without(&self.global, &earlier.global) }
+    }
+
     /// Appends later changes.
     pub(crate) fn follow(&mut self, later: Self) {
         follow(&mut self.local, later.local);
@@ -74,6 +103,51 @@ pub(crate) fn redo(changes: &BTreeMap<String, VariableChange>, variables: &mut V
     for (name, change) in changes {
         set(variables, name, change.is.as_ref());
     }
+}
+
+fn take_back(changes: &BTreeMap<String, VariableChange>, variables: &mut Variables) {
+    for (name, change) in changes {
+        let now = variables.get(name);
+        if now == change.is.as_ref() {
+            set(variables, name, change.was.as_ref());
+        } else if let Some(sum) = added(now, change, -1.0) {
+            set(variables, name, Some(&sum));
+        }
+    }
+}
+
+fn put_back(changes: &BTreeMap<String, VariableChange>, variables: &mut Variables) {
+    for (name, change) in changes {
+        let now = variables.get(name);
+        let sum = if now == change.was.as_ref() { None } else { added(now, change, 1.0) };
+        set(variables, name, sum.as_ref().or(change.is.as_ref()));
+    }
+}
+
+fn without(
+    changes: &BTreeMap<String, VariableChange>,
+    earlier: &BTreeMap<String, VariableChange>,
+) -> BTreeMap<String, VariableChange> {
+    let mut left = changes.clone();
+    for (name, before) in earlier {
+        let change = left
+            .entry(name.clone())
+            .or_insert_with(|| VariableChange { was: before.was.clone(), is: before.was.clone() });
+        if change.is == before.is {
+            change.is = change.was.clone();
+        } else if let Some(sum) = added(change.is.as_ref(), before, -1.0) {
+            change.is = Some(sum);
+        }
+    }
+    left.retain(|_, change| change.is != change.was);
+    left
+}
+
+/// `now` plus what the change added to a number, times `sign`. `None` unless all values are numbers.
+fn added(now: Option<&String>, change: &VariableChange, sign: f64) -> Option<String> {
+    let number = |text: Option<&String>| text?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let sum = number(now)? + sign * (number(change.is.as_ref())? - number(change.was.as_ref())?);
+    Some(sum.to_string())
 }
 
 pub(crate) fn set(variables: &mut Variables, name: &str, value: Option<&String>) {

@@ -46,6 +46,11 @@ impl<'a> MacroNames<'a> {
         Self { members: group.names().collect(), ..self }
     }
 
+    /// Adds the names of the members of a group scene that is not stored yet.
+    pub(crate) fn among_names(self, members: &'a [String]) -> Self {
+        Self { members: members.iter().map(String::as_str).collect(), ..self }
+    }
+
     pub(crate) fn expand(&self, text: &str, moment: &MacroMoment<'_>, state: &mut MacroState) -> Expanded {
         self.expand_over(text, None, moment, state)
     }

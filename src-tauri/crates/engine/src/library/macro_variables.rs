@@ -1,11 +1,11 @@
 //! Variables of macros: tracks how a turn's texts change them, and stores them.
 
-use crate::library::macro_changes::{VariableChanges, Variables, record, redo, undo};
+use crate::library::macro_changes::{VariableChanges, Variables, record, redo};
 use std::collections::BTreeMap;
 
 use context::macros::MacroState;
 use domain::chat::Chat;
-use domain::{ChatId, SwipeId, Timestamp};
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use store::StoreError;
 
 use crate::base::error::ApiResult;
@@ -23,6 +23,16 @@ impl Library {
     /// The variables that the texts of `chat` see.
     pub(crate) async fn macro_state(&self, chat: &Chat) -> ApiResult<MacroState> {
         Ok(MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? })
+    }
+
+    /// The changes that the shown version of a message made.
+    pub(crate) async fn changes_of_shown(&self, chat: &Chat, message: MessageId) -> ApiResult<VariableChanges> {
+        let chat = chat.clone();
+        let changes = self.base().store().read(move |store| match store.messages().get(message)? {
+            Some(message) => version_changes(store, &chat, message.swipe().id),
+            None => Ok(VariableChanges::default()),
+        });
+        Ok(changes.await?)
     }
 
     pub(crate) async fn global_variables(&self) -> ApiResult<BTreeMap<String, String>> {
@@ -61,29 +71,82 @@ pub(crate) fn keep_global(
     store.settings_mut().set(GLOBALS, &json)
 }
 
-/// Undoes the variable changes of the old greeting, except for variables changed since, and applies those of the new
-/// one.
-pub(crate) fn show_greeting(
+/// Takes back the variable changes of the version `before`, and applies those of the version `after` that is shown now.
+pub(crate) fn show_version(
     store: &mut store::WriteTransaction<'_>,
     chat: ChatId,
     before: Option<SwipeId>,
     after: Option<SwipeId>,
 ) -> Result<(), StoreError> {
-    let Some(chat) = store.chats().get(chat)? else { return Ok(()) };
-    let mut kept = StoredMacroState::of(&chat);
-    if kept.greetings.is_empty() || before == after {
+    let Some(chat) = store.chats().get(chat)?.filter(|_| before != after) else { return Ok(()) };
+    let mut changes = [VariableChanges::default(), VariableChanges::default()];
+    for (changes, swipe) in changes.iter_mut().zip([before, after]) {
+        if let Some(swipe) = swipe {
+            *changes = version_changes(store, &chat, swipe)?;
+        }
+    }
+    let [before, after] = changes;
+    change(store, &chat, |state| {
+        before.take_back(state);
+        after.put_back(state);
+    })
+}
+
+/// Stores changes that scripts made for a version, and remembers that they belong to it.
+pub(crate) fn keep_of_version(
+    store: &mut store::WriteTransaction<'_>,
+    chat: ChatId,
+    swipe: SwipeId,
+    changes: VariableChanges,
+) -> Result<(), StoreError> {
+    let Some(chat) = store.chats().get(chat)?.filter(|_| !changes.is_empty()) else { return Ok(()) };
+    change(store, &chat, |state| changes.put_back(state))?;
+    note_of_version(store, swipe, changes)
+}
+
+/// Remembers that stored changes belong to a version.
+pub(crate) fn note_of_version(
+    store: &mut store::WriteTransaction<'_>,
+    swipe: SwipeId,
+    changes: VariableChanges,
+) -> Result<(), StoreError> {
+    if changes.is_empty() {
         return Ok(());
     }
-    let of = |swipe: Option<SwipeId>| {
-        let set = swipe.and_then(|swipe| kept.greetings.get(&swipe.to_string())).cloned();
-        let mut changes = VariableChanges::default();
-        record(&mut changes.local, &Variables::new(), &set.unwrap_or_default());
-        changes
-    };
-    let (before, after) = (of(before), of(after));
-    undo(&before.local, &mut kept.variables);
-    redo(&after.local, &mut kept.variables);
-    store.chats_mut().set_variables(chat.id, &kept.to_json())
+    let mut all = changes_of_scripts(store, swipe)?;
+    all.follow(changes);
+    store.swipes_mut().set_variables(swipe, &serde_json::to_string(&all).unwrap_or_else(|_| "{}".into()))
+}
+
+/// The changes that a version made: as a greeting, and by scripts.
+pub(crate) fn version_changes(
+    store: &store::ReadTransaction<'_>,
+    chat: &Chat,
+    swipe: SwipeId,
+) -> Result<VariableChanges, StoreError> {
+    let mut changes = VariableChanges::default();
+    let greeting = StoredMacroState::of(chat).greetings.remove(&swipe.to_string());
+    record(&mut changes.local, &Variables::new(), &greeting.unwrap_or_default());
+    changes.follow(changes_of_scripts(store, swipe)?);
+    Ok(changes)
+}
+
+fn changes_of_scripts(store: &store::ReadTransaction<'_>, swipe: SwipeId) -> Result<VariableChanges, StoreError> {
+    let json = store.swipes().variables(swipe)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+/// Changes the stored variables of a chat.
+fn change(
+    store: &mut store::WriteTransaction<'_>,
+    chat: &Chat,
+    work: impl FnOnce(&mut MacroState),
+) -> Result<(), StoreError> {
+    let before =
+        MacroState { local: StoredMacroState::of(chat).variables, global: parse(store.settings().get(GLOBALS)?) };
+    let mut after = before.clone();
+    work(&mut after);
+    keep(store, chat, &before, &after)
 }
 
 /// Stores the variable changes of a head that is read ahead of its turn.
@@ -124,5 +187,27 @@ mod tests {
         let mut now = state(&[("c", "1")]);
         changes.undo(&mut now);
         assert_eq!(now, state(&[]));
+    }
+
+    #[test]
+    fn versions_add_to_numbers_once() {
+        let changes = VariableChanges::between(&state(&[("xp", "900")]), &state(&[("xp", "920"), ("mood", "calm")]));
+        let mut now = state(&[("xp", "950"), ("mood", "angry")]);
+        changes.take_back(&mut now);
+        assert_eq!(now, state(&[("xp", "930"), ("mood", "angry")]), "later changes stay");
+        changes.put_back(&mut now);
+        assert_eq!(now, state(&[("xp", "950"), ("mood", "calm")]));
+        let mut now = state(&[("xp", "920"), ("mood", "calm")]);
+        changes.take_back(&mut now);
+        assert_eq!(now, state(&[("xp", "900")]));
+    }
+
+    #[test]
+    fn edits_count_only_what_is_new() {
+        let from = |value: &str| VariableChanges::between(&state(&[("xp", "920")]), &state(&[("xp", value)]));
+        assert!(from("940").without(&from("940")).is_empty(), "the same text counts once");
+        assert_eq!(from("970").without(&from("940")), from("950"));
+        assert_eq!(from("920").without(&from("940")), from("900"), "a text that is gone no longer counts");
+        assert_eq!(from("940").without(&VariableChanges::default()), from("940"));
     }
 }

@@ -60,7 +60,7 @@ impl Library {
         Ok(())
     }
 
-    /// Forgets all memories of a character, of a pair or of everybody, as [`Self::delete_memory`] does with one. Returns
+    /// Forgets all memories of a character, of a pair, of a chat or of everybody, as [`Self::delete_memory`] does with one. Returns
     /// their ids.
     pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<String>> {
         let of = match of {
@@ -69,6 +69,7 @@ impl Library {
                 let persona = persona.map(|id| id.parse::<PersonaId>()).transpose()?.filter(|id| !id.0.is_nil());
                 MemorySet::Pair(character.parse::<CharacterId>()?, persona)
             }
+            MemoryOwner::Chat { chat } => MemorySet::Chat(self.chat(chat.parse()?).await?.id),
             MemoryOwner::Everybody => MemorySet::Everybody,
         };
         let now = self.base().now();

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::chat::Message;
+use domain::plain::plain_line;
 use domain::{ChatId, MessageId};
 
 use crate::api::Receipt;
@@ -54,7 +55,7 @@ fn receipt(message: &Message, title: &str, speakers: &Speakers) -> Receipt {
         chat: message.chat.to_string(),
         title: title.to_owned(),
         name: speakers.of(message.id, message.role).to_owned(),
-        line: first_words(message.text().to_owned()).chars().take(LINE).collect(),
+        line: plain_line(&first_words(message.text().to_owned()), LINE),
         created: rfc3339(message.created),
     }
 }

@@ -108,7 +108,11 @@ pub(crate) fn hit(found: FoundMessage) -> SearchHit {
     SearchHit {
         chat: found.chat.to_string(),
         title: found.title,
-        name: (role != api::Role::User).then(|| found.speaker.unwrap_or_else(|| found.character.clone())),
+        name: match role {
+            // Without a stored name, the current persona said it.
+            api::Role::User => found.speaker,
+            _ => Some(found.speaker.unwrap_or_else(|| found.character.clone())),
+        },
         character: found.character,
         message: found.message.to_string(),
         swipe: found.swipe.to_string(),

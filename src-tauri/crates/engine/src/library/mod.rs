@@ -3,7 +3,6 @@
 
 pub(crate) mod assets;
 pub(crate) mod backgrounds;
-pub(crate) mod backup_failure;
 pub(crate) mod backup_schedule;
 pub(crate) mod backups;
 pub(crate) mod bookmarks;
@@ -23,8 +22,10 @@ pub(crate) mod chat_marks;
 pub(crate) mod chat_snapshot;
 pub(crate) mod chat_texts;
 pub(crate) mod chats;
+pub(crate) mod data_warnings;
 pub(crate) mod document_files;
 pub(crate) mod documents;
+pub(crate) mod drafts;
 pub(crate) mod duplicate;
 pub(crate) mod exclusion;
 pub(crate) mod exported_rounds;
@@ -68,4 +69,5 @@ pub(crate) mod startup;
 pub(crate) mod story_tree;
 pub(crate) mod timeline;
 pub(crate) mod trash;
+pub(crate) mod trusted_clock;
 pub(crate) mod turn_order;

@@ -13,6 +13,7 @@ use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::persona_place;
 use crate::base::picture;
+use crate::base::user_names::{self, unless_chosen};
 use crate::library::handle::Library;
 
 impl Library {
@@ -45,13 +46,21 @@ impl Library {
             .store()
             .write(move |store| {
                 let before = played_by_default(store, default)?;
+                let named = before.map(|id| store.personas().get(id)).transpose()?.flatten();
+                if !new && store.personas().get(id)?.is_some_and(|known| known.name != row.name) {
+                    user_names::keep_of_persona(store, id, default)?;
+                }
                 match new {
                     true => store.personas_mut().insert(&row),
                     false => store.personas_mut().update(&row),
                 }?;
                 // Without a chosen default, the first persona by name is used, which may be another one now.
                 let anew = played_by_default(store, default)? != before;
-                if anew { crate::base::retraction::retract_recalled(store, None) } else { Ok(()) }
+                if !anew {
+                    return Ok(());
+                }
+                named.map_or(Ok(()), |persona| user_names::keep_of_default(store, &persona.name))?;
+                crate::base::retraction::retract_recalled(store, None)
             })
             .await?;
         self.base().events().changed(Changed::Personas, Some(id.to_string()));
@@ -111,6 +120,7 @@ impl Library {
         }
         let default = self.default_persona();
         let delete = self.base().store().write(move |store| {
+            user_names::keep_of_persona(store, id, default)?;
             crate::base::retraction::retract_recalled(store, Some(id))?;
             if played_by_default(store, default)? == Some(id) {
                 crate::base::retraction::retract_recalled(store, None)?;
@@ -213,9 +223,4 @@ fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
 
 fn played_by_default(store: &ReadTransaction<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
     Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
-}
-
-/// The persona if none is chosen: the default, or else the first. `None` if there are no personas.
-pub(crate) fn unless_chosen(personas: &[Persona], default: Option<PersonaId>) -> Option<&Persona> {
-    find(personas, default).or(personas.first())
 }

@@ -17,7 +17,7 @@ use crate::library::handle::Library;
 use crate::settings::model_handle::ModelHandle;
 
 /// Maximum number of pictures per message.
-const MAX_PICTURES: usize = 8;
+pub(crate) const MAX_PICTURES: usize = 8;
 /// Maximum size of a picture file, in bytes.
 pub const MAX_PICTURE_BYTES: usize = 16 << 20;
 /// Maximum length of a file name, in characters.

@@ -76,9 +76,12 @@ fn name_of(set: &Map<String, Value>) -> Option<&str> {
     set.get("name")?.as_str().map(str::trim).filter(|name| !name.is_empty())
 }
 
+/// The report's line on a set that no chat shows yet.
+pub(crate) const NOT_SHOWN: &str = "the buttons are shown where you add them in the settings of a chat";
+
 /// How to show the buttons, and how many of them cannot run.
 fn warnings(count: usize, set: &QuickReplySet) -> Vec<String> {
-    let mut warnings = vec!["the buttons are shown where you add them in the settings of a chat".to_owned()];
+    let mut warnings = vec![NOT_SHOWN.to_owned()];
     let unsupported = set.replies.iter().filter(|reply| matches!(reply.action(), QuickReplyAction::Unsupported(_)));
     match unsupported.count() {
         0 => {}

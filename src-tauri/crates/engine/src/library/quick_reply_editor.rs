@@ -5,7 +5,7 @@ use domain::quick_reply::MAX_REPLIES;
 use domain::quick_reply_edit::{self, FormRow, MAX_MESSAGE};
 use serde_json::Value;
 
-use crate::api::{Changed, QuickReplyForm, QuickReplyRow};
+use crate::api::{Changed, DraftKind, QuickReplyForm, QuickReplyRow};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::handle::Library;
 use crate::library::quick_replies::{MAX_NAME, MOST, QuickReplies, ROW, free_id};
@@ -45,6 +45,7 @@ impl Library {
         let id = self.known_set(&set).await?.id;
         let write = self.base().store().write(move |store| {
             store.quick_reply_bindings_mut().forget(&set)?;
+            store.drafts_mut().forget(&DraftKind::QuickReplies.name(), "", &set)?;
             store.settings_mut().remove(&format!("{ALLOWED}{set}"))?;
             store.settings_mut().remove(&format!("{ROW}{set}"))
         });

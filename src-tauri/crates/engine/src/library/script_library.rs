@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Preset, PresetKind};
 use uuid::Uuid;
 
-use crate::api::{CardScripts, Changed, RegexScriptRow, ScriptTrial};
+use crate::api::{CardScripts, Changed, DraftKind, RegexScriptRow, ScriptTrial};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::library::characters::card_of;
 use crate::library::handle::Library;
@@ -64,7 +64,11 @@ impl Library {
     }
 
     pub(crate) async fn delete_regex_script(&self, id: String) -> ApiResult<()> {
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::RegexScript, &id)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Script.name(), "", &id)?;
+            store.presets_mut().delete(PresetKind::RegexScript, &id)
+        });
+        delete.await?;
         self.base().events().changed(Changed::Presets, None);
         Ok(())
     }
@@ -160,6 +164,8 @@ fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTr
         placement: vec![ScriptTarget::AiOutput],
         markdown_only: false,
         prompt_only: false,
+        min_depth: None,
+        max_depth: None,
         ..script.clone()
     };
     let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());

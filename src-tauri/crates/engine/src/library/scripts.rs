@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use context::macros::MacroState;
 use context::regex_script::{Channel, CompiledScripts, Occasion};
-use domain::CharacterId;
 use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, RegexScript, ScriptTarget};
+use domain::{CharacterId, ChatId};
 use serde_json::Value;
 use store::{Preset, PresetKind, StoreError};
 
@@ -15,6 +15,7 @@ use crate::api;
 use crate::base::error::ApiResult;
 use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
+use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_scope::{MacroMoment, MacroNames};
 use crate::library::script_library::listed;
 
@@ -70,19 +71,46 @@ impl Library {
 
 impl Library {
     /// Applies the scripts that change the stored text to a reply. They have already processed `base`, the text that
-    /// the reply continues.
-    pub(crate) async fn stored_reply(&self, chat: &Chat, base: &str, text: String) -> ApiResult<String> {
-        let Some(new) = text.strip_prefix(base) else { return Ok(text) };
-        self.with_scripts(chat, |run, state| run.reply(base, new, SAID, state)).await
+    /// the reply continues. Returns the changes that they make to variables as well.
+    pub(crate) async fn stored_reply(
+        &self,
+        chat: ChatId,
+        base: &str,
+        text: String,
+    ) -> ApiResult<(String, VariableChanges)> {
+        let Some(new) = text.strip_prefix(base) else { return Ok((text, VariableChanges::default())) };
+        // The turn's own texts may have changed variables since it began.
+        let chat = self.chat(chat).await?;
+        self.with_scripts(&chat, |run, state| {
+            let before = state.clone();
+            let text = run.reply(base, new, SAID, state);
+            (text, VariableChanges::between(&before, state))
+        })
+        .await
     }
 
-    /// Applies the scripts for edits to `text`, which replaces the text of `message`.
-    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<String> {
+    /// Applies the scripts for edits to `text`, which replaces the text of `message`. Returns the changes that they make
+    /// to variables as well. The scripts run on the old text too, because what it changes was counted before.
+    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<(String, VariableChanges)> {
         let chat = self.chat(message.chat).await?;
-        let typed = Occasion { placement: ScriptTarget::UserInput, ..EDITED };
-        self.with_scripts(&chat, |run, state| match message.role {
-            Role::User => run.apply(&text, typed, state).text,
-            _ => run.reply("", &text, EDITED, state),
+        let id = chat.id;
+        let last = self.base().store().read(move |store| store.messages().last(id)).await?;
+        let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
+        let edited = Occasion { depth, ..EDITED };
+        let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
+        self.with_scripts(&chat, |run, state| {
+            let before = state.clone();
+            let mut edit = |text: &str| {
+                let mut after = before.clone();
+                let text = match message.role {
+                    Role::User => run.apply(text, typed, &mut after).text,
+                    _ => run.reply("", text, edited, &mut after),
+                };
+                (text, VariableChanges::between(&before, &after))
+            };
+            let (_, earlier) = edit(message.text());
+            let (text, changes) = edit(&text);
+            (text, changes.without(&earlier))
         })
         .await
     }
@@ -127,8 +155,8 @@ impl Library {
         work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
     ) -> ApiResult<T> {
         let card = self.chat_card(chat).await?.card;
-        let persona = self.persona_in(chat).await?;
-        let words = MacroNames::new(&card, &persona, chat.id);
+        let (persona, group) = tokio::try_join!(self.persona_in(chat), self.group(chat))?;
+        let words = MacroNames::new(&card, &persona, chat.id).among(&group);
         let mut state =
             MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? };
         let scripts = self.scripts(chat.character, &words, &state).await?;

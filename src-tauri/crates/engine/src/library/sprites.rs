@@ -2,7 +2,7 @@
 
 use domain::CharacterId;
 use domain::card::AssetPlace;
-use domain::emotion::{NEUTRAL, of_file};
+use domain::emotion::{of_file, stand_ins};
 
 use crate::api::Sprite;
 use crate::base::error::ApiResult;
@@ -17,7 +17,8 @@ impl Library {
         Ok(sprites.map(|asset| Sprite { emotion: of_file(&asset.name), id: asset.id, name: asset.name }).collect())
     }
 
-    /// The hash of the picture for `emotion`, else of the one for neutral; `None` if the character has neither.
+    /// The hash of the picture for `emotion`, else of one with a similar name or emotion, of the neutral one, or of the
+    /// first; `None` if the character has no such picture.
     /// `variant` chooses among several pictures of one emotion.
     pub(crate) async fn sprite(&self, character: String, emotion: String, variant: u32) -> ApiResult<Option<String>> {
         let sprites = self.sprites(character.clone()).await?;
@@ -65,12 +66,20 @@ fn shows_emotion(kind: &str, name: &str) -> bool {
     kind == "emotion" || (kind == "icon" && name != "main" && !name.starts_with("main "))
 }
 
+/// The picture of the best emotion that the card has. A card without a neutral one shows its first picture.
 fn chosen<'a>(sprites: &'a [Sprite], emotion: &str, variant: u32) -> Option<&'a Sprite> {
-    let of = |emotion: &str| {
-        let found: Vec<&Sprite> = sprites.iter().filter(|sprite| sprite.emotion == emotion).collect();
+    let among = |fits: &dyn Fn(&Sprite) -> bool| {
+        let found: Vec<&Sprite> = sprites.iter().filter(|sprite| fits(sprite)).collect();
         found.get(variant as usize % found.len().max(1)).copied()
     };
-    of(&emotion.trim().to_lowercase()).or_else(|| of(NEUTRAL))
+    // Some names have more words: "ada_happy".
+    let has_word = |sprite: &Sprite, word: &str| {
+        sprite.emotion.split(|letter: char| !letter.is_alphanumeric()).any(|own| own == word)
+    };
+    let of = |wanted: &String| {
+        among(&|sprite| sprite.emotion == *wanted).or_else(|| among(&|sprite| has_word(sprite, wanted)))
+    };
+    stand_ins(emotion).iter().find_map(of).or_else(|| sprites.first())
 }
 
 #[cfg(test)]
@@ -88,7 +97,23 @@ mod tests {
         let id = |emotion, variant| chosen(&all, emotion, variant).map(|sprite| sprite.id.as_str());
         assert_eq!((id("JOY", 0), id("joy", 1), id("joy", 2)), (Some("joy"), Some("joy-2"), Some("joy")));
         assert_eq!(id("fear", 7), Some("neutral"));
-        assert_eq!(chosen(&sprites(&["joy"]), "fear", 0).map(|sprite| sprite.id.as_str()), None);
+        assert_eq!(chosen(&[], "fear", 0).map(|sprite| sprite.id.as_str()), None);
+    }
+
+    #[test]
+    fn faces_are_found_under_other_names() {
+        let all = sprites(&["Sad", "happy", "Angry_2", "default"]);
+        let id = |emotion| chosen(&all, emotion, 0).map(|sprite| sprite.id.as_str());
+        assert_eq!((id("joy"), id("sadness"), id("anger")), (Some("happy"), Some("Sad"), Some("Angry_2")));
+        assert_eq!((id("disgust"), id("neutral"), id("bored")), (Some("Angry_2"), Some("default"), Some("default")));
+        let long = sprites(&["ada-neutral", "ada_happy"]);
+        assert_eq!(chosen(&long, "joy", 0).map(|sprite| sprite.id.as_str()), Some("ada_happy"));
+        let few = sprites(&["smile", "cry"]);
+        let first = |emotion| chosen(&few, emotion, 0).map(|sprite| sprite.id.as_str());
+        assert_eq!(
+            (first("neutral"), first("surprise"), first("sadness")),
+            (Some("smile"), Some("smile"), Some("cry"))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use domain::plain::plain_line;
 use domain::{ChatId, MessageId};
 use store::{ReadTransaction, StoreError, StoryKey, StoryStep};
 
@@ -159,7 +160,7 @@ fn story_node(store: &ReadTransaction<'_>, node: &TrieNode, parent: Option<u32>)
         chat: node.chat.to_string(),
         message: node.message.map(|id| id.to_string()).unwrap_or_default(),
         number: node.number,
-        text: words.chars().take(EXCERPT).collect(),
+        text: plain_line(&words, EXCERPT),
         role: convert::role(message.map_or(domain::chat::Role::Narrator, |message| message.role)),
         checkpoints: node.checkpoints.clone(),
         ends: node.ends.iter().map(title).collect::<Result<_, _>>()?,

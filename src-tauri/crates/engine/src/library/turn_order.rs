@@ -168,6 +168,7 @@ impl Scene {
 
     /// As in SillyTavern: each member speaks up with the chance of its talkativeness, and one of them gets the turn. If
     /// nobody speaks up, any member with some talkativeness does. The last speaker goes again only if nobody else does.
+    /// A member without talkativeness speaks only if nobody present has any.
     fn talkative(
         &self,
         lines: &[&SpokenLine<'_>],
@@ -182,7 +183,14 @@ impl Scene {
         drawn(&mut others.iter().filter(eager))
             .or_else(|| drawn(&mut able.iter().filter(eager)))
             .or_else(|| drawn(&mut others.iter().filter(|member| talkativeness(member) > 0.0)))
-            .or_else(|| drawn(&mut able.iter()))
+            .or_else(|| drawn(&mut able.iter().filter(|member| talkativeness(member) > 0.0)))
+            .or_else(|| drawn(&mut able.iter().filter(|_| !self.has_talkative())))
+    }
+
+    /// Whether any member that is neither muted nor away has some talkativeness.
+    fn has_talkative(&self) -> bool {
+        let mut present = self.members.iter().filter(|member| !member.state.muted && !member.state.away);
+        present.any(|member| talkativeness(member) > 0.0)
     }
 
     /// The able member or the narrator whom a line names first.
@@ -197,11 +205,15 @@ impl Scene {
             return Vec::new();
         }
         let text = line.text.to_lowercase();
-        let members = able.iter().map(|member| (member.card.display_name(), self.turn_of(member.id)));
+        let members = able.iter().map(|member| (member.name.as_str(), self.turn_of(member.id)));
         let narrator = (line.role == Role::User).then(|| (NARRATOR, Some(NextSpeaker::narrator())));
         let named = members.chain(narrator).filter_map(|(name, turn)| Some((named_at(name, &text)?, turn?)));
-        let mut named: Vec<(usize, NextSpeaker)> = named.collect();
-        named.sort_by_key(|(at, _)| *at);
+        let mut named: Vec<(Place, NextSpeaker)> = named.collect();
+        // A longer name hides a shorter one at the same place: "Bo (2)" is not "Bo".
+        let hides = |other: &Place, place: &Place| other.at == place.at && other.whole > place.whole;
+        let places: Vec<Place> = named.iter().map(|(place, _)| *place).collect();
+        named.retain(|(place, _)| !places.iter().any(|other| hides(other, place)));
+        named.sort_by_key(|(place, _)| place.at);
         named.into_iter().map(|(_, turn)| turn).collect()
     }
 
@@ -209,8 +221,8 @@ impl Scene {
     pub(crate) fn chosen_by_name(&self, answer: &str, able: &[CharacterId]) -> Option<NextSpeaker> {
         let text = answer.to_lowercase();
         let members = self.members.iter().filter(|member| able.contains(&member.id));
-        let named = members.filter_map(|member| Some((named_at(member.card.display_name(), &text)?, member.id)));
-        self.turn_of(named.min_by_key(|(at, _)| *at)?.1)
+        let named = members.filter_map(|member| Some((named_at(&member.name, &text)?, member.id)));
+        self.turn_of(named.min_by_key(|(place, _)| (place.at, std::cmp::Reverse(place.whole)))?.1)
     }
 }
 
@@ -244,10 +256,20 @@ fn roll(lines: &[&SpokenLine<'_>], member: CharacterId, use_of: &str) -> u64 {
     hasher.finish()
 }
 
-/// Position at which `text`, in lower case, names somebody: by the whole name, else by its first word.
-fn named_at(name: &str, text: &str) -> Option<usize> {
+/// Where a text names somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    at: usize,
+    /// Length of the whole name; 0 if the text has only its first word.
+    whole: usize,
+}
+
+/// Where `text`, in lower case, names somebody: by the whole name, else by its first word.
+fn named_at(name: &str, text: &str) -> Option<Place> {
     let first = || name.split_whitespace().next().filter(|word| word.chars().count() >= FIRST_NAME && *word != name);
-    place_of(name, text).or_else(|| place_of(first().filter(|word| !word.eq_ignore_ascii_case("the"))?, text))
+    let whole = place_of(name, text).map(|at| Place { at, whole: name.len() });
+    let by_first = || place_of(first().filter(|word| !word.eq_ignore_ascii_case("the"))?, text);
+    whole.or_else(|| by_first().map(|at| Place { at, whole: 0 }))
 }
 
 /// Position of `name` as a whole word in `text`, which is in lower case. Scripts without spaces have no word boundaries.
@@ -276,6 +298,7 @@ pub(crate) mod tests {
     fn member(number: u128, name: &str) -> Member {
         Member {
             id: CharacterId(Uuid::from_u128(number)),
+            name: name.to_owned(),
             card: Arc::new(Card::new(name).unwrap()),
             card_hash: 0,
             state: MemberState::default(),
@@ -382,8 +405,30 @@ pub(crate) mod tests {
         assert_eq!(after(&scene, &[BY_MARY, HM]), "Mary Ann");
     }
 
+    #[test]
+    fn silent_members_never_speak_unasked() {
+        let mut scene = ordered(TurnOrder::Natural);
+        scene.members.truncate(2);
+        talk(&mut scene, ["0.05", "0"]);
+        for number in 0..40 {
+            let said = [(100 + number, Role::User, "Hm."), (200 + number, Role::Character, ""), HM];
+            assert_eq!(after(&scene, &said), "Ada", "the last speaker included");
+        }
+        assert_eq!(after(&scene, &[BY_ADA, HM]), "nobody", "Ada has just spoken");
+        scene.members[0].state.muted = true;
+        assert_eq!(after(&scene, &[HM]), "Bo", "nobody else is there");
+    }
+
+    #[test]
+    fn longer_name_hides_shorter_one() {
+        let mut scene = group();
+        scene.members[1].name = "Ada (2)".to_owned();
+        assert_eq!(after(&scene, &[(3, Role::User, "Ada (2), are you there?"), BY_MARY]), "Ada (2)");
+        assert_eq!(after(&scene, &[(3, Role::User, "Ada, are you there?"), BY_MARY]), "Ada");
+    }
+
     /// Sets the talkativeness of the members' cards.
-    fn talk(scene: &mut Scene, shares: [&str; 3]) {
+    fn talk<const N: usize>(scene: &mut Scene, shares: [&str; N]) {
         for (at, share) in shares.into_iter().enumerate() {
             let card = format!(
                 r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{}","extensions":{{"talkativeness":"{share}"}}}}}}"#,

@@ -132,6 +132,22 @@ impl Engine {
         self.config.count_tokens(model, text, ids).await
     }
 
+    /// Uses the key for an endpoint until the app ends, without storing it.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the key cannot be sent.
+    pub async fn give_key(&self, endpoint: String, key: String) -> ApiResult<()> {
+        self.config.give_key(endpoint, key).await
+    }
+
+    /// Uses the access token for the model hub until the app ends, without storing it.
+    ///
+    /// # Errors
+    /// `BadInput` if the token cannot be sent.
+    pub fn give_hub_token(&self, token: &str) -> ApiResult<()> {
+        self.config.give_hub_token(token)
+    }
+
     /// The tools of all tool servers that are switched on.
     ///
     /// # Errors

@@ -25,6 +25,9 @@ use crate::turn::handle::Turns;
 /// How long a closing engine waits for replies to be stored, and then for the worker to exit.
 const GOODBYE: Duration = Duration::from_secs(3);
 
+/// How long a closing engine waits for the backup of its session.
+const LAST_BACKUP: Duration = Duration::from_secs(20);
+
 /// In the data folder: KV caches of chats. It can be deleted at any time.
 const CACHE: &str = "cache";
 
@@ -58,13 +61,17 @@ impl Engine {
         let local = LocalHost::new(worker).map_err(threadless)?;
         let settings = app_settings::parse(&opened.settings);
         let environment = Environment::read(&options.environment);
-        let base = Base::new(opened.store, &options, opened.notices);
+        let has_new_warnings = opened.has_new_warnings;
+        let base = Base::new(opened.store, &options, (opened.notices, opened.warnings));
         let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
         let secrets = secrets(options.without_keychain).await;
         let config = Configuration::new(base, local, encoder_model, secrets, (settings, environment));
         let engine = Self::join(config, EncoderState::new(host, encoder));
         let prepared = async {
             engine.library.welcome().await?;
+            if has_new_warnings {
+                engine.library.warnings_changed().await;
+            }
             engine.library.drop_stale_caches_in_background();
             engine.library.purge_in_background();
             engine.library.back_up_in_background();
@@ -77,6 +84,16 @@ impl Engine {
         };
         prepared.await.map_err(open_store::broken)?;
         Ok(engine)
+    }
+
+    /// Purges what has expired, as each session does half a minute after its start.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    #[cfg(feature = "evaluation")]
+    pub async fn purge_now(&self) -> Result<(), crate::api::ApiError> {
+        let now = self.library.base().now();
+        self.library.purge_expired(now).await
     }
 
     fn join(config: Configuration, reading: EncoderState) -> Self {
@@ -140,6 +157,9 @@ impl Engine {
         }
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
+        }
+        if tokio::time::timeout(LAST_BACKUP, self.library.back_up_at_end()).await.is_err() {
+            tracing::warn!("the backup of this session did not end in time");
         }
         self.recall.reading().shutdown().await;
         // Must come before the worker saves its caches.

@@ -32,6 +32,10 @@ macro_rules! operations {
             /// Deletes a key of the local API. Requests with it are refused from now on.
             config.revoke_api_key(id: String) -> ();
 
+            /// Warnings about the data that are in force: lost changes, failed backups, missing pictures.
+            library.data_warnings() -> DataWarnings;
+            /// Hides a warning until its cause comes again.
+            library.dismiss_data_warning(kind: DataWarningKind) -> DataWarnings;
             library.backups() -> Backups;
             /// Makes a backup now and verifies it.
             library.backup() -> Backup;
@@ -114,6 +118,8 @@ macro_rules! operations {
             /// Creates a lorebook outside a card. It applies nowhere until it is bound.
             library.create_lorebook(name: String) -> Lorebook;
             library.update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
+            /// Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound.
+            library.duplicate_lorebook(id: String) -> Lorebook;
             /// Enables or disables a lorebook outside a card.
             library.enable_lorebook(id: String, enabled: bool) -> Lorebook;
             /// Sets where a lorebook outside a card applies.
@@ -210,6 +216,16 @@ macro_rules! operations {
             library.restore_document(id: String) -> ();
             /// Stores the text in the composer.
             learning.save_draft(chat: String, text: String) -> ();
+            /// Stores the text in the composer. If it is not `known`, the text that this window stored or saw last,
+            /// another window wrote it, and it becomes a draft. Returns the drafts of other windows, newest first.
+            learning.keep_draft(chat: String, text: String, known: String) -> Vec<Draft>;
+            /// The drafts of a form, newest first.
+            library.drafts(kind: DraftKind, owner: String) -> Vec<Draft>;
+            /// Stores what is typed in a form until the form is saved. It replaces `before`, the window's last draft of
+            /// the form, and no draft of another window.
+            library.write_draft(place: DraftPlace, text: String, base: String, before: Option<String>) -> SavedDraft;
+            /// Removes a draft, because its text was stored or is not wanted.
+            library.discard_draft(id: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
             library.delete_chat(id: String) -> ();
             /// Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them.
@@ -305,7 +321,12 @@ macro_rules! operations {
             /// Deletes a decision, so that the user is asked again.
             turns.forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
             turns.select_swipe(message: String, index: u32) -> Message;
+            /// Deletes one version of a message for good; the only one cannot be deleted.
+            turns.delete_swipe(message: String, index: u32) -> Message;
             turns.edit_message(message: String, text: String) -> Message;
+            /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes, and the result is
+            /// `null`.
+            turns.edit_message_from(message: String, was: String, text: String) -> Option<Message>;
             /// `restore_message` undoes it until the app ends.
             turns.delete_message(message: String) -> ();
             turns.restore_message(message: String) -> ();

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
-use crate::api::{ApiGrant, ApiServerState};
+use crate::api::{ApiError, ApiGrant, ApiServerState, CommandOutcome, TurnOptions};
 use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
 
@@ -49,6 +49,37 @@ impl Engine {
         // A separate task: a message that is being stored is stored whole.
         let work = tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
         work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
+    }
+
+    /// Checks that a key may use a chat, and returns its id.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` if the key does not allow all its characters.
+    pub async fn api_chat(&self, grant: &ApiGrant, chat: String) -> Result<String, ClientError> {
+        let chat = chat.parse().map_err(ApiError::from)?;
+        Ok(self.turns.allowed_chat(grant, chat).await?.id.to_string())
+    }
+
+    /// The chat of requests that name only a character. The first one makes it, unless the key may only read.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` if the key does not allow it.
+    pub async fn api_chat_of(&self, grant: &ApiGrant, character: String) -> Result<String, ClientError> {
+        self.turns.client_chat_for(grant, character).await
+    }
+
+    /// Sends a program's text in a chat, or runs its slash command, as far as the key allows it.
+    ///
+    /// # Errors
+    /// `Forbidden` if the key does not allow it; the errors of [`Engine::run_command_with`].
+    pub async fn api_command(
+        &self,
+        grant: ApiGrant,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> Result<CommandOutcome, ClientError> {
+        self.turns.client_command(grant, chat, text, options).await
     }
 
     /// The vectors of texts.

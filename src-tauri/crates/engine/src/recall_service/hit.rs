@@ -73,9 +73,12 @@ impl Hit {
     }
 }
 
+/// Heading of messages from other chats of the same people.
+const OTHER_CHATS: &str = "From other chats:";
+
 /// A line of the context block, with the speaker and the day. A long message is cut to the part about the question.
 pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
-    let Hit { message, text, score, signals, nearest, twins, since, .. } = hit;
+    let Hit { message, text, score, signals, nearest, twins, since, stretch } = hit;
     let (id, role) = (message.id, message.role);
     let own = match &since {
         None => None,
@@ -93,7 +96,10 @@ pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, cl
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, reasons(since.as_ref(), score, twins), text);
-    Some(excerpt.with_score(score).with_signals(signals).with_title(title).with_source_messages(vec![id]))
+    // The first range is the chat itself.
+    let heading = if stretch == 0 { "" } else { OTHER_CHATS };
+    let excerpt = excerpt.with_score(score).with_signals(signals).with_title(title).with_heading(heading);
+    Some(excerpt.with_source_messages(vec![id]))
 }
 
 fn reasons(since: Option<&Since>, score: f32, twins: usize) -> Reasons {

@@ -11,7 +11,7 @@ use domain::{MessageId, PersonaId};
 use store::{ReadTransaction, StoreError};
 
 use crate::base::error::ApiResult;
-use crate::library::personas::unless_chosen;
+use crate::base::user_names::unless_chosen;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Older, Question};

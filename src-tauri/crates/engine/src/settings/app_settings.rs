@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
+use crate::base::user_names::{self, unless_chosen};
 use crate::settings::handle::Configuration;
 use crate::settings::local_api;
 
@@ -38,9 +39,15 @@ impl Configuration {
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
+        let before = self.settings().default_persona.and_then(|id| id.parse().ok());
         self.base()
             .store()
             .write(move |store| {
+                if anew {
+                    let personas = store.personas().list()?;
+                    let name = unless_chosen(&personas, before).map(|persona| persona.name.clone());
+                    name.map_or(Ok(()), |name| user_names::keep_of_default(store, &name))?;
+                }
                 let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
                 chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
                 if anew { crate::base::retraction::retract_recalled(store, None) } else { Ok(()) }

@@ -8,7 +8,7 @@ use domain::settings::{ConfigValue, ValueType};
 use serde::{Deserialize, Serialize};
 use store::{Preset, PresetKind};
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, DraftKind};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
@@ -99,10 +99,14 @@ impl Configuration {
         shown(preset).ok_or_else(|| internal("a chat format was not saved"))
     }
 
-    /// Deletes a format. Chats that use it report the missing format until another is chosen.
+    /// Deletes a format. Chats that use it then use the model's own, with a notice.
     pub(crate) async fn delete_chat_format(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::ChatFormat, &key)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::ChatFormat.name(), "", &key)?;
+            store.presets_mut().delete(PresetKind::ChatFormat, &key)
+        });
+        delete.await?;
         self.chat_formats_changed(&id);
         Ok(())
     }

@@ -19,6 +19,20 @@ pub(crate) struct KnownTemplate {
     pub(crate) note: Option<String>,
 }
 
+impl KnownTemplate {
+    /// Puts a notice before its own one.
+    pub(crate) fn noting(self, notice: Option<String>) -> Self {
+        let notes: Vec<String> = notice.into_iter().chain(self.note).collect();
+        Self { note: (!notes.is_empty()).then(|| notes.join(" ")), ..self }
+    }
+}
+
+/// The notice for the user if the chosen format no longer exists. `is_own` says that it is one of the user's.
+pub(crate) fn missing(chosen: &str, is_own: bool) -> Option<String> {
+    let exists = is_own || chosen == "auto" || chat_template::format(chosen).is_some();
+    (!exists).then(|| format!("The chat format \"{chosen}\" no longer exists, so the model's own format is used."))
+}
+
 /// Parses the chat template of a model with this `header`. The date is a placeholder: each prompt sets that of its
 /// epoch.
 pub(crate) fn parse(

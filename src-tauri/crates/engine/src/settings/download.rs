@@ -98,6 +98,11 @@ impl From<DownloadError> for ApiError {
                 let hint = "Start the download again: it resumes if the server supports that.".into();
                 Self::Provider { message, hint, class: ProviderClass::Unreachable }
             }
+            DownloadError::Expired { .. } => Self::Provider {
+                message,
+                hint: "Start the download again: it resumes with a new link.".into(),
+                class: ProviderClass::Unreachable,
+            },
             DownloadError::File { path, source } => not_kept(&path, &source),
             DownloadError::Full { .. } => Self::Storage {
                 message: "The disk is full. What was downloaded is deleted.".into(),

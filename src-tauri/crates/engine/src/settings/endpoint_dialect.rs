@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointDialect};
 use futures_util::StreamExt;
-use provider::endpoint::{EndpointClient, EndpointConfig, LearnedDialect, RoleRules};
+use provider::endpoint::{EndpointClient, EndpointConfig, LearnedDialect, RoleRules, ThoughtsBack};
 use provider::{EventStream, Provider, Request};
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -61,6 +61,7 @@ pub(crate) fn quirks(dialect: &LearnedDialect) -> Vec<Quirk> {
         (dialect.no_prefill, Quirk::NoPrefill),
         (dialect.roles == RoleRules::Strict, Quirk::StrictRoles),
         (dialect.roles == RoleRules::NoSystem, Quirk::NoSystem),
+        (dialect.thoughts_back != ThoughtsBack::Never, Quirk::ThoughtsBack),
     ];
     all.into_iter().filter(|(has, _)| *has).map(|(_, quirk)| quirk).collect()
 }

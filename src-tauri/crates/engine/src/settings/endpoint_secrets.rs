@@ -10,7 +10,7 @@ use provider::endpoint::EndpointConfig;
 use secrecy::SecretString;
 
 use crate::api::HeaderDraft;
-use crate::base::error::{ApiResult, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::secrets::{Secret, Secrets};
 use crate::settings::handle::Configuration;
 
@@ -41,6 +41,19 @@ impl Configuration {
 
     pub(crate) async fn key(&self, id: EndpointId) -> ApiResult<Option<SecretString>> {
         Ok(self.with_secrets(move |secrets| secrets.get(Secret::Key(id))).await?.map(SecretString::from))
+    }
+
+    /// Uses a key until the app ends, without storing it.
+    ///
+    /// # Errors
+    /// `BadInput` if the key cannot be sent.
+    pub(crate) async fn give_key(&self, id: String, key: String) -> ApiResult<()> {
+        let id = id.parse::<EndpointId>()?;
+        let endpoint = self.base().store().read(move |store| store.endpoints().get(id)).await?;
+        let endpoint = endpoint.ok_or_else(|| not_found("endpoint"))?;
+        configured(&endpoint, Some(SecretString::from(key.clone())), Headers::default())?;
+        self.secrets().give(Secret::Key(id), key);
+        Ok(())
     }
 
     pub(crate) async fn headers(&self, endpoint: &Endpoint) -> ApiResult<Headers> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use local::WorkerStatus;
 
-use crate::api::{self, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
+use crate::api::{self, DataWarningKind, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
 use crate::base::error::ApiResult;
 use crate::settings::handle::Configuration;
 use crate::settings::remote_count::RemoteCounting;
@@ -24,6 +24,7 @@ impl Configuration {
         let written = self.test_write().await;
         let database = database.map_err(|error| error.to_string()).and_then(|found| written.clone().map(|_| found));
         checks.push(check("database", database));
+        checks.extend(self.data_health());
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
@@ -79,6 +80,24 @@ impl Configuration {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no answer within {} seconds", REACH_LIMIT.as_secs())),
         }
+    }
+
+    /// The warnings about the data, each as a check that failed.
+    fn data_health(&self) -> Vec<HealthCheck> {
+        let named = |warning: api::DataWarning| {
+            let (name, reason) = match warning.kind {
+                DataWarningKind::LogLost => ("log", "changes of an earlier session are gone with the database's log"),
+                DataWarningKind::TextsChanged => ("texts", "texts have changed on disk"),
+                DataWarningKind::BackupFailed => ("backups", "the last backup failed"),
+                DataWarningKind::SecondCopyFailed => ("second folder", "the second folder has no copy"),
+                DataWarningKind::PicturesLost => ("files", "pictures or files are missing and in no backup"),
+                // Nothing is wrong with the data.
+                DataWarningKind::PicturesRestored | DataWarningKind::ClockAhead => return None,
+            };
+            let reason = if warning.detail.is_empty() { reason.to_owned() } else { warning.detail };
+            Some(check(name, Err(reason)))
+        };
+        self.base().data_warnings().all().into_iter().filter_map(named).collect()
     }
 
     /// Writes and removes a row in one transaction, as every message does.

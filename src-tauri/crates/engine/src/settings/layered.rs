@@ -8,13 +8,13 @@ use domain::chat::Chat;
 use domain::model::ModelChoice;
 use domain::settings::{
     ConfigValue, IgnoredValue, InvalidValue, Layer, Layers, Owner, Resolved, SETTINGS, Scope, Setting, SettingOrigin,
-    resolve, setting,
+    ValueType, Values, resolve, setting,
 };
 use domain::{CharacterId, ChatId};
 use store::{ReadTransaction, StoreError};
 
 use crate::api::TurnOptions;
-use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
+use crate::api::{ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::endpoint_dialect;
@@ -63,7 +63,9 @@ impl Configuration {
         let owner = convert::owner(&owner)?;
         let setting = settable(&key, owner)?;
         let value = value.map(|value| setting.kind.check(value.into())).transpose();
-        self.put_setting(owner, setting, value.map_err(|refusal| refused(setting, &refusal))?).await
+        let value = value.map_err(|refusal| refused(setting, &refusal))?;
+        let value = self.known_name(setting, value).await?;
+        self.put_setting(owner, setting, value).await
     }
 
     /// Works like [`Self::set_setting`], with the value as users enter it: `off`, `4096`, `0.8`.
@@ -79,7 +81,54 @@ impl Configuration {
         let owner = convert::owner(&owner)?;
         let setting = settable(&key, owner)?;
         let value = setting.kind.read(&text).map_err(|refusal| refused(setting, &refusal))?;
-        self.put_setting(owner, setting, Some(value)).await
+        let value = self.known_name(setting, Some(value)).await?;
+        self.put_setting(owner, setting, value).await
+    }
+
+    /// Replaces a title by the name that it stands for, for settings that hold the name of another object.
+    ///
+    /// # Errors
+    /// `BadInput`, with all names, if nothing has that name.
+    async fn known_name(
+        &self,
+        setting: &'static Setting,
+        value: Option<ConfigValue>,
+    ) -> ApiResult<Option<ConfigValue>> {
+        let (ValueType::NameOr { word }, Some(ConfigValue::Text(name))) = (&setting.kind, &value) else {
+            return Ok(value);
+        };
+        if &**name == *word || (&**name == "auto" && setting.key == "mode") {
+            return Ok(value);
+        }
+        // A background can also be a picture of the card.
+        if setting.key == "background" {
+            return Ok(value);
+        }
+        let choices = self.choices().await?.of(setting.key);
+        // The devices are unknown until a model was loaded.
+        if choices.is_empty() && setting.key == "gpu_device" {
+            return Ok(value);
+        }
+        // The built-in templates of jobs are not listed, because `auto` already means them.
+        if setting.key.ends_with("_prompt") && self.template_library().await?.0.get(name).is_some() {
+            return Ok(value);
+        }
+        let exact = choices.iter().find(|choice| choice.name.as_str() == &**name);
+        let like = |text: &str| text.to_lowercase() == name.to_lowercase();
+        let alike = || choices.iter().find(|choice| like(&choice.name) || like(&choice.title));
+        match exact.or_else(alike) {
+            Some(choice) => Ok(Some(ConfigValue::Text(choice.name.clone().into()))),
+            None => Err(unknown_name(setting, word, name, &choices)),
+        }
+    }
+
+    /// The notice for the user if the chosen sampler preset no longer exists. Its values then do not apply.
+    pub(crate) async fn missing_preset(&self, values: &Values) -> ApiResult<Option<String>> {
+        let id = &values.sampler_preset;
+        if id == "none" || self.sampler_preset(id).await?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(format!("The sampler preset \"{id}\" no longer exists, so the other settings apply.")))
     }
 
     async fn put_setting(
@@ -234,7 +283,7 @@ impl Configuration {
     async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> ApiResult<()> {
         let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
         let (template, _) = self.template(&id).await?;
-        layers.put(SettingOrigin::Template, Layer::of_template(template.reply_tokens()));
+        layers.put(SettingOrigin::Template, Layer::of_template(template.suggested()));
         Ok(())
     }
 }
@@ -276,6 +325,20 @@ fn settable(key: &str, owner: Owner) -> ApiResult<&'static Setting> {
 pub(crate) fn refused(setting: &Setting, refusal: &InvalidValue) -> ApiError {
     let expected = setting.kind.expects();
     bad_input(format!("{} is not valid: {refusal}.", setting.key.replace('_', " ")), format!("Set it to {expected}."))
+}
+
+/// Maximum number of names that a refusal lists.
+const LISTED: usize = 30;
+
+fn unknown_name(setting: &Setting, word: &str, name: &str, choices: &[SettingChoice]) -> ApiError {
+    let names = std::iter::once(word).chain(choices.iter().map(|choice| choice.name.as_str()).filter(|it| *it != word));
+    let mut listed = names.clone().take(LISTED).collect::<Vec<_>>().join(", ");
+    let others = names.count().saturating_sub(LISTED);
+    if others > 0 {
+        listed = format!("{listed}, and {others} more");
+    }
+    let what = setting.key.replace('_', " ");
+    bad_input(format!("There is no {what} \"{name}\"."), format!("Set it to one of these: {listed}."))
 }
 
 /// Rejects a new value only for contradictions that it takes part in.

@@ -98,10 +98,15 @@ impl Configuration {
         if let Some(provider) = self.base().injected_provider() {
             return Ok(asked.scripted(provider));
         }
-        match choice? {
+        let choice = choice?;
+        let gone = options.model.is_none() && chat.model.is_some_and(|wanted| wanted != choice);
+        let answerer = match choice {
             ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, asked).await,
             ModelChoice::Remote(id) => self.remote_answerer(self.chosen_endpoint(id).await?, asked).await,
-        }
+        }?;
+        let notice = gone.then(|| format!("The model of this chat no longer exists, so {} answers.", answerer.name));
+        let notes: Vec<String> = notice.into_iter().chain(answerer.note.clone()).collect();
+        Ok(ModelHandle { note: (!notes.is_empty()).then(|| notes.join(" ")), ..answerer })
     }
 
     /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any local model.
@@ -170,9 +175,11 @@ impl Configuration {
     /// model's architecture, name and tokens. Each is read and probed once.
     async fn template_of(&self, model: &LocalModel, chosen: &str) -> ApiResult<KnownTemplate> {
         let own = self.own_format(chosen).await?;
+        let missing = chat_template::missing(chosen, own.is_some());
+        let chosen = if missing.is_some() { "auto" } else { chosen };
         let key = (model.id, own.as_ref().unwrap_or(&chosen.to_owned()).clone());
         if let Some(known) = self.templates().get(&key) {
-            return Ok(known.clone());
+            return Ok(known.clone().noting(missing));
         }
         let path = model.path.clone();
         let read = move || {
@@ -193,7 +200,7 @@ impl Configuration {
         let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
         let known = KnownTemplate { parameters: header.parameters, note, ..known };
         self.templates().insert(key, known.clone());
-        Ok(known)
+        Ok(known.noting(missing))
     }
 
     /// If the worker would add a begin token to prompts, the template adds it instead, so that it is counted like
@@ -266,16 +273,20 @@ impl Configuration {
             return Ok(None);
         }
         let own = self.own_format(chosen).await?;
+        let missing = chat_template::missing(chosen, own.is_some());
+        let chosen = if missing.is_some() { "auto" } else { chosen };
         let id = ModelId(endpoint.id.0);
         let key = (id, format!("{} {}", own.as_deref().unwrap_or(chosen), endpoint.model));
         if let Some(known) = self.templates().get(&key) {
-            return Ok(Some((Arc::clone(&known.template), known.note.clone())));
+            let KnownTemplate { template, note, .. } = known.clone().noting(missing);
+            return Ok(Some((template, note)));
         }
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let (template, note) = chat_template::of_name(&endpoint.model, chosen, own)?;
         let known = KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note };
         self.templates().insert(key, known.clone());
-        Ok(Some((known.template, known.note)))
+        let KnownTemplate { template, note, .. } = known.noting(missing);
+        Ok(Some((template, note)))
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {

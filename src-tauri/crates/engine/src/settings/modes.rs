@@ -3,12 +3,15 @@
 use context::prompt_template::{self, Mode, find_mode};
 use store::{Preset, PresetKind};
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, DraftKind};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
 /// Maximum length of a mode's text, in bytes.
 const MAX_TEXT: usize = 20_000;
+
+/// The mode of chats that choose none.
+const DEFAULT: &str = "default";
 
 impl Configuration {
     pub(crate) async fn list_modes(&self) -> ApiResult<Vec<api::Mode>> {
@@ -50,19 +53,24 @@ impl Configuration {
 
     pub(crate) async fn delete_mode(&self, name: String) -> ApiResult<()> {
         let key = name.trim().to_lowercase();
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Mode, &key)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Mode.name(), "", &key)?;
+            store.presets_mut().delete(PresetKind::Mode, &key)
+        });
+        delete.await?;
         self.base().events().changed(Changed::Presets, Some(name));
         Ok(())
     }
 
-    /// Returns the mode with this name.
-    ///
-    /// # Errors
-    /// `BadInput`, with the names of all modes.
-    pub(crate) async fn mode(&self, name: &str) -> ApiResult<Mode> {
+    /// Returns the mode with this name. If it does not exist, returns the default one with a notice for the user.
+    pub(crate) async fn mode(&self, name: &str) -> ApiResult<(Mode, Option<String>)> {
         let (modes, _) = self.modes().await?;
-        let found = find_mode(&modes, if name == "auto" { "default" } else { name });
-        found.cloned().map_err(|error| bad_input(error.to_string(), "Choose one of them."))
+        if let Ok(mode) = find_mode(&modes, if name == "auto" { DEFAULT } else { name }) {
+            return Ok((mode.clone(), None));
+        }
+        let default = find_mode(&modes, DEFAULT).map_err(|error| internal(&error.to_string()))?;
+        let notice = format!("The mode \"{name}\" no longer exists, so the mode \"{DEFAULT}\" is used.");
+        Ok((default.clone(), Some(notice)))
     }
 
     /// The built-in modes, some of them replaced by the user's, and the user's own.

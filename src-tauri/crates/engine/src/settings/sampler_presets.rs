@@ -7,7 +7,7 @@ use context::convert::{SamplerPreset, write_sampler};
 use context::prompt_template::slug;
 use domain::settings::{ConfigValue, Layer, ValueType, preset_setting};
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, DraftKind};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::built_in_samplers::{built_in, place};
 use crate::settings::handle::Configuration;
@@ -71,8 +71,12 @@ impl Configuration {
                 "Choose another preset where it is used.",
             ));
         }
-        let row = format!("{ROW}{id}");
-        self.base().store().write(move |store| store.settings_mut().remove(&row)).await?;
+        let (row, key) = (format!("{ROW}{id}"), id.clone());
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Sampler.name(), "", &key)?;
+            store.settings_mut().remove(&row)
+        });
+        delete.await?;
         self.sampler_presets_changed(&id);
         Ok(())
     }

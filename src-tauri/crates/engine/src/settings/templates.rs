@@ -9,8 +9,8 @@ use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::api::{
-    Changed, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection, TemplateSummary, TemplateText,
-    VariableDoc,
+    Changed, DraftKind, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection, TemplateSummary,
+    TemplateText, VariableDoc,
 };
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
@@ -68,7 +68,11 @@ impl Configuration {
 
     pub(crate) async fn delete_template(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
-        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Template, &key)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Template.name(), "", &key)?;
+            store.presets_mut().delete(PresetKind::Template, &key)
+        });
+        delete.await?;
         self.base().events().changed(Changed::Presets, Some(id));
         Ok(())
     }

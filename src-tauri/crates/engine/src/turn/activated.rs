@@ -7,6 +7,7 @@ use domain::MessageId;
 use crate::recall_service::recall::Recalled;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::Lore;
+use crate::turn::speaker_texts::follows_speaker;
 use crate::turn::tasks::PromptTask;
 use crate::turn::tools::turn_tools::TurnTools;
 
@@ -25,10 +26,11 @@ pub(crate) struct ActivatedTurn {
 impl ActivatedTurn {
     /// Whether only the speaker of a group scene knows what comes from `source`. Such blocks are sent for one turn only.
     pub(crate) fn is_private(&self, source: &Source) -> bool {
-        let depth_prompt = matches!(source, Source::CardField { field, .. } if field == "depth_prompt");
+        let of_speaker = |field: &str| field == "depth_prompt" || follows_speaker(field);
+        let of_speaker = matches!(source, Source::CardField { field, .. } if of_speaker(field));
         self.memory.private.contains(source)
             || self.lore.private.contains(source)
-            || self.inputs.known.is_scene && depth_prompt
+            || self.inputs.known.is_scene && of_speaker
     }
 
     /// The context blocks that stay with their messages: those that everybody knows.

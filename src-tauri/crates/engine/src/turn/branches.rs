@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::api::{self, Changed, SplitChat};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::chat_macros::StoredMacroState;
+use crate::library::macro_variables;
 use crate::turn::handle::Turns;
 use crate::turn::message_edits::end_epoch;
 
@@ -93,6 +94,10 @@ pub(crate) fn remove_from(
     position: i64,
     now: domain::Timestamp,
 ) -> Result<Vec<MessageId>, StoreError> {
+    let last = store.messages().page(chat, None, u32::MAX)?.into_iter().rev();
+    for message in last.take_while(|message| message.position >= position) {
+        macro_variables::show_version(store, chat, Some(message.swipe().id), None)?;
+    }
     let gone = store.messages_mut().delete_from(chat, position, now)?;
     gone.iter().try_for_each(|id| crate::base::retraction::withdraw(store, *id))?;
     store.stale_caches_mut().mark(chat)?;

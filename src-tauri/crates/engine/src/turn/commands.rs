@@ -39,6 +39,8 @@ pub(crate) struct CommandMessage<'a> {
     pub(crate) message: MessageId,
     pub(crate) text: &'a str,
     pub(crate) now: Timestamp,
+    /// A program with a limited key sent it, which may not forget anything.
+    pub(crate) limited: bool,
 }
 
 /// Executes the commands in `said`, in order.
@@ -74,6 +76,7 @@ fn execute(
     for wish in wishes {
         done.extend(match wish {
             MemoryCommand::Remember(thing) => Some(remember(store, said, &thing)?),
+            MemoryCommand::Forget(_) if said.limited => None,
             MemoryCommand::Forget(thing) => forget(store, said, &thing)?,
         });
     }

@@ -84,7 +84,7 @@ impl Turns {
         let (template, _) = self.config().template_or("auto", TEMPLATE).await?;
         let members = scene.members().iter().filter(|member| able.contains(&member.id));
         let given = Given::default()
-            .list("group.members", members.map(|member| member.card.display_name().to_owned()))
+            .list("group.members", members.map(|member| member.name.clone()))
             .text("transcript", transcript);
         let wrong = |error: String| bad_input(format!("The template \"{}\": {error}.", template.name), "Correct it.");
         let variables = TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;

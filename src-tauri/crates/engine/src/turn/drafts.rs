@@ -72,7 +72,11 @@ impl Turns {
             Err(error) => EndReason::Failed { error },
         };
         let (id, kept) = (chat.id, text.clone());
-        let kept = self.base().store().write(move |store| store.chats_mut().set_draft(id, &kept)).await;
+        let keep = move |store: &mut store::WriteTransaction<'_>| match kept.is_empty() {
+            true => Ok(()),
+            false => store.chats_mut().set_draft(id, &kept),
+        };
+        let kept = self.base().store().write(keep).await;
         let reason = kept.map_or_else(|error| EndReason::Failed { error: error.into() }, |()| reason);
         drop(place);
         self.base().events().announce(Event::Drafted { chat: id.to_string(), text, figures: words.figures, reason });
@@ -94,7 +98,7 @@ impl Turns {
         let PreparedTurn { answerer, turn, made } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
-        let mut stream = answerer.provider.stream(prepared.request(self).await, place.cancel.clone());
+        let mut stream = answerer.provider.stream(prepared.request(self).await?, place.cancel.clone());
         let mut first_text_ms = None;
         let finish = loop {
             let Some(event) = stream.next().await else { return Err(internal("a draft's stream ended early")) };

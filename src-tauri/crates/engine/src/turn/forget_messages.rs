@@ -110,7 +110,10 @@ fn quoted(
 ) -> Result<String, StoreError> {
     let alone = store.groups().members(said.chat.id)?.is_empty();
     let speaker = match saying.message.role {
-        Role::User => Some(said.persona.name.clone()),
+        Role::User => {
+            let named = store.groups().speakers(said.chat.id)?.remove(&saying.message.id);
+            Some(named.map_or_else(|| said.persona.name.clone(), |speaker| speaker.name))
+        }
         Role::Character if alone => store.characters().get(said.chat.character)?.map(|character| character.name),
         _ => None,
     };

@@ -1,7 +1,7 @@
 //! Builds the frame of a turn: all candidate blocks, with the macros of this card, persona and chat expanded.
 
 use context::frame::{
-    BlockKind, Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, Source,
+    BlockKind, Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, Source, USUAL_ORDER,
     differing_source_text,
 };
 use context::macros::{Expanded, MacroState};
@@ -78,17 +78,22 @@ pub(crate) fn build(
     builder.tool_instructions();
     builder.client_instructions();
     builder.depth_prompt();
+    builder.speaker_texts();
     builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
     let own = domain::sampling::texts(&turn.inputs.values.stop_strings);
     stop.extend(own.map(|text| builder.expand_now(&text)).filter(|text| !text.trim().is_empty()));
     let others = turn.inputs.snapshot.group.stops(&turn.inputs.snapshot.persona.name);
     stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
+    // A task is no reply, and a program that uses the local API begins its replies itself.
+    let begins = turn.task.is_none() && turn.inputs.client.is_none();
+    let reply_start = if begins { builder.expand_now(&turn.inputs.values.reply_start) } else { String::new() };
     let headings: Vec<(&Heading, String)> =
         composed.headings.iter().map(|heading| (heading, builder.say_now(&heading.text))).collect();
     let mut built = builder.finish(stop);
-    built.frame.history =
-        turn.inputs.history.iter().map(|message| turn.inputs.snapshot.group.labelled(message)).collect();
+    let snapshot = &turn.inputs.snapshot;
+    let labelled = |message| snapshot.group.labelled(message, &snapshot.persona.name);
+    built.frame.history = turn.inputs.history.iter().map(labelled).collect();
     // A block that was sent for one turn only is found again for another version of its reply.
     let placed = built.frame.placed.iter().chain(&turn.lore.placed).map(|placed| &placed.candidate);
     let private = turn.memory.context.iter().chain(placed).any(|block| turn.is_private(&block.source));
@@ -106,7 +111,7 @@ pub(crate) fn build(
     let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
         let wanted = candidates.iter().filter(|candidate| composed.recalls.have_place(candidate.kind));
         let heading = |kind| headings.iter().find_map(|(heading, text)| heading.of(kind, text)).unwrap_or_default();
-        wanted.map(|candidate| candidate.clone().with_heading(heading(candidate.kind))).collect()
+        wanted.map(|candidate| candidate.clone().headed(&heading(candidate.kind))).collect()
     };
     built.frame.digest.extend(recalled(&turn.memory.digest));
     built.frame.context.extend(recalled(&turn.memory.context));
@@ -117,6 +122,7 @@ pub(crate) fn build(
     let last = turn.inputs.history.last();
     let told = last.filter(|_| turn.inputs.values.tell_time);
     built.frame.clock = told.map(|message| PromptTime { at: message.created, words: clock.spoken(message.created) });
+    built.frame.reply_start = reply_start;
     if let Some(task) = &turn.task {
         task.put(&mut built.frame, last.map_or(head_at, |message| message.created));
         built.notices.extend_from_slice(&task.notices);
@@ -240,7 +246,8 @@ impl<'a> Builder<'a> {
 
     fn placed(&mut self, section: &ComposedSection, depth: u32) {
         let candidate = self.candidate(section);
-        self.place(candidate, depth, role(section.role));
+        let injection_order = section.injection_order.unwrap_or(USUAL_ORDER);
+        self.place(candidate, (depth, injection_order), role(section.role));
     }
 
     fn candidate(&mut self, section: &ComposedSection) -> Candidate {
@@ -254,10 +261,11 @@ impl<'a> Builder<'a> {
         self.built.sections.push(FrameSection { name, text, written });
     }
 
-    fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {
+    fn place(&mut self, candidate: Candidate, (depth, injection_order): (u32, i32), role: PromptRole) {
         if !candidate.text.is_empty() {
             let place = InsertionPoint::Depth(depth);
-            self.built.frame.placed.push(Placed { candidate, place, role, order: 100, constant: true });
+            let placed = Placed { candidate, place, role, order: USUAL_ORDER, injection_order, constant: true };
+            self.built.frame.placed.push(placed);
         }
     }
 
@@ -328,7 +336,21 @@ impl<'a> Builder<'a> {
         };
         let source = Source::CardField { card: card.display_name().to_owned(), field: "depth_prompt".to_owned() };
         let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text).with_source_text(written);
-        self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
+        let depth = number("depth").unwrap_or(4).try_into().unwrap_or(4);
+        self.place(candidate, (depth, USUAL_ORDER), role);
+    }
+
+    /// The speaker's own texts in a group scene.
+    fn speaker_texts(&mut self) {
+        for (candidate, own) in self.turn.inputs.texts_of_turn() {
+            // The template's text stays in the head, so `{{original}}` adds nothing here.
+            let expanded = self.words.expand_over(&own.text, Some(""), &self.now, &mut self.state);
+            let text = self.noticed(expanded, &own.card);
+            if !text.is_empty() {
+                let written = own.text.as_str();
+                self.built.frame.context.push(Candidate { text, ..candidate }.with_source_text(written));
+            }
+        }
     }
 
     /// The notes that this turn includes. The X-ray lists the others.
@@ -410,6 +432,9 @@ impl<'a> Builder<'a> {
 
     fn card_text(&self, text: CardText) -> Source {
         let field = text.as_str().to_owned();
+        if let Some(own) = self.turn.inputs.speaker_text(text).filter(|own| !own.card.is_empty()) {
+            return Source::CardField { card: own.card, field };
+        }
         match self.turn.inputs.snapshot.own_texts.get(text) {
             Some(_) => Source::ChatText { field },
             None => Source::CardField { card: self.turn.inputs.snapshot.card.display_name().to_owned(), field },

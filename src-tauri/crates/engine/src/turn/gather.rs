@@ -100,7 +100,13 @@ impl Turns {
         let own_scripts = self.library().own_scripts();
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
-        let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
+        let missing = self.config().missing_preset(&values);
+        let (mut snapshot, (mode, no_mode), missing) = tokio::try_join!(self.library().snapshot(chat), mode, missing)?;
+        if let Some(reply) = aim.replaced() {
+            // Another version begins where the shown one began.
+            let shown = self.library().changes_of_shown(&snapshot.chat, reply).await?;
+            shown.take_back(&mut snapshot.variables);
+        }
         let company =
             ChatParticipants { character: known.character(&snapshot.chat), chat: id, persona: snapshot.persona.id };
         // Start the reads that do not depend on the messages.
@@ -155,7 +161,11 @@ impl Turns {
             late_events,
             client: options.client.clone(),
             in_passing: false,
-            notices: notice.into_iter().chain(template_variables::unknown_details(&values)).collect(),
+            notices: [notice, no_mode, missing]
+                .into_iter()
+                .flatten()
+                .chain(template_variables::unknown_details(&values))
+                .collect(),
             withdrawals: answerer.withdrawals,
             started,
             collect_ms: millis(started),

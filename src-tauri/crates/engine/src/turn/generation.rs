@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
+use domain::settings::ContinuePostfix;
 use domain::token_choice::TokenChoice;
 use provider::{FinishReason, Request, Timings, Usage};
 
@@ -15,6 +16,7 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
+use crate::library::chats::mark_cut;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::client;
@@ -70,7 +72,9 @@ pub(crate) struct PreparedTurn {
 }
 
 impl PreparedTurn {
-    pub(crate) async fn request(&self, turns: &Turns) -> Request {
+    /// # Errors
+    /// `BadInput` if a local model cannot follow the JSON schema of the reply.
+    pub(crate) async fn request(&self, turns: &Turns) -> ApiResult<Request> {
         let Self { answerer, turn, made } = self;
         // Strict servers count the prompt and the longest reply against the context.
         let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
@@ -90,7 +94,8 @@ impl PreparedTurn {
         if let Some(client) = turn.inputs.client.as_ref().filter(|_| turn.task.is_none()) {
             client::options::apply(client, &mut request);
         }
-        request
+        client::schema::adapt(answerer, &mut request.sampling.rules)?;
+        Ok(request)
     }
 
     /// The grammar for the calls of a local model. One that the user has set replaces it, unless a call is demanded.
@@ -126,6 +131,8 @@ pub(crate) struct ReplyDraft {
     pub(crate) tools: ToolProgress,
     /// The tokens of this turn with their probabilities, if they are recorded.
     pub(crate) tokens: Vec<TokenChoice>,
+    /// Text to store before the model's first text.
+    pub(super) start: String,
     pub(super) passages: Passages,
     /// Whether listeners receive the text while it grows, not only at the end.
     pub(super) streams: bool,
@@ -199,7 +206,8 @@ impl Turns {
             tool_calls: job.target.tool_calls().to_vec(),
             tools: ToolProgress::of(&job.target),
             tokens: Vec::new(),
-            passages: Passages::going_on(job.target.base()),
+            start: String::new(),
+            passages: Passages::going_on(job.target.base(), ContinuePostfix::Auto),
             streams: true,
         };
         let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;
@@ -221,7 +229,7 @@ impl Turns {
         let whole = state == SwipeState::Finished;
         let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &mut draft, state))).await {
             Ok(message) => (reason, message),
-            Err(error) => (EndReason::Failed { error }, None),
+            Err(error) => (EndReason::Failed { error }, self.cut_reply(&job, &draft).await),
         };
         let ReplyJob { chat, options, place, queue, .. } = job;
         let id = chat.id;
@@ -253,6 +261,14 @@ impl Turns {
             let _ = contained_as("the idle work after a reply failed", Box::pin(idle)).await;
         }
         None
+    }
+
+    /// The stored part of a reply whose end could not be stored.
+    async fn cut_reply(&self, job: &ReplyJob, draft: &ReplyDraft) -> Option<api::Message> {
+        let stored = draft.inserted.then(|| self.library().shown_message(job.target.message()))?.await;
+        let mut message = stored.ok()?;
+        mark_cut(&mut message);
+        Some(message)
     }
 
     async fn write_reply(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Finish> {

@@ -11,6 +11,7 @@ use crate::base::handle::Base;
 use crate::library::handle::Library;
 use crate::recall_service::handle::RecallService;
 use crate::settings::handle::Configuration;
+use crate::turn::client::caches::ClientCaches;
 use crate::turn::client::queue::ClientQueue;
 use crate::turn::client::reports::ClientReports;
 use crate::turn::lore_cache::LoreCache;
@@ -33,6 +34,7 @@ struct TurnsState {
     tool_requests: OpenRequests,
     client_queue: ClientQueue,
     client_reports: Mutex<ClientReports>,
+    client_caches: Mutex<ClientCaches>,
 }
 
 impl Turns {
@@ -45,6 +47,7 @@ impl Turns {
             tool_requests: OpenRequests::default(),
             client_queue: ClientQueue::default(),
             client_reports: Mutex::default(),
+            client_caches: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -93,6 +96,11 @@ impl Turns {
     /// Prompts of requests that were not stored.
     pub(crate) fn client_reports(&self) -> MutexGuard<'_, ClientReports> {
         self.inner.client_reports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sequences of the conversations that requests bring along.
+    pub(crate) fn client_caches(&self) -> MutexGuard<'_, ClientCaches> {
+        self.inner.client_caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keys of endpoints' models that have refused to continue an unfinished reply.

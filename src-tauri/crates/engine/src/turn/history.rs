@@ -34,8 +34,7 @@ impl Turns {
             .await?;
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         let mut state = inputs.snapshot.variables.clone();
-        let exact = |index: usize| (history.len() - 1 - index) as u32;
-        let exact: Vec<u32> = (0..history.len()).map(exact).collect();
+        let exact = depths(&history);
         let first = match inputs.placement() {
             context::Placement::CacheFirst => frozen::depths(&inputs.snapshot.chat.window.frozen, &history),
             context::Placement::Classic => exact.clone(),
@@ -72,6 +71,22 @@ impl Turns {
         (inputs.history, inputs.scripts) = (history, scripts);
         Ok(())
     }
+}
+
+/// The depth of each message: the number of messages after it. Events are no messages.
+fn depths(history: &[HistoryMessage]) -> Vec<u32> {
+    let mut after = 0;
+    let mut depths: Vec<u32> = history
+        .iter()
+        .rev()
+        .map(|message| {
+            let depth = after;
+            after += u32::from(message.role != Role::Event);
+            depth
+        })
+        .collect();
+    depths.reverse();
+    depths
 }
 
 pub(crate) fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryMessage {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source};
+use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source, USUAL_ORDER};
 use context::lore::{
     self, Activated, CardTexts, Chance, KeyLocation, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
     Reason, TimedState,
@@ -12,7 +12,6 @@ use context::plan::PlannedBlock;
 use context::reason::{BlockReason, Reasons, two_decimals};
 use context::regex_script::{Channel, Occasion};
 use domain::Timestamp;
-use domain::chat::Role;
 use domain::lorebook::{self, Book};
 use domain::prompt::PromptRole;
 use domain::regex_script::ScriptTarget;
@@ -29,6 +28,7 @@ use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore_counts::LoreTokenCounter;
 use crate::turn::lore_left_out;
+use crate::turn::lore_lines::{self, LoreLine};
 use crate::turn::lore_macros::EntryMacros;
 use crate::turn::lore_similarity::NearEntry;
 use crate::turn::notes;
@@ -220,16 +220,8 @@ pub(crate) fn outcome(
     scene: &ActivationInput<'_>,
     (words, reading, counting): (&MacroNames<'_>, &EntryMacros<'_>, &LoreTokenCounter<'_>),
 ) -> LoreOutcome {
-    let messages: Vec<LoreMessage<'_>> = inputs
-        .history
-        .iter()
-        .map(|message| LoreMessage {
-            name: &message.speaker,
-            text: &message.text,
-            from_user: message.role == Role::User,
-            hidden: false,
-        })
-        .collect();
+    let scanned = lore_lines::of(inputs);
+    let messages: Vec<LoreMessage<'_>> = scanned.iter().map(LoreLine::message).collect();
     let card = inputs.voice().0;
     let tags = card.tags();
     let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
@@ -320,7 +312,8 @@ impl Lore {
             lorebook::InsertionRole::Assistant => PromptRole::Character,
         };
         let constant = entry.reason == Reason::Constant;
-        self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
+        let (order, injection_order) = (entry.order as i32, USUAL_ORDER);
+        self.placed.push(Placed { candidate, place, role, order, injection_order, constant });
     }
 }
 

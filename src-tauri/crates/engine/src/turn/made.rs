@@ -11,6 +11,8 @@ use crate::library::macro_changes::VariableChanges;
 /// A prompt, with its notices, variable changes and timings.
 pub(crate) struct BuiltPrompt {
     pub(crate) assembled: Assembled,
+    /// The text that the reply begins with, before the model's own.
+    pub(crate) reply_start: String,
     /// Time that macros in the head and the chat template show.
     pub(crate) head_at: Timestamp,
     pub(crate) placement: api::Placement,

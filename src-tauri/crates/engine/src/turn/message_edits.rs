@@ -5,8 +5,10 @@ use domain::chat::{Message, Role, WindowState};
 use domain::{ChatId, MessageId};
 
 use crate::api;
+use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::running::ChatReservation;
+use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_variables;
 use crate::turn::commands::CommandMessage;
 use crate::turn::handle::Turns;
@@ -18,10 +20,58 @@ impl Turns {
         let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
         let select = move |store: &mut store::WriteTransaction<'_>| {
             store.swipes_mut().select(id, index)?;
-            macro_variables::show_greeting(store, chat, shown, next)
+            macro_variables::show_version(store, chat, shown, next)
         };
         self.change(&message, place, select).await?;
         self.library().shown_message(id).await
+    }
+
+    /// Deletes one version of a message for good. Another one is shown if it was the shown one.
+    ///
+    /// # Errors
+    /// `BadInput` if the message has no such version, or no other one; `Busy` while a reply is being written in the chat.
+    pub(crate) async fn delete_swipe(&self, message: String, index: u32) -> ApiResult<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (id, chat, count) = (message.id, message.chat, message.swipes.len() as u32);
+        if index >= count {
+            return Err(bad_input("The message has no such version.", format!("Choose a number from 1 to {count}.")));
+        }
+        if count == 1 {
+            return Err(bad_input("This is the only version of the message.", "Delete the message instead."));
+        }
+        let shown = message.selected;
+        // The next version takes the place of a deleted one.
+        let selected = if index < shown { shown - 1 } else { shown.min(count - 2) };
+        let swipe = |at: u32| message.swipes.get(at as usize).map(|swipe| swipe.id);
+        let next = swipe(if index == shown { if index + 1 < count { index + 1 } else { index - 1 } } else { shown });
+        let shown_now = swipe(shown);
+        let delete = move |store: &mut store::WriteTransaction<'_>| {
+            macro_variables::show_version(store, chat, shown_now, next)?;
+            store.swipes_mut().delete(id, index, selected)
+        };
+        match index == shown {
+            true => self.change(&message, place, delete).await?,
+            false => {
+                self.base().store().write(delete).await?;
+                drop(place);
+                self.library().messages_changed(chat);
+            }
+        }
+        self.library().shown_message(id).await
+    }
+
+    /// Edits a message whose text is still `was`. `None` if it was changed meanwhile.
+    pub(crate) async fn edit_message_from(
+        &self,
+        message: String,
+        was: String,
+        text: String,
+    ) -> ApiResult<Option<api::Message>> {
+        let stored = self.library().message(message.parse()?).await?;
+        if stored.text() != was && stored.text() != text {
+            return Ok(None);
+        }
+        self.edit_message(message, text).await.map(Some)
     }
 
     pub(crate) async fn edit_message(&self, message: String, text: String) -> ApiResult<api::Message> {
@@ -29,7 +79,8 @@ impl Turns {
         let chat = self.library().chat(message.chat).await?;
         let before = self.library().macro_state(&chat).await?;
         let mut after = before.clone();
-        let text = self.library().stored_edit(&message, text).await?;
+        let (text, changes) = self.library().stored_edit(&message, text).await?;
+        changes.put_back(&mut after);
         let text = self.resolve_edit(&chat, message.id, &text, &mut after).await?;
         if text.trim().is_empty() {
             return Err(bad_input("A message cannot be empty.", "Delete it instead."));
@@ -38,12 +89,17 @@ impl Turns {
         let (persona, row, id, now) =
             (self.library().persona_in(&chat).await?, chat.clone(), message.id, self.base().now());
         let was = message.text().to_owned();
+        let swipe = Some(message.swipe().id).filter(|_| convert::is_reply(message.role));
         let edit = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
+            if let Some(swipe) = swipe {
+                macro_variables::note_of_version(store, swipe, VariableChanges::between(&before, &after))?;
+            }
             store.revisions_mut().keep(id, &text, now)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().mark(row.id)?;
-            let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
+            let (text, limited) = (text.as_str(), false);
+            let said = CommandMessage { chat: &row, persona: &persona, message: id, text, now, limited };
             if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
         let done = self.change(&message, place, edit).await?;
@@ -53,10 +109,11 @@ impl Turns {
 
     pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
         let (message, _place) = self.quiet_message(&message).await?;
-        let (id, chat, now) = (message.id, message.chat, self.base().now());
+        let (id, chat, swipe, now) = (message.id, message.chat, message.swipe().id, self.base().now());
         self.base()
             .store()
             .write(move |store| {
+                macro_variables::show_version(store, chat, Some(swipe), None)?;
                 store.messages_mut().soft_delete(id, now)?;
                 crate::base::retraction::withdraw(store, id)?;
                 store.stale_caches_mut().mark(chat)?;
@@ -87,16 +144,7 @@ impl Turns {
 
     pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
         let id = message.parse::<MessageId>()?;
-        let chat = self
-            .base()
-            .store()
-            .write(move |store| {
-                store.messages_mut().restore(&[id])?;
-                let chat = store.messages().get(id)?.map(|message| message.chat);
-                chat.map(|chat| end_epoch(store, chat)).transpose()?;
-                Ok(chat)
-            })
-            .await?;
+        let chat = self.base().store().write(move |store| restore(store, &[id])).await?;
         if let Some(chat) = chat {
             self.library().messages_changed(chat);
         }
@@ -129,6 +177,26 @@ impl Turns {
         self.library().messages_changed(chat);
         Ok(done)
     }
+}
+
+/// Restores deleted messages of one chat, given in order. Returns the chat.
+pub(crate) fn restore(
+    store: &mut store::WriteTransaction<'_>,
+    messages: &[MessageId],
+) -> Result<Option<ChatId>, store::StoreError> {
+    let mut chat = None;
+    for id in messages {
+        // A message that was restored before has its changes already.
+        let was_there = store.messages().get(*id)?.is_some();
+        store.messages_mut().restore(&[*id])?;
+        let Some(message) = store.messages().get(*id)? else { continue };
+        if !was_there {
+            macro_variables::show_version(store, message.chat, None, Some(message.swipe().id))?;
+        }
+        chat = Some(message.chat);
+    }
+    chat.map_or(Ok(()), |chat| end_epoch(store, chat))?;
+    Ok(chat)
 }
 
 /// Makes the next prompt start a new epoch.

@@ -7,7 +7,7 @@ use store::{StoreError, WriteTransaction};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::turn::branches::remove_from;
 use crate::turn::handle::Turns;
-use crate::turn::message_edits::end_epoch;
+use crate::turn::message_edits::{end_epoch, restore};
 
 impl Turns {
     /// Deletes a message and all later ones. Returns them, for [`Self::restore_messages`].
@@ -22,14 +22,7 @@ impl Turns {
 
     pub(crate) async fn restore_messages(&self, messages: Vec<String>) -> ApiResult<()> {
         let ids = parsed(&messages)?;
-        let Some(first) = ids.first().copied() else { return Ok(()) };
-        let restore = move |store: &mut WriteTransaction<'_>| {
-            store.messages_mut().restore(&ids)?;
-            let chat = store.messages().get(first)?.map(|message| message.chat);
-            chat.map(|chat| end_epoch(store, chat)).transpose()?;
-            Ok(chat)
-        };
-        if let Some(chat) = self.base().store().write(restore).await? {
+        if let Some(chat) = self.base().store().write(move |store| restore(store, &ids)).await? {
             self.library().messages_changed(chat);
         }
         Ok(())

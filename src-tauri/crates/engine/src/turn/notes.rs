@@ -1,6 +1,6 @@
 //! The author's note and the note of the character: which of them a turn includes, and where.
 
-use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, Source};
+use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, Source, USUAL_ORDER};
 use context::plan::{Dropped, PlannedBlock};
 use context::reason::BlockReason;
 use domain::prompt::PromptRole;
@@ -74,6 +74,7 @@ impl NoteOfTurn<'_> {
                 NoteRole::Character => PromptRole::Character,
             },
             order: self.order,
+            injection_order: USUAL_ORDER,
             constant: values.author_note_every_messages == 1,
         }
     }

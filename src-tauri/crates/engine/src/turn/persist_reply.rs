@@ -1,9 +1,11 @@
 //! Stores the results of a reply: its text while it grows and at the end, tool calls, the plan of its prompt, and the
 //! manifest.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use context::frozen;
+use context::macros::MacroState;
 use domain::SwipeId;
 use domain::chat::SwipeState;
 
@@ -78,6 +80,14 @@ impl Turns {
             },
             None => kept,
         };
+        let mut kept = kept;
+        if let Some(reply) = turn.inputs.replaced {
+            // The turn saw the variables without the version that is still shown.
+            let shown = self.library().changes_of_shown(&chat, reply).await?;
+            let mut state = MacroState { local: kept.variables, global: BTreeMap::new() };
+            shown.put_back(&mut state);
+            kept.variables = state.local;
+        }
         let (variables_before, variables) = (turn.inputs.snapshot.variables.clone(), made.variables.clone());
         let withdrawals = turn.inputs.withdrawals;
         let (id, drawn) = (chat.id, turn.inputs.story.drawn().to_vec());
@@ -153,13 +163,15 @@ impl Turns {
             return Ok(None);
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
-        let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
+        let chat = job.chat.id;
+        let (text, variables) = self.library().stored_reply(chat, job.target.base(), text).await?;
         let emotion = self.emotion_of(job, draft).await?;
         let (tokens, stored) = (std::mem::take(&mut draft.tokens), text.clone());
         self.base()
             .store()
             .write(move |store| {
                 store.swipes_mut().set_text(swipe, &text, state)?;
+                macro_variables::keep_of_version(store, chat, swipe, variables)?;
                 emotion.map_or(Ok(()), |emotion| store.swipes_mut().set_emotion(swipe, &emotion))
             })
             .await?;

@@ -56,6 +56,7 @@ mod tests {
             kind,
             placement: SectionPlacement::Head,
             depth: 0,
+            injection_order: None,
             text: name.into(),
             written: name.into(),
             original: None,

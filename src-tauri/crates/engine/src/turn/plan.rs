@@ -22,6 +22,9 @@ use crate::turn::report::refusal;
 const RE_READS: &str = "This model's chat format writes earlier messages differently once they are answered, so the model reads \
                         part of the prompt again on every turn.";
 
+const NO_START: &str = "This endpoint does not continue a reply that has begun, so replies do not begin with the text of the \
+                        setting \"Start of replies\".";
+
 impl Turns {
     /// Assembles the prompt from what the frame offers. `head_at` is the time that the head shows.
     ///
@@ -56,6 +59,7 @@ impl Turns {
         if !options.without.is_empty() {
             context::leave_out(&mut built.frame, window.to_mut(), &options.without);
         }
+        self.check_reply_start(&mut built, answerer);
         let mut timings = AssemblyTimings {
             collect_ms: inputs.collect_ms,
             activate_ms: turn.activate_ms,
@@ -72,10 +76,15 @@ impl Turns {
                     assembled.blocks.extend(turn.lore.left_out.iter().chain(&built.left_out).cloned());
                     timings.total_ms = millis(inputs.started);
                     let notices = notices(turn, &built, template.as_ref(), answerer);
-                    let Built { variables, head_changes, .. } = built;
+                    let Built { variables, head_changes, frame, .. } = built;
+                    let reply_start = context::unix_lines(frame.reply_start.trim_end()).into_owned();
+                    let opens = assembled.prompt.continues
+                        && assembled.prompt.messages.last().is_some_and(|last| last.text == reply_start);
+                    let reply_start = if opens { reply_start } else { String::new() };
                     let placement = shown(setup.placement);
                     return Ok(BuiltPrompt {
                         assembled,
+                        reply_start,
                         head_at,
                         placement,
                         notices,
@@ -92,6 +101,17 @@ impl Turns {
                 }
                 Err(error) => return Err(refusal(error, turn)),
             }
+        }
+    }
+}
+
+impl Turns {
+    /// Removes the beginning of the reply for an endpoint that has refused to continue one, with a notice.
+    fn check_reply_start(&self, built: &mut Built, answerer: &ModelHandle) {
+        let refused = answerer.template.is_none() && self.without_prefill().contains(&answerer.key);
+        if refused && !built.frame.reply_start.trim().is_empty() {
+            built.frame.reply_start.clear();
+            built.notices.push(NO_START.to_owned());
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use context::display::{OwnMarks, PassageFilter, ReplyPassage, ReplyPiece};
 use context::emotion_tag::EmotionFilter;
+use domain::settings::ContinuePostfix;
 
+use crate::turn::reply_joint::Joint;
 use crate::turn::reply_opening::Opening;
 
 /// Opening tag to store for a reply whose prompt opened the thoughts, so that the stored text marks them too.
@@ -17,8 +19,8 @@ pub(crate) struct Passages {
     speaker: String,
     /// Text to store before the next piece.
     owed: &'static str,
-    /// Whether a space is needed between the earlier text and the next one.
-    apart: bool,
+    /// What may be needed between the earlier text and the next one.
+    joint: Joint,
 }
 
 /// A piece of a reply, split by kind.
@@ -58,17 +60,23 @@ impl Passages {
             opening: Opening::new(speaker),
             speaker: speaker.to_owned(),
             owed: if thinking { OPENED } else { "" },
-            apart: false,
+            joint: Joint::Nothing,
         }
     }
 
     /// For a reply that continues `base`.
-    pub(crate) fn going_on(base: &str) -> Self {
+    pub(crate) fn going_on(base: &str, postfix: ContinuePostfix) -> Self {
         let mut filter = PassageFilter::default();
-        filter.push(base);
-        let emotion = EmotionFilter::default();
-        let own_marks = OwnMarks::default();
-        Self { own_marks, filter, emotion, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
+        let in_words = filter.push(base).last().is_none_or(|piece| piece.passage == ReplyPassage::Words);
+        Self {
+            own_marks: OwnMarks::default(),
+            filter,
+            emotion: EmotionFilter::default(),
+            opening: Opening::passed(),
+            speaker: String::new(),
+            owed: "",
+            joint: if in_words { Joint::behind(base, postfix) } else { Joint::Nothing },
+        }
     }
 
     /// Adds the marks that the user named for the thoughts of this model. `opened` is the control text at the end of
@@ -89,9 +97,8 @@ impl Passages {
 
     /// For a continuation of `base` that the model writes as a separate message. It starts like any reply, and its
     /// text is appended to `base`.
-    pub(crate) fn behind(base: &str, speaker: &str, opened: &str) -> Self {
-        let apart = !base.is_empty() && !base.ends_with(char::is_whitespace);
-        Self { apart, ..Self::new(speaker, opened) }
+    pub(crate) fn behind(base: &str, speaker: &str, opened: &str, postfix: ContinuePostfix) -> Self {
+        Self { joint: Joint::of_message(base, postfix), ..Self::new(speaker, opened) }
     }
 
     /// Returns the parts that are final. There are several only if thoughts end.
@@ -128,13 +135,15 @@ impl Passages {
         words
     }
 
-    /// Returns `words` with a space in front, if they would otherwise touch the earlier text.
+    /// Returns `words` with what must stand between them and the earlier text.
     fn joined(&mut self, words: String) -> String {
-        let Some(first) = words.chars().next() else { return words };
-        if std::mem::take(&mut self.apart) && !".,;:!?…)]”’".contains(first) {
-            return format!(" {words}");
+        if words.is_empty() {
+            return words;
         }
-        words
+        match std::mem::take(&mut self.joint).before(&words) {
+            "" => words,
+            joint => format!("{joint}{words}"),
+        }
     }
 
     fn parts(&mut self, pieces: Vec<ReplyPiece>) -> Vec<ReplyPart> {
@@ -271,9 +280,13 @@ mod tests {
         assert_eq!(passages.emotion(), Some("happy"));
     }
 
+    fn going_on(base: &str) -> Passages {
+        Passages::going_on(base, ContinuePostfix::Auto)
+    }
+
     #[test]
     fn continuation_is_joined_to_the_earlier_text() {
-        let behind = |base, texts: &[&str]| whole(Passages::behind(base, "Mira", ""), texts).1;
+        let behind = |base, texts: &[&str]| whole(Passages::behind(base, "Mira", "", ContinuePostfix::Auto), texts).1;
         assert_eq!(behind("Once upon", &["Mira: a", " time."]), " a time.");
         assert_eq!(behind("Once upon ", &["a time."]), "a time.");
         assert_eq!(behind("Once upon a time", &[", there was"]), ", there was");
@@ -281,7 +294,9 @@ mod tests {
 
     #[test]
     fn reply_cut_in_thoughts_continues_them() {
-        let (_, words, thoughts) = whole(Passages::going_on("<think>Cold"), &[" out.</think>Come in."]);
+        let (_, words, thoughts) = whole(going_on("<think>Cold."), &[" out.</think>Come in."]);
         assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", " out."));
+        let (_, words, _) = whole(going_on("<think>Cold.</think>Come in."), &["Sit", " down."]);
+        assert_eq!(words, " Sit down.");
     }
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use context::display::OwnMarks;
 use context::tools::ReplyCalls;
+use domain::settings::ContinuePostfix;
 use futures_util::StreamExt;
 use provider::{GenerationEvent, ProviderErrorKind, Request};
 
@@ -27,7 +28,7 @@ impl Turns {
         prepared: &PreparedTurn,
         started: Instant,
     ) -> ApiResult<Option<ApiResult<Finish>>> {
-        let request = prepared.request(self).await;
+        let request = prepared.request(self).await?;
         let PreparedTurn { answerer, turn, made } = prepared;
         let asks = turn.task.is_some();
         if !asks && !job.options.one_off {
@@ -37,13 +38,24 @@ impl Turns {
         draft.tools.begin(&turn.tools, draft.words.len());
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
         let marks = OwnMarks::read(&answerer.values.thought_marks);
-        draft.passages = match asks {
-            true => Passages::behind(job.target.base(), speaker, opened).with_marks(marks, opened),
-            false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
-            false => Passages::going_on(&draft.text).with_marks_behind(marks, &draft.text),
+        draft.start = if draft.text.is_empty() { made.reply_start.clone() } else { String::new() };
+        let postfix = match job.target.is_after_token() {
+            true => ContinuePostfix::Nothing,
+            false => answerer.values.continue_postfix,
         };
+        draft.passages = match asks {
+            true => Passages::behind(job.target.base(), speaker, opened, postfix).with_marks(marks, opened),
+            false if !draft.start.is_empty() => {
+                Passages::going_on(&draft.start, ContinuePostfix::Auto).with_marks_behind(marks, &draft.start)
+            }
+            false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
+            false => Passages::going_on(&draft.text, postfix).with_marks_behind(marks, &draft.text),
+        };
+        let begun = !draft.start.is_empty();
         let finish = self.follow(job, draft, answerer, request, started).await;
-        if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(answerer) {
+        let refused = begun && self.without_prefill().contains(&answerer.key);
+        let retries = refused || self.asks_to_continue(answerer);
+        if finish.is_err() && !asks && made.assembled.prompt.continues && retries {
             return Ok(None);
         }
         for part in draft.passages.finish() {
@@ -143,7 +155,11 @@ impl Turns {
             draft.figures.first_text_ms = Some(millis(started));
             TurnStep::Stream.done(job.chat.id);
         }
-        for part in draft.passages.push(&text) {
+        let parts = draft.passages.push(&text);
+        let start = std::mem::take(&mut draft.start);
+        let begins =
+            (!start.is_empty()).then(|| ReplyPart { stored: start.clone(), words: start, ..ReplyPart::default() });
+        for part in begins.into_iter().chain(parts) {
             self.take(job, draft, model, part).await?;
         }
         Ok(())

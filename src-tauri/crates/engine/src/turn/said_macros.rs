@@ -10,14 +10,17 @@ use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
-/// Number of recent messages that macros such as `{{lastMessage}}` search.
-const LAST_SAID: u32 = 20;
+/// Number of recent messages and events that macros such as `{{lastMessage}}` search.
+const LAST_SAID: u32 = 60;
 /// Generation type of a reply that is neither another swipe nor a continuation.
 const NORMAL: Option<&str> = Some("normal");
 
 /// The end of a chat, for the macros of a message that is not stored yet.
 pub(crate) struct ChatEnd {
+    /// Without events, which are no messages for macros.
     messages: Vec<Message>,
+    /// The last message or event.
+    newest: Option<MessageId>,
     count: u32,
     /// Number of messages before the first one in the last prompt.
     before_window: u32,
@@ -39,7 +42,7 @@ impl ChatEnd {
                 last_generation_type: NORMAL,
                 ..last_said(texts)
             },
-            seed: macro_scope::seed(chat.id, last.map(|message| message.id)),
+            seed: macro_scope::seed(chat.id, self.newest),
             ..MacroMoment::default()
         }
     }
@@ -52,9 +55,12 @@ impl Turns {
             let messages = store.messages();
             let first = anchor.map(|anchor| messages.position(anchor)).transpose()?.flatten();
             let before_window = first.map(|first| messages.count_before(id, first)).transpose()?;
+            let page = sent(messages.page(id, None, LAST_SAID)?);
+            let newest = page.last().map(|message| message.id);
             Ok(ChatEnd {
-                messages: sent(messages.page(id, None, LAST_SAID)?),
-                count: messages.count(id)?,
+                messages: page.into_iter().filter(|message| message.role != Role::Event).collect(),
+                newest,
+                count: messages.count_before(id, i64::MAX)?.all,
                 before_window: before_window.map_or(0, |count| count.all),
             })
         });
@@ -135,8 +141,9 @@ impl TurnInputs {
 
     /// Values after the first `count` messages of the window.
     fn said(&self, count: usize) -> ChatValues<'_> {
-        let texts = self.history[..count].iter().map(|message| (message.role, message.text.as_str()));
-        ChatValues { last_message_id: index(self.earlier.messages + count as u32), ..last_said(texts) }
+        let told = self.history[..count].iter().filter(|message| message.role != Role::Event);
+        let texts = told.clone().map(|message| (message.role, message.text.as_str()));
+        ChatValues { last_message_id: index(self.earlier.messages + told.count() as u32), ..last_said(texts) }
     }
 }
 

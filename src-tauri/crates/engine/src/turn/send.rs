@@ -36,6 +36,21 @@ use crate::turn::target::Target;
 /// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
 const MAX_MESSAGE: usize = 4 << 20;
 
+/// Who sends a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sender {
+    pub(crate) source: MessageSource,
+    /// A program whose key has limits.
+    pub(crate) limited: bool,
+}
+
+/// Whether the macros of a text are expanded.
+#[derive(Debug, Clone, Copy)]
+enum Expansion {
+    Macros,
+    None,
+}
+
 impl Turns {
     pub(crate) async fn send_message(&self, chat: String, text: String) -> ApiResult<Started> {
         self.send_with(chat, text, TurnOptions::default()).await
@@ -56,8 +71,8 @@ impl Turns {
         let chat = self.library().chat(chat.parse()?).await?;
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
-        let source = convert::stored_source(options.source);
-        let sent = self.commit(&chat, text, pictures, source).await?;
+        let sender = Sender { source: convert::stored_source(options.source), limited: options.limited_sender };
+        let sent = self.commit(&chat, text, pictures, sender).await?;
         let id = chat.id;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
@@ -129,16 +144,21 @@ impl Turns {
         chat: &Chat,
         text: String,
         pictures: Checked,
-        source: MessageSource,
+        sender: Sender,
     ) -> ApiResult<Message> {
         let now = self.base().now();
         let id = MessageId(Uuid::now_v7());
         let before = self.library().macro_state(chat).await?;
         let mut after = before.clone();
         let typed = text.clone();
-        let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, ScriptTarget::UserInput, &mut after)))
-            .catch_unwind()
-            .await;
+        let resolved = AssertUnwindSafe(Box::pin(async {
+            match sender.limited {
+                true => self.scripted(chat, text, &mut after).await,
+                false => self.resolve(chat, text, ScriptTarget::UserInput, &mut after).await,
+            }
+        }))
+        .catch_unwind()
+        .await;
         // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or(Ok(typed))?;
         let new = NewMessage {
@@ -166,11 +186,12 @@ impl Turns {
                 store.chats_mut().set_draft(row.id, "")?;
                 macro_variables::keep(store, &row, &before, &after)?;
                 let mut message = store.messages_mut().append(&new)?;
-                store.messages_mut().set_source(id, source)?;
-                message.source = source;
+                store.messages_mut().set_source(id, sender.source)?;
+                message.source = sender.source;
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
-                let said = CommandMessage { chat: &row, persona: &persona, message: id, text: message.text(), now };
+                let (text, limited) = (message.text(), sender.limited);
+                let said = CommandMessage { chat: &row, persona: &persona, message: id, text, now, limited };
                 // A panic while reading memory commands must not lose the message.
                 let obey = || crate::turn::commands::obey(store, &said);
                 let done =
@@ -192,6 +213,21 @@ impl Turns {
         placement: ScriptTarget,
         state: &mut MacroState,
     ) -> ApiResult<String> {
+        self.rewritten(chat, text, (placement, Expansion::Macros), state).await
+    }
+
+    /// Works like [`Self::resolve`] for a user's message, but macros stay as text.
+    async fn scripted(&self, chat: &Chat, text: String, state: &mut MacroState) -> ApiResult<String> {
+        self.rewritten(chat, text, (ScriptTarget::UserInput, Expansion::None), state).await
+    }
+
+    async fn rewritten(
+        &self,
+        chat: &Chat,
+        text: String,
+        (placement, expansion): (ScriptTarget, Expansion),
+        state: &mut MacroState,
+    ) -> ApiResult<String> {
         let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
             self.library().chat_card(chat),
             self.library().persona_in(chat),
@@ -203,7 +239,10 @@ impl Turns {
         let scripts = self.library().scripts(chat.character, &words, state).await?;
         let typed = Occasion { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
-        Ok(words.expand(&text, &moment, state).text)
+        Ok(match expansion {
+            Expansion::Macros => words.expand(&text, &moment, state).text,
+            Expansion::None => text,
+        })
     }
 
     pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
@@ -218,7 +257,7 @@ impl Turns {
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
-            target: Target::Extend { message: last },
+            target: Target::Extend { message: last, after_token: false },
             options: TurnOptions { ask, ..TurnOptions::default() },
             place,
             queue: SpeakerQueue::default(),

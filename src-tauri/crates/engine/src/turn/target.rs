@@ -9,6 +9,7 @@ use crate::api;
 use crate::base::convert::{self, Speakers};
 use crate::library::group::NextSpeaker;
 use crate::library::group_members::hears_itself;
+use crate::library::macro_variables;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started leaves no trace.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub(crate) enum Target {
     /// Continues the text of the selected swipe.
     Extend {
         message: Message,
+        /// The text ends with a token that another one replaced, so it is in the middle of what the model writes.
+        after_token: bool,
     },
 }
 
@@ -32,22 +35,27 @@ impl Target {
     pub(crate) fn message(&self) -> MessageId {
         match self {
             Self::NewMessage { message, .. } => *message,
-            Self::NewSwipe { message, .. } | Self::Extend { message } => message.id,
+            Self::NewSwipe { message, .. } | Self::Extend { message, .. } => message.id,
         }
     }
 
     pub(crate) fn swipe(&self) -> SwipeId {
         match self {
             Self::NewMessage { swipe, .. } | Self::NewSwipe { swipe, .. } => *swipe,
-            Self::Extend { message } => message.swipe().id,
+            Self::Extend { message, .. } => message.swipe().id,
         }
+    }
+
+    /// Whether the new text begins in the middle of what the model writes.
+    pub(crate) fn is_after_token(&self) -> bool {
+        matches!(self, Self::Extend { after_token: true, .. })
     }
 
     /// The text before the first new token.
     pub(crate) fn base(&self) -> &str {
         match self {
             Self::NewMessage { .. } | Self::NewSwipe { .. } => "",
-            Self::Extend { message } => message.text(),
+            Self::Extend { message, .. } => message.text(),
         }
     }
 
@@ -55,7 +63,7 @@ impl Target {
     pub(crate) fn tool_calls(&self) -> &[ToolCall] {
         match self {
             Self::NewMessage { .. } | Self::NewSwipe { .. } => &[],
-            Self::Extend { message } => &message.swipe().tool_calls,
+            Self::Extend { message, .. } => &message.swipe().tool_calls,
         }
     }
 
@@ -63,7 +71,7 @@ impl Target {
     pub(crate) fn tool_rounds(&self) -> &[ToolRound] {
         match self {
             Self::NewMessage { .. } | Self::NewSwipe { .. } => &[],
-            Self::Extend { message } => &message.swipe().tool_rounds,
+            Self::Extend { message, .. } => &message.swipe().tool_rounds,
         }
     }
 
@@ -103,7 +111,7 @@ impl Target {
                 message.selected = message.swipes.len() as u32 - 1;
                 message
             }
-            Self::Extend { message } => message.clone(),
+            Self::Extend { message, .. } => message.clone(),
         };
         if let Self::NewMessage { message, turn: NextSpeaker { speaker: Some(speaker), .. }, .. } = self {
             speakers.others.insert(*message, speaker.clone());
@@ -148,7 +156,9 @@ impl Target {
             }
             Self::NewSwipe { message, .. } => {
                 crate::base::retraction::reworded(store, message.id)?;
+                let shown = store.messages().get(message.id)?.map(|message| message.swipe().id);
                 store.swipes_mut().add(message.id, &swipe)?;
+                macro_variables::show_version(store, chat.id, shown, Some(swipe.id))?;
             }
             Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,
         }

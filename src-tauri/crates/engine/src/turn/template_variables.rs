@@ -3,6 +3,7 @@
 use context::frame::{BlockKind, InsertionPoint};
 use context::prompt_template::{self as template, Flag, Given, Mode, TemplateVariables};
 use domain::card::Card;
+use domain::overrides::CardText;
 use domain::persona::Persona;
 use domain::settings::{ContentRating, PlacementMode, Values};
 
@@ -23,7 +24,10 @@ pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<TemplateVariables> {
     let ChatSnapshot { card, persona, group, .. } = snapshot;
     let given = story.tell(given(card, persona, values, mode, memory, lore));
     let given = given.text("user.question", crate::recall_service::query_terms::last_said(&inputs.history));
-    let given = instructed(group.tell(given, &inputs.speaker), snapshot.instructions().1, snapshot.post_history());
+    let system_prompt = inputs.text_in_template(CardText::SystemPrompt, snapshot.instructions().1);
+    let post_history = inputs.text_in_template(CardText::PostHistory, snapshot.post_history());
+    let given = given.text("character.scenario", inputs.text_in_template(CardText::Scenario, card.scenario()));
+    let given = instructed(group.tell(given, &inputs.speaker), &system_prompt, &post_history);
     let given = given.list("imageTags", picture_tags(inputs).into_iter().map(str::to_owned));
     let (given, _) = given.details(&values.details);
     let unknown = |error: template::UnknownVariable| bad_input(error.to_string(), "Please report this bug.");

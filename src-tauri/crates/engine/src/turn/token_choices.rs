@@ -42,7 +42,7 @@ impl Turns {
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
-            target: Target::Extend { message },
+            target: Target::Extend { message, after_token: true },
             options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
             queue: SpeakerQueue::default(),

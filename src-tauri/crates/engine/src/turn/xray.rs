@@ -71,7 +71,7 @@ impl Turns {
         let turn = |turn: store::StoredManifest| PastTurn {
             message: turn.message.to_string(),
             swipe: turn.swipe.to_string(),
-            line: first_words(turn.text).chars().take(LINE).collect(),
+            line: domain::plain::plain_line(&first_words(turn.text), LINE),
             created: rfc3339(turn.created),
             model: turn.model,
             figures: manifest::figures(&turn.figures).unwrap_or_default(),

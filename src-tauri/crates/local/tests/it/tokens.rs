@@ -55,7 +55,7 @@ async fn compares_with_the_worker_once_per_file() {
     assert_eq!(host.counted_by(&hashed()), CountingMethod::Unknown);
     let counts = host.count(&hashed(), &texts).await.unwrap();
     assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "equal to the worker's count");
-    assert_eq!(host.counted_by(&hashed()).to_string(), "exact, in process");
+    assert_eq!(host.counted_by(&hashed()).to_string(), "exact");
 
     let next = local::LocalHost::new(settings).unwrap();
     assert_eq!(next.counted_by(&hashed()), CountingMethod::ThisProcess);
@@ -92,7 +92,7 @@ async fn worker_counts_unsupported_vocabularies() {
         let ids = host.tokenize(&model, &texts).await.unwrap();
         assert_eq!(counts, ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>());
         assert_eq!(host.counted_by(&model), CountingMethod::Worker { reason: reason.into() });
-        assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the worker ({reason})"));
+        assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the model process ({reason})"));
 
         let next = local::LocalHost::new(settings).unwrap();
         assert_eq!(next.counted_by(&model), host.counted_by(&model), "the stored verdict is known at once");

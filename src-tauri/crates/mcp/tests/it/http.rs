@@ -89,7 +89,7 @@ fn server(url: &str, headers: &[(&str, &str)]) -> Arc<Server> {
 async fn calls_a_tool_at_an_address() {
     let (url, received) = serve(well).await;
     let server = server(&url, &[("Authorization", "Bearer secret")]);
-    assert_eq!(server.tools().await.unwrap()[0].name, "run");
+    assert_eq!(server.tools().await.unwrap().tools[0].name, "run");
     let output = server.call("run", Map::new(), &CancellationToken::new()).await;
     assert_eq!(output, Ok(ToolOutput { text: "done".into(), error: false }));
     let received = received.lock().unwrap();
@@ -130,4 +130,94 @@ async fn sign_in_that_is_not_supported_is_explained() {
 async fn header_that_cannot_be_sent_is_named() {
     let error = server("https://example.org/mcp", &[("X Bad", "1")]).tools().await.unwrap_err();
     assert_eq!(error, McpError::BadHeader { name: "X Bad".into() });
+}
+
+/// Starts a server that forgets its session after the list of tools, and says so with `status` and `body`.
+async fn forgetful(status: &'static str, body: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&calls);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(converse_with_session(stream, status, body, Arc::clone(&kept)));
+        }
+    });
+    (url, calls)
+}
+
+async fn converse_with_session(
+    mut stream: TcpStream,
+    status: &'static str,
+    body: &'static str,
+    kept: Arc<Mutex<Vec<String>>>,
+) {
+    let mut bytes = Vec::new();
+    loop {
+        let mut piece = [0; 4_096];
+        let Ok(read @ 1..) = stream.read(&mut piece).await else { return };
+        bytes.extend_from_slice(&piece[..read]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, sent)) = text.split_once("\r\n\r\n") else { continue };
+        let head = head.to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        if sent.len() < length.unwrap_or(0) {
+            continue;
+        }
+        let message: Value = serde_json::from_str(sent).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let sessions = kept.lock().unwrap().iter().filter(|known| *known == "initialize").count();
+        kept.lock().unwrap().push(method.clone());
+        let lost = method == "tools/call" && sessions < 2;
+        let (status, body) = match well(&method) {
+            _ if lost => (status, body.replace("ID", &message["id"].to_string())),
+            ("200 OK", result) if head.starts_with("post") => {
+                let result: Value = serde_json::from_str(&result).unwrap();
+                ("200 OK", json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string())
+            }
+            (status, _) => (status, String::new()),
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nMcp-Session-Id: s{sessions}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        if stream.write_all((head + &body).as_bytes()).await.is_err() {
+            return;
+        }
+        bytes.clear();
+    }
+}
+
+#[tokio::test]
+async fn lost_session_begins_again_whatever_the_status() {
+    let error = r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,"message":"Session not found"}}"#;
+    let bad =
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
+    for (status, body) in [
+        ("404 Not Found", ""),
+        ("400 Bad Request", ""),
+        ("400 Bad Request", error),
+        ("400 Bad Request", bad),
+        ("401 Unauthorized", ""),
+        ("410 Gone", "gone"),
+        ("200 OK", error),
+    ] {
+        let (url, calls) = forgetful(status, body).await;
+        let server = server(&url, &[]);
+        assert_eq!(server.tools().await.unwrap().tools.len(), 1, "{status}");
+        let output = server.call("run", Map::new(), &CancellationToken::new()).await;
+        assert_eq!(output, Ok(ToolOutput { text: "done".into(), error: false }), "{status} {body}");
+        let calls = calls.lock().unwrap();
+        assert_eq!(calls.iter().filter(|method| *method == "initialize").count(), 2, "{status}: {calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn call_that_may_have_run_is_not_repeated() {
+    let (url, calls) = forgetful("500 Internal Server Error", "").await;
+    let server = server(&url, &[]);
+    server.tools().await.unwrap();
+    let failed = server.call("run", Map::new(), &CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(failed, McpError::Status { status: 500, .. }), "{failed:?}");
+    assert_eq!(calls.lock().unwrap().iter().filter(|method| *method == "tools/call").count(), 1);
 }

@@ -110,7 +110,7 @@ async fn call(connection: &Connection, tool: &str) -> Result<ToolOutput, McpErro
 #[tokio::test]
 async fn lists_the_tools_of_all_pages() {
     let connection = connected(Library::with(18)).await;
-    let tools = connection.tools().await.unwrap();
+    let tools = connection.tools().await.unwrap().tools;
     assert_eq!(tools.len(), 18);
     assert_eq!((tools[17].name.as_str(), tools[17].description.as_str()), ("tool17", "Does 17."));
     assert!(tools[0].reads_only && !tools[1].reads_only);
@@ -119,7 +119,7 @@ async fn lists_the_tools_of_all_pages() {
 
 #[tokio::test]
 async fn tools_beyond_the_limit_are_left_out() {
-    assert_eq!(connected(Library::with(500)).await.tools().await.unwrap().len(), small().tools);
+    assert_eq!(connected(Library::with(500)).await.tools().await.unwrap().tools.len(), small().tools);
 }
 
 #[tokio::test]

@@ -47,6 +47,13 @@ pub(crate) enum ExportFormat {
     Original,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeleteKind {
+    Chat,
+    Character,
+    Lorebook,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ListKind {
     Characters,

@@ -8,6 +8,11 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(crate) enum LoreVerb {
     /// Report which entries activate and why, or run recorded cases
     Test(LoreTestArgs),
+    /// Copy a lorebook, or that of a card, under a new name; the copy applies nowhere until it is bound
+    Duplicate {
+        /// Name or id; for a card's own lorebook, also the character's name
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -53,8 +53,17 @@ pub(crate) enum MemoryVerb {
         #[arg(long)]
         off: bool,
     },
-    /// Delete a memory and exclude its source messages from recall
-    Forget { id: String },
+    /// Delete a memory, or with --all many, and exclude their source messages from recall
+    Forget {
+        /// Id of the memory; `memory list` shows it
+        #[arg(required_unless_present = "all")]
+        id: Option<String>,
+        /// Delete all memories of a character, of a chat or of everybody
+        #[arg(long, conflicts_with = "id", requires = "owner")]
+        all: bool,
+        #[command(flatten)]
+        whose: ForgetArgs,
+    },
     /// Export the memories that apply to a character to a JSON file
     Export {
         /// Name or id
@@ -88,6 +97,21 @@ pub(crate) enum MemoryVerb {
     /// folder
     #[cfg(feature = "evaluation")]
     Scenario(ScenarioArgs),
+}
+
+/// Whose memories to forget.
+#[derive(Debug, Args)]
+#[group(id = "owner", multiple = false)]
+pub(crate) struct ForgetArgs {
+    /// With --all: name or id of the character
+    #[arg(long, requires = "all")]
+    pub(crate) character: Option<String>,
+    /// With --all: id or title of the chat
+    #[arg(long, requires = "all")]
+    pub(crate) chat: Option<String>,
+    /// With --all: the memories of all characters
+    #[arg(long, requires = "all")]
+    pub(crate) everybody: bool,
 }
 
 #[cfg(feature = "evaluation")]

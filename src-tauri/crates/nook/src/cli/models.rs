@@ -42,7 +42,7 @@ pub(crate) enum ModelVerb {
     },
     /// Download a model from the hub and add it; an interrupted download continues
     Download {
-        /// OWNER/NAME, or the id of a suggested model
+        /// OWNER/NAME, OWNER/NAME:QUANTISATION, the address of its page, or the id of a suggested model
         repo: String,
         /// Path or quantisation [default: the file that suits this machine]
         file: Option<String>,
@@ -52,6 +52,9 @@ pub(crate) enum ModelVerb {
         /// Use the model by default afterwards
         #[arg(long)]
         default: bool,
+        /// File with the access token of the hub, for this command; - reads stdin
+        #[arg(long, value_name = "FILE")]
+        token_from: Option<PathBuf>,
     },
     /// List the downloads that are not complete, or cancel one
     Downloads {

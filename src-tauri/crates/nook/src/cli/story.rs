@@ -33,6 +33,24 @@ pub(crate) enum StoryVerb {
         /// Title or id
         chat: String,
     },
+    /// Begin a new scene: the model no longer reads the earlier messages, which stay in the chat
+    Scene {
+        /// Title or id
+        chat: String,
+        /// A text of the narrator that opens the scene
+        text: Option<String>,
+    },
+    /// Delete a version of a reply for good; the only one cannot be deleted
+    DeleteVersion {
+        /// Title or id
+        chat: String,
+        /// Number of the version, from 1 [default: the shown one]
+        #[arg(long, value_name = "NUMBER")]
+        version: Option<usize>,
+        /// Number of the message, from 1 [default: the last one]
+        #[arg(long, value_name = "NUMBER")]
+        at: Option<usize>,
+    },
     /// Move a message and all later ones into a new chat
     Split {
         /// Title or id

@@ -30,6 +30,9 @@ pub(crate) struct ChatArgs {
     /// A picture to send with the first message (PNG, JPEG or WebP); may be repeated
     #[arg(long = "image", value_name = "FILE")]
     pub(crate) images: Vec<PathBuf>,
+    /// A file with the API key of the endpoint that answers, for this command; - reads stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_from: Option<PathBuf>,
     /// The message to send [default: each line of stdin]
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,

@@ -6,6 +6,7 @@ use std::path::Path;
 use engine::api::{Chat, Picture};
 use engine::{Engine, MAX_PICTURE_BYTES, TurnOptions};
 
+use super::keys;
 use super::library::shown;
 use super::tool_question::StdinLines;
 use super::turn::{Talk, TurnOutcome};
@@ -18,6 +19,8 @@ use crate::output::Output;
 pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Result<(), CommandError> {
     let options = options(engine, &args).await?;
     let chat = open(engine, &args).await?;
+    let files: Vec<_> = args.key_from.iter().cloned().collect();
+    keys::give(engine, &files, options.model.clone().or_else(|| chat.model.clone())).await?;
     let interrupts = Interrupts::listen()?;
     let mut talk = Talk { engine, out, chat: chat.id.clone(), options, interrupts, lines: StdinLines::default() };
     match args.message {

@@ -9,6 +9,7 @@ use engine::api::{
     SettingsChange,
 };
 
+use super::keys;
 use super::library::{ItemList, lines};
 use crate::cli::{EndpointArgs, EndpointVerb};
 use crate::failure::CommandError;
@@ -19,7 +20,13 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
     match verb {
         EndpointVerb::List => lines(ItemList { items: engine.list_endpoints().await? }, out, line),
         EndpointVerb::Services => lines(ItemList { items: engine.endpoint_services().await? }, out, service),
-        EndpointVerb::Add(args) => out.answer(&add(engine, args).await?, line),
+        EndpointVerb::Add(args) => {
+            let added = add(engine, args).await?;
+            if added.key_is_for_session {
+                out.warn(keys::KEY_IS_LOST);
+            }
+            out.answer(&added, line)
+        }
         EndpointVerb::Models { name } => {
             let found = find::endpoint(engine, &name).await?;
             lines(ItemList { items: found.models }, out, |model| match model.context {
@@ -28,7 +35,9 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             })
         }
         EndpointVerb::Test { name } => {
-            let found = engine.refresh_endpoint(find::endpoint(engine, &name).await?.id).await?;
+            let endpoint = find::endpoint(engine, &name).await?;
+            keys::give_to(engine, &endpoint).await?;
+            let found = engine.refresh_endpoint(endpoint.id).await?;
             out.answer(&found, |found| {
                 let models = found.models.len();
                 let price = found

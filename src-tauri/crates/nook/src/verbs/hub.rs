@@ -10,6 +10,7 @@ use engine::api::{
 use serde_json::json;
 
 use super::endpoints::secret;
+use super::keys;
 use super::library::{ItemList, lines};
 use super::models::{fetched, fit as fit_text, line};
 use crate::failure::CommandError;
@@ -185,7 +186,9 @@ pub(super) async fn suggest(engine: &Engine, out: &Output) -> Result<(), Command
         let size = fetched(model.bytes, None);
         let installed = if model.installed { ", installed" } else { "" };
         let fits = fit_text(model.fits);
-        format!("{mark} {}  {} (about {size}, {fits}, {}{installed})", model.id, model.name, model.licence)
+        let speed =
+            model.tokens_per_second.map(|speed| format!(", about {} tokens/s", speed.round())).unwrap_or_default();
+        format!("{mark} {}  {} (about {size}{speed}, {fits}, {}{installed})", model.id, model.name, model.licence)
     })
 }
 
@@ -229,13 +232,22 @@ pub(super) async fn settings(
     }
     if let Some(file) = token_from {
         let token = secret(&file)?;
-        engine.set_hub_token(token).await?;
+        let stored = engine.set_hub_token(token).await?;
+        if stored.has_token && stored.token_is_for_session {
+            out.warn(keys::TOKEN_IS_LOST);
+        } else if stored.has_token && stored.address_is_fixed {
+            out.warn(keys::TOKEN_IS_NOT_SENT);
+        }
     }
     out.answer(&engine.hub_settings().await?, settings_lines)
 }
 
 fn settings_lines(settings: &HubSettings) -> String {
-    let token = if settings.has_token { "an access token is stored" } else { "no access token" };
+    let token = match (settings.has_token, settings.token_is_for_session) {
+        (true, false) => "an access token is stored",
+        (true, true) => "an access token for this command",
+        (false, _) => "no access token",
+    };
     let folders = settings.folders.iter().map(|folder| format!("\n  models in {folder}")).collect::<String>();
     format!("hub {} ({token})\n  downloads to {}{folders}", settings.address, settings.download_folder)
 }

@@ -1,4 +1,4 @@
-//! `import`, `list`, `show`.
+//! `import`, `delete`, `list`, `show`.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -9,9 +9,10 @@ use engine::api::{
     Message,
 };
 use serde::Serialize;
+use serde_json::json;
 
 use super::{models, presets};
-use crate::cli::{ListKind, ShowKind};
+use crate::cli::{DeleteKind, ListKind, ShowKind};
 use crate::failure::CommandError;
 use crate::find;
 use crate::interrupts::Interrupts;
@@ -102,6 +103,43 @@ struct NamedChat {
     name: String,
     #[serde(flatten)]
     chat: ChatSummary,
+}
+
+/// Moves an item to the trash.
+pub(crate) async fn delete(
+    engine: &Engine,
+    kind: DeleteKind,
+    name: &str,
+    keep_learned: bool,
+    out: &Output,
+) -> Result<(), CommandError> {
+    if keep_learned && kind != DeleteKind::Chat {
+        return Err(CommandError::because("usage", "--keep-learned is for chats"));
+    }
+    let (id, name) = match kind {
+        DeleteKind::Chat => {
+            let chat = find::chat(engine, name).await?;
+            engine.delete_chats(vec![chat.id.clone()], keep_learned).await?;
+            (chat.id, chat.title)
+        }
+        DeleteKind::Character => {
+            let character = find::character(engine, name).await?;
+            engine.delete_character(character.id.clone()).await?;
+            (character.id, character.name)
+        }
+        DeleteKind::Lorebook => {
+            let book = find::lorebook(engine, name).await?;
+            if book.character.is_some() {
+                let message = format!("\"{}\" is part of a card; edit the card to remove it", book.name);
+                return Err(CommandError::because("badInput", message));
+            }
+            engine.delete_lorebook(book.id.clone()).await?;
+            (book.id, book.name)
+        }
+    };
+    out.answer(&json!({ "id": id, "name": name }), |_| {
+        format!("moved \"{name}\" to the trash; trash --restore {id} undoes it")
+    })
 }
 
 pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Result<(), CommandError> {

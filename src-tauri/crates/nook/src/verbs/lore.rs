@@ -1,4 +1,5 @@
-//! `lore test`: reports activated entries, using files only. Tokens are estimated, because no model is loaded.
+//! `lore`: copies lorebooks. `lore test` reports activated entries, using files only; tokens are estimated, because no
+//! model is loaded.
 
 use std::fs;
 use std::path::Path;
@@ -14,19 +15,25 @@ use context::{CountTokens as _, Estimate};
 use domain::card::Card;
 use domain::lorebook::Book;
 use domain::prompt::Segment;
+use engine::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::cli::{LoreProfile, LoreTestArgs, LoreVerb};
+use crate::cli::{LoreProfile, LoreTestArgs};
 use crate::failure::CommandError;
+use crate::find;
 use crate::output::Output;
 
-pub(crate) fn lore(verb: LoreVerb, out: &Output) -> Result<(), CommandError> {
-    let LoreVerb::Test(args) = verb;
+pub(crate) fn test(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
     match (&args.vectors, &args.out) {
         (Some(vectors), Some(file)) => run_cases(vectors, file, args.profile, out),
-        _ => test(&args, out),
+        _ => test_files(args, out),
     }
+}
+
+pub(crate) async fn duplicate(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let copy = engine.duplicate_lorebook(find::lorebook(engine, name).await?.id).await?.about;
+    out.answer(&json!({ "id": copy.id, "name": copy.name }), |_| copy.id.clone())
 }
 
 impl From<LoreProfile> for Profile {
@@ -71,7 +78,7 @@ struct Report {
     skipped: Vec<String>,
 }
 
-fn test(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
+fn test_files(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
     let mut world = LoreTest::read(args)?;
     let settings = settings(args)?;
     let books = PreparedBooks::new(&world.books, &world.bindings, &settings);

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use engine::Engine;
-use engine::api::{Memory, MemoryDraft, MemoryFilter, Recollected};
+use engine::api::{Memory, MemoryDraft, MemoryFilter, MemoryOwner, Recollected};
 use serde_json::json;
 
 use super::export::keep;
 use super::library::{ItemList, lines};
-use crate::cli::{MemoryArgs, MemoryVerb};
+use crate::cli::{ForgetArgs, MemoryArgs, MemoryVerb};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
@@ -42,9 +42,13 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             one(&engine.save_memory(draft).await?, out)
         }
         MemoryVerb::Pin { id, off } => one(&engine.pin_memory(id, !off).await?, out),
-        MemoryVerb::Forget { id } => {
+        MemoryVerb::Forget { id: Some(id), .. } => {
             engine.delete_memory(id.clone()).await?;
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
+        }
+        MemoryVerb::Forget { id: None, whose, .. } => {
+            let forgotten = engine.forget_memories(owner(engine, whose).await?).await?;
+            out.answer(&json!({ "forgotten": forgotten }), |_| format!("forgot {} memories", forgotten.len()))
         }
         MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
         MemoryVerb::Import { character, file } => import(engine, &character, &file, out).await,
@@ -57,6 +61,14 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
         #[cfg(feature = "evaluation")]
         MemoryVerb::Rank(_) | MemoryVerb::Scenario(_) => Ok(()),
     }
+}
+
+async fn owner(engine: &Engine, whose: ForgetArgs) -> Result<MemoryOwner, CommandError> {
+    Ok(match (whose.character, whose.chat) {
+        (Some(name), _) => MemoryOwner::Character { character: find::character(engine, &name).await?.id },
+        (None, Some(name)) => MemoryOwner::Chat { chat: find::chat(engine, &name).await?.id },
+        (None, None) => MemoryOwner::Everybody,
+    })
 }
 
 async fn learn(engine: &Engine, out: &Output) -> Result<(), CommandError> {

@@ -9,6 +9,7 @@ mod endpoints;
 mod export;
 mod group;
 mod hub;
+mod keys;
 mod library;
 mod list_folders;
 mod lore;
@@ -38,14 +39,14 @@ use engine::{Engine, Options};
 
 #[cfg(feature = "evaluation")]
 use crate::cli::MemoryVerb;
-use crate::cli::{Cli, ShowKind, Verb};
+use crate::cli::{Cli, LoreVerb, ShowKind, Verb};
 use crate::failure::CommandError;
 use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
-    if let Verb::Lore { verb } = cli.verb {
-        return lore::lore(verb, out);
+    if let Verb::Lore { verb: LoreVerb::Test(args) } = cli.verb {
+        return lore::test(&args, out);
     }
     #[cfg(feature = "evaluation")]
     if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
@@ -72,9 +73,21 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         return doctor::doctor(opened, endpoints, out).await;
     }
     let engine = opened?;
-    let result = verb(&engine, cli.verb, out).await;
+    let result = match give_keys(&engine, &cli.verb).await {
+        Ok(()) => verb(&engine, cli.verb, out).await,
+        Err(error) => Err(error),
+    };
     engine.shutdown().await;
     result
+}
+
+/// Uses the keys in the environment. `chat`, `serve` and `endpoints` know best which endpoint a key is for.
+async fn give_keys(engine: &Engine, verb: &Verb) -> Result<(), CommandError> {
+    keys::give_hub_token(engine)?;
+    match verb {
+        Verb::Chat(_) | Verb::Serve { .. } | Verb::Endpoints { .. } => Ok(()),
+        _ => keys::give(engine, &[], None).await,
+    }
 }
 
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
@@ -83,6 +96,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Export { kind, name, format, out: file, parts } => {
             export::export(engine, (kind, format, parts.options()), &name, &file, out).await
         }
+        Verb::Delete { kind, name, keep_learned } => library::delete(engine, kind, &name, keep_learned, out).await,
         Verb::List { kind } => library::list(engine, kind, out).await,
         Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
@@ -101,7 +115,8 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Story { verb } => story::story(engine, verb, out).await,
-        Verb::Serve { host, port, ui, api } => {
+        Verb::Serve { host, port, ui, api, key_from } => {
+            keys::give(engine, &key_from, None).await?;
             serve::serve(engine, serve::ServeArgs { host, port, ui, api }, out).await
         }
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
@@ -115,6 +130,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             data::trash(engine, data::TrashActions { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
+        Verb::Lore { verb: LoreVerb::Duplicate { name } } => lore::duplicate(engine, &name, out).await,
         Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
     }
 }

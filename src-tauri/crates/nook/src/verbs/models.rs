@@ -6,6 +6,7 @@ use engine::Engine;
 use engine::api::{Fits, Model, ModelRef, SettingsChange};
 use serde::Serialize;
 
+use super::endpoints::secret;
 use super::hub;
 use super::library::{ItemList, lines};
 use super::{model_load, model_moves, settings};
@@ -33,7 +34,10 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::Search { query, page } => hub::search(engine, &query.join(" "), page, out).await,
         ModelVerb::Files { repo } => hub::files(engine, repo, out).await,
         ModelVerb::Fit { repo, file, context } => hub::fit(engine, repo, &file, context, out).await,
-        ModelVerb::Download { repo, file, pictures, default } => {
+        ModelVerb::Download { repo, file, pictures, default, token_from } => {
+            if let Some(file) = token_from {
+                engine.give_hub_token(&secret(&file)?)?;
+            }
             hub::download(engine, (repo, file), (pictures, default), out).await
         }
         ModelVerb::Downloads { cancel } => hub::downloads(engine, cancel, out).await,

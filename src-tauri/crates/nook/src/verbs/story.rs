@@ -1,7 +1,8 @@
 //! `story`: branches, checkpoints, and the tree of chats.
 
 use engine::Engine;
-use engine::api::{Chat, StoryNode, StoryTree};
+use engine::api::{Chat, Message, StoryNode, StoryTree};
+use serde_json::json;
 
 use crate::cli::StoryVerb;
 use crate::failure::CommandError;
@@ -32,6 +33,8 @@ pub(super) async fn story(engine: &Engine, verb: StoryVerb, out: &Output) -> Res
             let tree = engine.story_tree(find::chat(engine, &chat).await?.id).await?;
             out.answer(&tree, drawn)
         }
+        StoryVerb::Scene { chat, text } => scene(engine, &chat, text, out).await,
+        StoryVerb::DeleteVersion { chat, version, at } => delete_version(engine, (&chat, at), version, out).await,
         StoryVerb::Split { chat, at } => {
             let split = engine.split_chat(message(engine, &chat, Some(at)).await?).await?;
             out.answer(&split, |split| created(&split.chat))
@@ -44,15 +47,42 @@ pub(super) async fn story(engine: &Engine, verb: StoryVerb, out: &Output) -> Res
     }
 }
 
+async fn scene(engine: &Engine, chat: &str, text: Option<String>, out: &Output) -> Result<(), CommandError> {
+    let chat = find::chat(engine, chat).await?;
+    match text {
+        Some(text) => _ = engine.run_command(chat.id.clone(), format!("/scene {text}"), Vec::new()).await?,
+        None => engine.new_scene(chat.id.clone()).await?,
+    }
+    out.answer(&json!({ "chat": chat.id }), |_| format!("new scene in \"{}\"", chat.title))
+}
+
+async fn delete_version(
+    engine: &Engine,
+    (chat, at): (&str, Option<usize>),
+    version: Option<usize>,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let message = whole_message(engine, chat, at).await?;
+    let number = version.unwrap_or(message.selected as usize + 1);
+    let missing = || CommandError::because("badInput", format!("there is no version {number}"));
+    let index = number.checked_sub(1).and_then(|index| u32::try_from(index).ok()).ok_or_else(missing)?;
+    let left = engine.delete_swipe(message.id, index).await?;
+    out.answer(&left, |left| format!("deleted version {number}; {} left", left.swipes.len()))
+}
+
 /// The id of a chat's message with this number, or of its last one.
 async fn message(engine: &Engine, chat: &str, at: Option<usize>) -> Result<String, CommandError> {
+    Ok(whole_message(engine, chat, at).await?.id)
+}
+
+async fn whole_message(engine: &Engine, chat: &str, at: Option<usize>) -> Result<Message, CommandError> {
     let chat = engine.whole_chat(find::chat(engine, chat).await?.id).await?;
     let count = chat.page.messages.len();
     let number = at.unwrap_or(count);
     let found = number.checked_sub(1).and_then(|index| chat.page.messages.into_iter().nth(index));
     let missing =
         || CommandError::because("badInput", format!("the chat has no message {number}; it has {count} messages"));
-    found.map(|message| message.id).ok_or_else(missing)
+    found.ok_or_else(missing)
 }
 
 fn created(chat: &Chat) -> String {

@@ -35,11 +35,12 @@ pub(super) fn can_ask() -> bool {
 
 /// The question in words.
 pub(super) fn question(request: &ToolRequest) -> String {
-    let ToolRequest { speaker, source, tool, arguments, .. } = request;
+    let ToolRequest { speaker, source, tool, arguments, argument_texts, .. } = request;
+    let texts = argument_texts.iter().map(|text| format!("  {}: {}\n", text.name, text.about)).collect::<String>();
     let of = if source.is_empty() { String::new() } else { format!(" of {source}") };
     format!(
         "{speaker} wants to use the tool {tool}{of} with {arguments}\n\
-         Allow it? y: once, c: in this chat, a: always, n: no, v: never"
+         {texts}Allow it? y: once, c: in this chat, a: always, n: no, v: never"
     )
 }
 

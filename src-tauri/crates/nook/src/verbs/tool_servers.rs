@@ -4,13 +4,14 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    AddedToolServers, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTest,
-    ToolServerTransport, ToolServerValueDraft,
+    AddedToolServers, LeftOutTool, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState,
+    ToolServerTest, ToolServerTransport, ToolServerValueDraft,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::endpoints::secret;
+use super::keys;
 use super::library::{ItemList, lines};
 use crate::cli::{ToolServerArgs, ToolServerVerb};
 use crate::failure::CommandError;
@@ -20,7 +21,13 @@ use crate::output::Output;
 pub(crate) async fn tool_servers(engine: &Engine, verb: ToolServerVerb, out: &Output) -> Result<(), CommandError> {
     match verb {
         ToolServerVerb::List => lines(ItemList { items: engine.list_tool_servers().await? }, out, line),
-        ToolServerVerb::Add(args) => out.answer(&engine.save_tool_server(draft(args)?).await?, line),
+        ToolServerVerb::Add(args) => {
+            let added = engine.save_tool_server(draft(args)?).await?;
+            if added.values_are_for_session {
+                out.warn(keys::VALUES_ARE_LOST);
+            }
+            out.answer(&added, line)
+        }
         ToolServerVerb::Paste { file } => paste(engine, &file, out).await,
         ToolServerVerb::On { name } => switch_on(engine, &name, out).await,
         ToolServerVerb::Off { name } => {
@@ -94,7 +101,8 @@ async fn switch_on(engine: &Engine, name: &str, out: &Output) -> Result<(), Comm
     let server = engine.switch_tool_server(id, true).await?;
     out.answer(&server, |server| {
         let tools = server.tools.iter().map(tool);
-        std::iter::once(line(server)).chain(tools).collect::<Vec<_>>().join("\n")
+        let left_out = server.left_out.iter().map(left_out);
+        std::iter::once(line(server)).chain(tools).chain(left_out).collect::<Vec<_>>().join("\n")
     })?;
     match server.state {
         ToolServerState::Failed { message, hint } => {
@@ -143,9 +151,13 @@ fn tool(tool: &ServerTool) -> String {
     format!("  {}({})  [{grant}]  {about}", tool.name, tool.arguments.join(", "))
 }
 
+fn left_out(tool: &LeftOutTool) -> String {
+    format!("  left out: {} ({})", tool.name, tool.reason)
+}
+
 fn test(test: &ToolServerTest) -> String {
     let head = format!("{} {} answered in {:.0} ms", test.name, test.version, test.took_ms);
-    let tools = test.server.tools.iter().map(tool);
+    let tools = test.server.tools.iter().map(tool).chain(test.server.left_out.iter().map(left_out));
     let resources = test.resources.iter().map(|resource| format!("  {}  {}", resource.uri, resource.name));
     std::iter::once(head).chain(tools).chain(resources).collect::<Vec<_>>().join("\n")
 }

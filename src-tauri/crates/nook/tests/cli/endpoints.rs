@@ -1,6 +1,50 @@
-//! The `endpoints` verbs. No test contacts an endpoint.
+//! The `endpoints` verbs, and the keys of one command.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 
 use crate::world::World;
+
+/// Starts an endpoint that refuses every request, and records the heads in small letters.
+fn refusing() -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heads);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            kept.lock().unwrap().push(head.join("\n").to_lowercase());
+            let answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (url, heads)
+}
+
+#[test]
+fn key_lasts_for_one_command_without_a_keychain() {
+    let world = World::without_model();
+    let (url, heads) = refusing();
+    let key = world.file("key", "sk-from-file\n");
+    let added = world.run(&["endpoints", "add", "--url", &url, "--name", "K", "--model", "m", "--key-from", &key]);
+    assert!(added.code == 0 && added.err.contains("no keychain") && added.err.contains("INGLENOOK_KEY"), "{added:?}");
+    world.run(&["endpoints", "default", "K"]);
+    let card = world.file("mira.json", r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira"}}"#);
+    let talk = ["chat", "--character", card.as_str(), "--message", "Hi"];
+    let sent = |wanted: &str| heads.lock().unwrap().iter().any(|head| head.contains(wanted));
+
+    world.run(&talk);
+    assert!(!heads.lock().unwrap().is_empty() && !sent("authorization"), "{heads:?}");
+    let talked = world.run(&[&talk[..], &["--key-from", &key]].concat());
+    assert!(sent("bearer sk-from-file"), "{talked:?} {heads:?}");
+    world.command(&talk).env("INGLENOOK_KEY", "sk-from-variable").output().unwrap();
+    assert!(sent("bearer sk-from-variable"), "{heads:?}");
+    world.command(&["endpoints", "test", "K"]).env("INGLENOOK_KEY", "sk-for-test").output().unwrap();
+    assert!(sent("bearer sk-for-test"), "{heads:?}");
+}
 
 #[test]
 fn adds_lists_and_removes_a_service() {

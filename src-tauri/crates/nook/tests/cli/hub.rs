@@ -47,6 +47,19 @@ fn hub_settings_are_checked_and_hide_the_token() {
 }
 
 #[test]
+fn token_without_a_keychain_is_said_and_given_again() {
+    let world = world();
+    let token = world.file("token", "hf_secret\n");
+    let stored = world.run(&["models", "hub", "--token-from", &token]);
+    assert!(stored.out.contains("an access token for this command"), "{stored:?}");
+    assert!(stored.err.contains("no keychain") && stored.err.contains("INGLENOOK_HUB_TOKEN"), "{stored:?}");
+    assert!(!format!("{stored:?}").contains("hf_secret"), "{stored:?}");
+    assert!(world.run(&["models", "hub"]).out.contains("no access token"));
+    let given = world.command(&["models", "hub"]).env("INGLENOOK_HUB_TOKEN", "hf_secret").output().unwrap();
+    assert!(String::from_utf8_lossy(&given.stdout).contains("an access token for this command"), "{given:?}");
+}
+
+#[test]
 fn model_folders_are_added_and_forgotten() {
     let world = world();
     let folder = world.path("ggufs");

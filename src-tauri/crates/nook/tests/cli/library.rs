@@ -229,7 +229,7 @@ fn doctor_reports_how_tokens_are_counted() {
     let check = checks.iter().find(|check| check["name"] == "token counts of other").unwrap();
     assert_eq!(check["ok"], true);
     let why = "this process does not support the pre-tokenizer \"jais-2\"";
-    assert_eq!(check["reason"], format!("exact, by the worker ({why})"));
+    assert_eq!(check["reason"], format!("exact, by the model process ({why})"));
 }
 
 /// Answers every request with these bytes.
@@ -386,7 +386,7 @@ fn copies_cards_and_restores_versions() {
     world.json(&["character", "persona", "Mira Quay", "Mira Quay"]);
     assert_eq!(world.json(&["character", "versions", "Mira Quay"])["items"], json!([]));
     let copy = world.json(&["character", "duplicate", "Mira Quay"]);
-    assert_eq!(copy["name"], "Mira Quay");
+    assert_eq!(copy["name"], "Mira Quay (2)");
     assert_eq!(world.run(&["character", "restore", copy["id"].as_str().unwrap(), "7"]).code, 1);
     let back = world.json(&["character", "from-persona", "Mira Quay"]);
     assert_ne!(back["id"], copy["id"]);

@@ -201,3 +201,22 @@ fn scenario_prints_the_memories_of_its_probes() {
     world.file("story.jsonl", json!({ "step": "delete", "message": "nobody" }).to_string());
     world.run(&["memory", "scenario", &file, "--json"]).assert_failed("badInput");
 }
+
+#[test]
+fn forgets_all_memories_of_a_chat_or_a_character() {
+    let runa = Remembering::open();
+    let chat = runa.world.json(&["list", "chats"])["items"][0]["id"].as_str().unwrap().to_owned();
+    runa.add("Said in a chat.", &["--scope", "chat", "--chat", &chat]);
+    runa.add("Likes green tea.", &[]);
+    runa.world.json(&["memory", "add", "--character", "Bo", "Owns a boat."]);
+    let forgotten = runa.world.json(&["memory", "forget", "--all", "--chat", &chat]);
+    assert_eq!(forgotten["forgotten"].as_array().unwrap().len(), 1);
+    assert_eq!(runa.texts(&["list", "--character", "Runa"]), ["Likes green tea."]);
+    let forgotten = runa.world.json(&["memory", "forget", "--all", "--character", "Runa"]);
+    assert_eq!(forgotten["forgotten"].as_array().unwrap().len(), 1);
+    assert!(runa.texts(&["list", "--character", "Runa"]).is_empty());
+    assert_eq!(runa.texts(&["list", "--character", "Bo"]), ["Owns a boat."]);
+    for wrong in [&["memory", "forget"][..], &["memory", "forget", "--all"], &["memory", "forget", "--chat", &chat]] {
+        assert_eq!(runa.world.run(wrong).code, 2, "{wrong:?}");
+    }
+}

@@ -68,3 +68,32 @@ fn exports_a_chat_for_people() {
     let bare = std::fs::read_to_string(&out).unwrap();
     assert!(!bare.contains("<b dir") && !bare.contains("<time>"), "{bare}");
 }
+
+#[test]
+fn chats_are_deleted_and_scenes_begun() {
+    let world = World::without_model();
+    let chat = first_chat(&world);
+    world.json(&["story", "branch", &chat, "--title", "Elsewhere"]);
+    assert_eq!(
+        world.json(&["story", "scene", "Elsewhere", "The next day."])["chat"].as_str().unwrap().len(),
+        chat.len()
+    );
+    assert_eq!(texts(&world, "Elsewhere").last().unwrap(), "The next day.");
+    world.run(&["story", "delete-version", "Elsewhere", "--json"]).assert_failed("badInput");
+    let gone = world.json(&["delete", "chat", "Elsewhere"]);
+    assert_eq!(gone["name"], "Elsewhere");
+    assert_eq!(world.json(&["list", "chats"])["items"].as_array().unwrap().len(), 1);
+    world.run(&["trash", "--restore", gone["id"].as_str().unwrap()]);
+    assert_eq!(world.json(&["list", "chats"])["items"].as_array().unwrap().len(), 2);
+    world.run(&["delete", "chat", "Nowhere", "--json"]).assert_failed("notFound");
+}
+
+#[test]
+fn copies_have_names_that_can_be_used() {
+    let world = World::without_model();
+    let name = world.json(&["list", "characters"])["items"][0]["name"].as_str().unwrap().to_owned();
+    let copy = world.json(&["character", "duplicate", &name]);
+    assert_eq!(copy["name"], format!("{name} (2)"));
+    world.json(&["character", "versions", &name]);
+    world.json(&["character", "versions", copy["name"].as_str().unwrap()]);
+}

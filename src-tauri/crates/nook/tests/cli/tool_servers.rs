@@ -31,6 +31,9 @@ fn server_is_added_used_and_removed() {
     assert_eq!((&added["enabled"], &added["state"]["kind"]), (&json!(false), &json!("off")), "{added}");
     world.run(&["tool-servers", "call", "shell", "run", "--json"]).assert_failed("badInput");
 
+    let again = world.run(&["tool-servers", "add", "Other", "--values-from", &values, "--", "sh"]);
+    assert!(again.err.contains("no keychain"), "{again:?}");
+
     // Values last until the program ends, because the tests hide the keychain.
     world.run(&["tool-servers", "on", "Shell", "--json"]).assert_failed("badInput");
     world.json(&["tool-servers", "remove", "Shell"]);
@@ -48,6 +51,20 @@ fn server_is_added_used_and_removed() {
     assert_eq!((&test["name"], &test["resources"]), (&json!("sh"), &json!([])));
     world.json(&["tool-servers", "remove", "Shell"]);
     assert_eq!(world.json(&["tool-servers", "list"])["items"], json!([]));
+}
+
+#[test]
+fn odd_tool_is_left_out_and_named() {
+    let world = World::without_model();
+    let odd = SERVER.replace(r#"[{"name":"run""#, r#"[{"name":"bad","inputSchema":null},{"name":"run""#);
+    add(&world, &["Shell", "--", "sh", "-c", &odd]);
+    let on = world.run(&["tool-servers", "on", "Shell"]);
+    assert!(on.out.contains("run(what)") && on.out.contains("left out: bad ("), "{on:?}");
+    let test = world.json(&["tool-servers", "test", "Shell"]);
+    assert_eq!(
+        (&test["server"]["left_out"][0]["name"], &test["server"]["tools"][0]["name"]),
+        (&json!("bad"), &json!("run"))
+    );
 }
 
 #[test]

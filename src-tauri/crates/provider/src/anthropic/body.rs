@@ -196,7 +196,7 @@ fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
         }
         TurnPart::Thought(SignedThought::Block { text, signature }) => Block::Thinking { thinking: text, signature },
         TurnPart::Thought(SignedThought::Redacted { data }) => Block::RedactedThinking { data },
-        TurnPart::Thought(SignedThought::Call { .. }) => return None,
+        TurnPart::Thought(SignedThought::Call { .. } | SignedThought::Plain { .. }) => return None,
         TurnPart::Call { call, .. } => Block::ToolUse { id: id(call), name: &call.name, input: arguments(call) },
         TurnPart::Result { call, result } => {
             Block::ToolResult { tool_use_id: id(call), content: &result.text, is_error: result.error }

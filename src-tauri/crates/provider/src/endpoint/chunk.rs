@@ -13,6 +13,8 @@ pub(crate) struct StreamChunk {
     pub(crate) text: Option<TextPiece>,
     /// The text may contain surrogates whose pair is split across chunks.
     pub(crate) has_surrogates: bool,
+    /// The piece contains pictures, which a reply cannot hold.
+    pub(crate) pictures: PictureCount,
     /// Thoughts outside the text, in order.
     pub(crate) thoughts: Vec<ThoughtPiece>,
     /// Calls in the form of OpenAI's `tool_calls`, parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
@@ -29,6 +31,14 @@ pub(crate) struct StreamChunk {
     pub(crate) progress: Option<PromptProgress>,
     /// A failure that the event reports in addition to other content.
     pub(crate) error: Option<EndpointError>,
+}
+
+/// Number of pictures and whether they may have come before.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PictureCount {
+    pub(crate) count: usize,
+    /// From a `message`: all pictures of the reply, even if they came before.
+    pub(crate) whole: bool,
 }
 
 /// Text and its kind; never empty.

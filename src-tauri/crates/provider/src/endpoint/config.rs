@@ -237,7 +237,8 @@ impl EndpointConfig {
     /// Removes the key and the header values from `text`, because endpoints often echo a wrong key.
     pub(crate) fn redact(&self, text: &str) -> String {
         let text = match &self.key {
-            Some(key) => text.replace(key.expose_secret(), "[key]"),
+            Some(key) if is_secret(key.expose_secret()) => text.replace(key.expose_secret(), "[key]"),
+            Some(_) => text.to_owned(),
             None => text.to_owned(),
         };
         headers::redact(&self.headers, text)
@@ -254,6 +255,12 @@ impl fmt::Debug for EndpointConfig {
             .field("patience", &self.timeouts)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a key is long enough to be secret. Local servers take any key, so people enter words such as `ollama`, which
+/// also stand in error messages.
+fn is_secret(key: &str) -> bool {
+    key.len() >= 8
 }
 
 fn parse_address(text: &str) -> Result<Url, ProviderError> {

@@ -7,13 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::api_error::EndpointError;
 use parameters::{EXTRAS, LIMITS, SAMPLING};
-use phrases::{MISSING, NO_SYSTEM, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, UNKNOWN};
+use phrases::{MISSING, NO_SYSTEM, NO_THOUGHTS_BACK, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, THOUGHTS_BACK, UNKNOWN};
 
 mod known;
 mod parameters;
 mod phrases;
 
 pub(crate) use parameters::PARAMETERS;
+
+/// Field of a message with the thoughts of the model.
+const REASONING: &str = "reasoning_content";
 
 /// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint refuses them. Local
 /// servers support them and most others ignore them. The rest reject them with a 400 or 422.
@@ -31,6 +34,8 @@ pub struct LearnedDialect {
     /// An unfinished reply at the end is refused.
     pub no_prefill: bool,
     pub roles: RoleRules,
+    /// The replies whose thoughts are sent back as `reasoning_content`.
+    pub thoughts_back: ThoughtsBack,
     /// The server has its own defaults for samplers that are not sent, so disabled samplers are sent explicitly.
     pub own_defaults: bool,
 }
@@ -47,7 +52,22 @@ pub enum RoleRules {
     NoSystem,
 }
 
+/// The replies of the model whose thoughts an endpoint wants back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ThoughtsBack {
+    #[default]
+    Never,
+    /// Only replies with tool calls.
+    WithCalls,
+    Always,
+}
+
 impl LearnedDialect {
+    pub(crate) fn thoughts_back(&self) -> ThoughtsBack {
+        if self.sends(REASONING) { self.thoughts_back } else { ThoughtsBack::Never }
+    }
+
     pub(crate) fn sends(&self, parameter: &str) -> bool {
         let beyond = self.plain && is_extra(parameter);
         !beyond && !self.left_out.contains(parameter)
@@ -66,6 +86,9 @@ impl LearnedDialect {
         if let Some(parameter) = &error.parameter {
             words = format!("{words} {parameter}");
         }
+        if let Some(learned) = self.learn_thoughts(&words) {
+            return Some(learned);
+        }
         let mut learned = self.clone();
         learned.no_prefill |= says(&words, &PREFILL);
         learned.learn_roles(&words, continues);
@@ -75,6 +98,23 @@ impl LearnedDialect {
             for refused in &error.refused {
                 learned.learn_refused(&refused.name, &refused.why);
             }
+        }
+        (learned != *self).then_some(learned)
+    }
+
+    /// Learns whether the endpoint wants the thoughts back. A second refusal means that every reply needs them.
+    fn learn_thoughts(&self, words: &str) -> Option<Self> {
+        if !names(words, REASONING) {
+            return None;
+        }
+        let mut learned = self.clone();
+        if says(words, &NO_THOUGHTS_BACK) {
+            learned.left_out.insert(REASONING.to_owned());
+        } else if says(words, &THOUGHTS_BACK) {
+            learned.thoughts_back = match self.thoughts_back() {
+                ThoughtsBack::Never => ThoughtsBack::WithCalls,
+                ThoughtsBack::WithCalls | ThoughtsBack::Always => ThoughtsBack::Always,
+            };
         }
         (learned != *self).then_some(learned)
     }
@@ -178,6 +218,7 @@ impl LearnedDialect {
             few_stops: self.few_stops | other.few_stops,
             no_prefill: self.no_prefill | other.no_prefill,
             roles: self.roles.max(other.roles),
+            thoughts_back: self.thoughts_back.max(other.thoughts_back),
             own_defaults: self.own_defaults | other.own_defaults,
         }
     }
@@ -255,6 +296,24 @@ mod tests {
         }
         let twice = after(&["roles must alternate", "System message must be at the beginning."]);
         assert_eq!(twice.roles, RoleRules::NoSystem, "a second refusal escalates");
+    }
+
+    #[test]
+    fn learns_to_send_thoughts_back() {
+        for message in [
+            "The `reasoning_content` in the thinking mode must be passed back to the API.",
+            "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+            "messages[3].reasoning_content: field required",
+            "each assistant message needs a non-empty 'reasoning_content'",
+        ] {
+            assert_eq!(after(&[message]).thoughts_back(), ThoughtsBack::WithCalls, "{message}");
+            let twice = after(&[message, message]);
+            assert_eq!(twice.thoughts_back(), ThoughtsBack::Always, "{message}");
+            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
+            assert_eq!(twice.learn(&error, false), None, "there is nothing more to try: {message}");
+        }
+        let refused = after(&["reasoning_content is required", "Extra inputs are not permitted: reasoning_content"]);
+        assert_eq!(refused.thoughts_back(), ThoughtsBack::Never);
     }
 
     #[test]

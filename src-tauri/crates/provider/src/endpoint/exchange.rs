@@ -12,6 +12,7 @@ use reqwest::{Response, Url};
 use super::ClientState;
 use super::api_error::EndpointError;
 use super::chunk::StreamChunk;
+use super::concatenated::{after_prefix, objects};
 use super::decompress::{DecompressionError, Decompressor};
 use super::diagnose::{self, EndpointRefusal};
 use super::dialect::LearnedDialect;
@@ -20,8 +21,8 @@ use super::retry::{RequestFailure, RetryPolicy, asked_pause};
 use super::sse::SseEvent;
 use crate::Request;
 
-/// Maximum bytes of a response that is not streamed.
-const MAX_WHOLE: usize = 8 << 20;
+/// Maximum bytes of a response that is not streamed. It may contain pictures.
+const MAX_WHOLE: usize = 64 << 20;
 /// Maximum bytes read from an error response.
 const MAX_ERROR: usize = 64 << 10;
 
@@ -60,8 +61,8 @@ pub(crate) fn exchange(
             Some(b'<') => Err(diagnose::web_page(&shared.config))?,
             Some(b'{' | b'[') if !shared.config.api().streams_lines() => {
                 let whole = shared.rest(first, &mut response).await?;
-                for line in lines_of(&whole) {
-                    let (frame, failure) = shared.read_whole(line);
+                for object in objects(&whole) {
+                    let (frame, failure) = shared.read_whole(object);
                     if let Some(frame) = frame {
                         yield frame;
                     }
@@ -76,10 +77,11 @@ pub(crate) fn exchange(
                     let bytes = match next {
                         Ok(Some(bytes)) => bytes,
                         ended => {
-                            // A last event without its blank line may be complete or truncated.
-                            let last = parser.finish().map(|event| shared.read(&event));
-                            if let Some((Some(frame), _)) = last {
-                                yield frame;
+                            // The last events without a blank line may be complete or truncated.
+                            for event in parser.finish() {
+                                if let (Some(frame), _) = shared.read(&event) {
+                                    yield frame;
+                                }
                             }
                             ended?;
                             break;
@@ -98,7 +100,7 @@ pub(crate) fn exchange(
                         yield StreamItem::KeepAlive;
                     }
                     if overlong.is_err() {
-                        Err(diagnose::malformed(&shared.config, "a line exceeds the size limit"))?;
+                        Err(diagnose::malformed(&shared.config, "a part of the reply is larger than 32 MB"))?;
                     }
                     next = shared.more(&mut response).await;
                 }
@@ -237,11 +239,8 @@ impl ClientState {
 
     /// Parses an event into its content and the failure that it reports.
     fn read(&self, event: &SseEvent) -> ReadItem {
-        let mut data = event.data.trim();
         // Some proxies wrap one event stream in another.
-        while let Some(inner) = data.strip_prefix("data:") {
-            data = inner.trim_start();
-        }
+        let data = after_prefix(event.data.trim());
         match data {
             _ if event.fails => (None, Some(self.failed(EndpointError::read(data)))),
             "" => (Some(StreamItem::KeepAlive), None),
@@ -290,11 +289,4 @@ impl ClientState {
     pub(crate) fn dialect(&self) -> LearnedDialect {
         self.dialect.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// Splits `body` into responses: one, or one per line if the server does not send events.
-fn lines_of(body: &str) -> Vec<&str> {
-    let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let chunks = lines.len() > 1 && lines.iter().all(|line| line.starts_with('{') && line.ends_with('}'));
-    if chunks { lines } else { vec![body] }
 }

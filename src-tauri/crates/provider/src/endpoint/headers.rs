@@ -65,7 +65,7 @@ fn name_of(name: &str, has_key: bool) -> Result<HeaderName, ProviderError> {
 /// Replaces header values in `text` with `[header]`.
 pub(crate) fn redact(headers: &HeaderMap, text: String) -> String {
     // Short values, such as "1", would also match ordinary text.
-    let long = headers.values().filter_map(|value| value.to_str().ok()).filter(|value| value.len() >= 6);
+    let long = headers.values().filter_map(|value| value.to_str().ok()).filter(|value| value.len() >= 8);
     long.fold(text, |text, value| text.replace(value, "[header]"))
 }
 

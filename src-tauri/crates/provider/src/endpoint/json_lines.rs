@@ -1,5 +1,6 @@
 //! Incremental reader for streams of one JSON object per line, and the choice between it and server-sent events.
 
+use super::concatenated::objects;
 use super::sse::{MAX_EVENT, SseEvent, SseParser, TooLong, text};
 
 /// Splits bytes into lines. Blank lines are skipped.
@@ -14,7 +15,7 @@ impl LineParser {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.add(&bytes[..end])?;
             self.lines += 1;
-            events.extend(self.event());
+            self.end_line(events);
             bytes = &bytes[end + 1..];
         }
         self.add(bytes)
@@ -28,10 +29,9 @@ impl LineParser {
         Ok(())
     }
 
-    fn event(&mut self) -> Option<SseEvent> {
-        let line = std::mem::take(&mut self.line);
-        let data = text(line.trim_ascii().to_vec());
-        (!data.is_empty()).then_some(SseEvent { data, fails: false })
+    fn end_line(&mut self, events: &mut Vec<SseEvent>) {
+        let line = text(std::mem::take(&mut self.line));
+        events.extend(objects(&line).into_iter().map(|data| SseEvent { data: data.to_owned(), fails: false }));
     }
 }
 
@@ -55,11 +55,15 @@ impl StreamParser {
         }
     }
 
-    /// Returns the last event if its end is missing.
-    pub(crate) fn finish(self) -> Option<SseEvent> {
+    /// Returns the last events if their end is missing.
+    pub(crate) fn finish(self) -> Vec<SseEvent> {
         match self {
             Self::Events(parser) => parser.finish(),
-            Self::Lines(mut parser) => parser.event(),
+            Self::Lines(mut parser) => {
+                let mut events = Vec::new();
+                parser.end_line(&mut events);
+                events
+            }
         }
     }
 
@@ -81,14 +85,14 @@ mod tests {
         let mut events = Vec::new();
         chunks.iter().for_each(|chunk| parser.push(chunk, &mut events).unwrap());
         let mut read: Vec<String> = events.into_iter().map(|event| event.data).collect();
-        read.extend(parser.finish().map(|event| format!("[{}]", event.data)));
+        read.extend(parser.finish().into_iter().map(|event| format!("[{}]", event.data)));
         read
     }
 
     #[test]
     fn splits_lines_at_any_chunk_boundary() {
-        let bytes = "{\"a\":1}\r\n\n{\"b\":\"é\"}\n{\"c\"".as_bytes();
-        let expected = ["{\"a\":1}", "{\"b\":\"é\"}", "[{\"c\"]"];
+        let bytes = "{\"a\":1}\r\n\n{\"b\":\"é\"} {\"d\":2}\n{\"c\"".as_bytes();
+        let expected = ["{\"a\":1}", "{\"b\":\"é\"}", "{\"d\":2}", "[{\"c\"]"];
         for at in 0..=bytes.len() {
             assert_eq!(lines(&[&bytes[..at], &bytes[at..]]), expected, "{at}");
         }
@@ -97,7 +101,7 @@ mod tests {
     #[test]
     fn refuses_endless_lines() {
         let mut parser = StreamParser::new(true);
-        let piece = vec![b'x'; 1 << 16];
+        let piece = vec![b'x'; 1 << 21];
         let refused = (0..64).find(|_| parser.push(&piece, &mut Vec::new()).is_err()).unwrap();
         assert!(refused <= 16);
     }

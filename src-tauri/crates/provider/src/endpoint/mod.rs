@@ -3,7 +3,8 @@
 //! API and read its replies. This module does the rest for all of them.
 //!
 //! Guarantees
-//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows it.
+//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows a key of
+//!   8 letters or more. Shorter ones are words that local servers accept as keys.
 //! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input causes a panic.
 //! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be cancelled. It is
 //!   never retried after the first text or thought. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
@@ -11,6 +12,7 @@
 //! - Requests to loopback endpoints never use the system's proxy.
 //! - Tool calls of a model are returned complete, even if no tools were offered, because a reply may contain nothing
 //!   else.
+//! - A server may end events with one line break, and write several objects into one event or line.
 //! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
 //!   repetitions, however the endpoint splits, repeats or escapes it.
 //!
@@ -19,6 +21,7 @@
 pub(crate) mod api;
 pub(crate) mod api_error;
 pub(crate) mod chunk;
+mod concatenated;
 pub(crate) mod config;
 mod decompress;
 mod delta_assembler;
@@ -52,7 +55,7 @@ use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tl
 
 pub use api::ModelPrice;
 pub use config::{EndpointConfig, Timeouts};
-pub use dialect::{LearnedDialect, RoleRules};
+pub use dialect::{LearnedDialect, RoleRules, ThoughtsBack};
 pub use guess::guess_dialect;
 pub use probe::{EndpointProbe, probe};
 pub(crate) use retry::asked_pause;

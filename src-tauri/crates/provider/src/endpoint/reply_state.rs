@@ -3,7 +3,7 @@
 use domain::SignedThought;
 use tokio::time::Instant;
 
-use super::chunk::{End, PromptProgress, StreamChunk, WireTimings, WireUsage};
+use super::chunk::{End, PictureCount, PromptProgress, StreamChunk, TextPiece, WireTimings, WireUsage};
 use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::RequestFailure;
@@ -17,6 +17,11 @@ const MAX_REPLY: usize = 8 << 20;
 /// Limit of received text in bytes, which is higher because some endpoints repeat the whole text in every piece.
 const MAX_SENT: usize = 64 * MAX_REPLY;
 
+/// Text in place of a picture of the reply.
+const PICTURE: &str = "[Picture left out: replies hold only text]";
+/// Maximum number of [`PICTURE`] in one reply.
+const MAX_PICTURES: usize = 16;
+
 #[derive(Debug)]
 pub(crate) struct ReplyState {
     started: Instant,
@@ -24,6 +29,8 @@ pub(crate) struct ReplyState {
     sent: usize,
     bytes: usize,
     texts: usize,
+    /// Pictures so far, which were left out.
+    pictures: usize,
     text: TextPipeline,
     thoughts: ThoughtAssembler,
     calls: ToolCallAssembler,
@@ -57,6 +64,7 @@ impl ReplyState {
             sent: 0,
             bytes: 0,
             texts: 0,
+            pictures: 0,
             text: TextPipeline::of(&request.prompt, trims_prefill),
             thoughts: ThoughtAssembler::default(),
             calls: ToolCallAssembler::default(),
@@ -123,6 +131,7 @@ impl ReplyState {
         let thoughts = chunk.thoughts.drain(..).filter_map(|piece| self.thoughts.take(piece));
         events.extend(thoughts.map(GenerationEvent::Thoughts));
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
+        self.add_picture_notes(&mut chunk);
         if let Some(said) = chunk.text.take() {
             self.texts += 1;
             self.sent += said.len();
@@ -149,6 +158,23 @@ impl ReplyState {
             Some(End::Failed) => return Err(diagnose::aborted(config)),
         }
         Ok(())
+    }
+
+    /// Adds a note to the text of `chunk` for each new picture in it.
+    fn add_picture_notes(&mut self, chunk: &mut StreamChunk) {
+        let PictureCount { count, whole } = chunk.pictures;
+        let before = if whole { self.pictures } else { 0 };
+        let new = count.saturating_sub(before).min(MAX_PICTURES.saturating_sub(self.pictures));
+        if new == 0 {
+            return;
+        }
+        self.pictures += new;
+        let notes = vec![PICTURE; new].join(" ");
+        chunk.text = Some(match chunk.text.take() {
+            None => TextPiece::Delta(notes),
+            Some(TextPiece::Delta(text)) => TextPiece::Delta(text + &notes),
+            Some(TextPiece::Message(text)) => TextPiece::Message(text + &notes),
+        });
     }
 
     /// Returns the held text and the tool calls received so far.

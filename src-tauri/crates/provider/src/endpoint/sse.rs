@@ -3,9 +3,15 @@
 //! It replaces `eventsource-stream`, which does not limit the size of a line or an event and
 //! rescans its whole buffer with every chunk. That crate also stops at invalid UTF-8 and drops a
 //! last event without its blank line.
+//!
+//! Some servers end an event with one line break instead of two, or write several objects into one event. A complete JSON
+//! object cannot continue, so the next `data` line after it begins the next event.
 
-/// Maximum bytes of one line and of one event's data. Normal chunks have about 1 % of this.
-pub(crate) const MAX_EVENT: usize = 1 << 20;
+use super::concatenated::{ObjectScanner, after_prefix, objects};
+
+/// Maximum bytes of one line and of one event's data. Normal chunks have a few hundred bytes; a picture in a reply has
+/// several megabytes.
+pub(crate) const MAX_EVENT: usize = 32 << 20;
 
 /// An event grew beyond [`MAX_EVENT`].
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +30,13 @@ pub(crate) struct SseEvent {
 pub(crate) struct SseParser {
     line: Vec<u8>,
     data: Option<Vec<u8>>,
+    /// Whether `data` is one complete object.
+    scanner: ObjectScanner,
     fails: bool,
+    /// The name after a complete object. It belongs to this event or, without a blank line, to the next.
+    name_after: Option<bool>,
+    /// The server ends events with one line break.
+    compact: bool,
     after_cr: bool,
     /// Completed lines so far, including comments and blank lines.
     pub(crate) lines: u64,
@@ -53,19 +65,33 @@ impl SseParser {
         Ok(())
     }
 
-    /// Returns the last event if it has no blank line. Some servers omit that line.
-    pub(crate) fn finish(mut self) -> Option<SseEvent> {
+    /// Returns the last events if they have no blank line. Some servers omit that line.
+    pub(crate) fn finish(mut self) -> Vec<SseEvent> {
         let mut events = Vec::new();
-        if !self.line.is_empty() {
-            self.end_line(&mut events).ok()?;
+        if !self.line.is_empty() && self.end_line(&mut events).is_err() {
+            return events;
         }
-        self.event()
+        self.end_event(&mut events);
+        events
     }
 
-    fn event(&mut self) -> Option<SseEvent> {
+    /// Ends the event at its blank line.
+    fn end_event(&mut self, events: &mut Vec<SseEvent>) {
+        self.fails |= self.name_after.take().unwrap_or_default();
+        self.emit(events);
+    }
+
+    fn emit(&mut self, events: &mut Vec<SseEvent>) {
         let fails = std::mem::take(&mut self.fails);
-        let data = self.data.take().or_else(|| fails.then(Vec::new))?;
-        Some(SseEvent { data: text(data), fails })
+        self.scanner = ObjectScanner::default();
+        let Some(data) = self.data.take().or_else(|| fails.then(Vec::new)) else { return };
+        let data = text(data);
+        let parts = objects(after_prefix(data.trim_start()));
+        if parts.len() < 2 {
+            events.push(SseEvent { data, fails });
+            return;
+        }
+        events.extend(parts.into_iter().map(|part| SseEvent { data: part.to_owned(), fails }));
     }
 
     fn end_line(&mut self, events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
@@ -73,26 +99,56 @@ impl SseParser {
         let line = if self.lines == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line) } else { &line };
         self.lines += 1;
         if line.is_empty() {
-            events.extend(self.event());
+            self.end_event(events);
             return Ok(());
         }
         let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
         let (field, value) = (&line[..colon], line.get(colon + 1..).unwrap_or_default());
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
-            b"data" => {}
-            // llama.cpp before 2026 sends failures in an `error` field.
-            b"error" => self.fails = true,
+            b"data" | b"error" => {}
             b"event" => {
-                self.fails = matches!(value.trim_ascii(), b"error" | b"exception");
+                let fails = matches!(value.trim_ascii(), b"error" | b"exception");
+                if self.data.is_some() {
+                    self.name_after = Some(fails)
+                } else {
+                    self.fails = fails
+                }
                 return Ok(());
             }
             _ => return Ok(()),
         }
-        self.add(value)
+        self.begin_next(value, events);
+        if self.compact && self.data.is_none() && value.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        // llama.cpp before 2026 sends failures in an `error` field.
+        self.fails |= field == b"error";
+        self.add(value)?;
+        if self.compact && self.is_whole() {
+            self.emit(events);
+        }
+        Ok(())
+    }
+
+    /// Emits a complete object before a `data` line that cannot continue it.
+    fn begin_next(&mut self, value: &[u8], events: &mut Vec<SseEvent>) {
+        if value.trim_ascii().is_empty() || !self.is_whole() {
+            return;
+        }
+        self.compact = true;
+        let fails = self.name_after.take();
+        self.emit(events);
+        self.fails = fails.unwrap_or_default();
+    }
+
+    /// Whether the data is a complete object or the end marker.
+    fn is_whole(&self) -> bool {
+        self.scanner.is_complete() || self.data.as_deref().is_some_and(|data| data.trim_ascii() == b"[DONE]")
     }
 
     fn add(&mut self, value: &[u8]) -> Result<(), TooLong> {
+        self.scanner.push(without_prefix(value));
         match &mut self.data {
             None => self.data = Some(value.to_vec()),
             Some(data) if data.len() + value.len() < MAX_EVENT => {
@@ -103,6 +159,14 @@ impl SseParser {
         }
         Ok(())
     }
+}
+
+/// Removes `data:` at the start, which some proxies write twice.
+fn without_prefix(mut value: &[u8]) -> &[u8] {
+    while let Some(inner) = value.trim_ascii_start().strip_prefix(b"data:") {
+        value = inner;
+    }
+    value
 }
 
 pub(crate) fn text(bytes: Vec<u8>) -> String {
@@ -146,7 +210,7 @@ mod tests {
             parser.push(chunk, &mut events).unwrap();
         }
         let mut texts: Vec<String> = events.into_iter().map(shown).collect();
-        texts.extend(parser.finish().map(|open| format!("[{}]", shown(open))));
+        texts.extend(parser.finish().into_iter().map(|open| format!("[{}]", shown(open))));
         texts
     }
 
@@ -197,6 +261,26 @@ mod tests {
     }
 
     #[test]
+    fn one_line_break_ends_a_complete_object() {
+        let text = "data: {\"a\":1}\ndata: {\"b\":\ndata: \"x\"}\ndata:\ndata: {\"c\":2}\ndata: [DONE]\n";
+        assert_eq!(events(&[text.as_bytes()]), ["{\"a\":1}", "{\"b\":\n\"x\"}", "{\"c\":2}", "[DONE]"]);
+        let proxied = "data: data: {\"a\":1}\ndata: data: {\"b\":2}\n\n";
+        assert_eq!(events(&[proxied.as_bytes()]), ["data: {\"a\":1}", "data: {\"b\":2}"]);
+        let two = "data: {\"a\":1}{\"b\":2}\n\ndata: {\"c\":1} [DONE]\n\n";
+        assert_eq!(events(&[two.as_bytes()]), ["{\"a\":1}", "{\"b\":2}", "{\"c\":1}", "[DONE]"]);
+        let texts = "data: one\ndata: two\n\n";
+        assert_eq!(events(&[texts.as_bytes()]), ["one\ntwo"], "only a complete object ends early");
+    }
+
+    #[test]
+    fn names_stay_with_their_event() {
+        let compact = "event: a\ndata: {\"a\":1}\nevent: error\ndata: {\"b\":2}\nevent: c\ndata: {\"c\":3}\n";
+        assert_eq!(events(&[compact.as_bytes()]), ["{\"a\":1}", "!{\"b\":2}", "{\"c\":3}"]);
+        let after = "data: {\"a\":1}\nevent: error\n\ndata: {\"b\":2}\n\n";
+        assert_eq!(events(&[after.as_bytes()]), ["!{\"a\":1}", "{\"b\":2}"]);
+    }
+
+    #[test]
     fn replaces_invalid_utf8() {
         assert_eq!(events(&[b"data: a\xFFb\n\n"]), ["a\u{FFFD}b"]);
     }
@@ -205,7 +289,7 @@ mod tests {
     fn refuses_endless_lines_and_events() {
         let mut parser = SseParser::default();
         let mut events = Vec::new();
-        let piece = vec![b'x'; 1 << 16];
+        let piece = vec![b'x'; 1 << 21];
         parser.push(b"data: kept\n\ndata: ", &mut events).unwrap();
         let refused = (0..64).find(|_| parser.push(&piece, &mut events).is_err()).unwrap();
         assert!(refused <= 16 && parser.line.capacity() <= 2 * MAX_EVENT);

@@ -68,14 +68,14 @@ impl ThoughtAssembler {
         }
     }
 
-    /// The blocks that the service wants back unchanged, and empties the list. Without a signature it wants none.
+    /// The blocks that the service may want back unchanged, and empties the list.
     pub(crate) fn signed(&mut self) -> Vec<SignedThought> {
         if self.cut {
             return Vec::new();
         }
         let signed = |block| match block {
             Block::Plain { text, signature } if !signature.is_empty() => Some(SignedThought::Block { text, signature }),
-            Block::Plain { .. } => None,
+            Block::Plain { text, .. } => (!text.trim().is_empty()).then_some(SignedThought::Plain { text }),
             Block::Redacted(data) => Some(SignedThought::Redacted { data }),
         };
         self.blocks.drain(..).filter_map(signed).collect()
@@ -112,8 +112,10 @@ mod tests {
             read(pieces),
             (text("One two.Three."), vec![block("One two.", "ab"), block("Three.", "c"), redacted])
         );
-        assert_eq!(read(vec![Delta(text("Hm.")), Whole(text("Hm."))]), (text("Hm."), Vec::new()));
-        assert_eq!(read(vec![Whole(text("Hm."))]), (text("Hm."), Vec::new()));
+        let plain = || vec![SignedThought::Plain { text: text("Hm.") }];
+        assert_eq!(read(vec![Delta(text("Hm.")), Whole(text("Hm."))]), (text("Hm."), plain()));
+        assert_eq!(read(vec![Whole(text("Hm."))]), (text("Hm."), plain()));
+        assert_eq!(read(vec![Delta(text(" \n"))]).1, []);
         assert_eq!(read(vec![Signature(text("a"))]).1, [block("", "a")], "thoughts may be omitted");
     }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use domain::{ToolArguments, ToolCall};
 use serde_json::Value;
 
+use super::concatenated::objects;
+
 /// Maximum number of calls in one reply. An endpoint that sends more is broken or hostile.
 const MAX_CALLS: usize = 32;
 /// Maximum total bytes of the names, ids, arguments and signatures in one reply.
@@ -25,6 +27,8 @@ struct PartialToolCall {
     id: String,
     name: String,
     arguments: String,
+    /// The last piece that is a complete object. Some servers send all arguments again at the end.
+    whole: Option<String>,
     signature: String,
 }
 
@@ -53,7 +57,7 @@ impl ToolCallAssembler {
     pub(crate) fn finish(&mut self) -> impl Iterator<Item = AssembledCall> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_by_key(|call| call.index);
-        open.into_iter().map(PartialToolCall::close)
+        open.into_iter().flat_map(PartialToolCall::close).take(MAX_CALLS)
     }
 
     fn piece(&mut self, piece: &Value) -> Result<(), TooMany> {
@@ -81,19 +85,28 @@ impl ToolCallAssembler {
 
     /// Returns the call that a piece continues, or `None` if it starts a new one.
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        let at = match index {
-            Some(_) => self.open.iter().rposition(|call| call.index == index)?,
+        let at_index = |call: &PartialToolCall| call.index == index || call.index.is_none() || index.is_none();
+        let same = |call: &PartialToolCall| !id.is_empty() && call.id == id && at_index(call);
+        let at = match (self.open.iter().rposition(same), index) {
+            (Some(at), _) => at,
+            (None, Some(_)) => self.open.iter().rposition(|call| call.index == index)?,
             // Without indexes, a name starts a new call.
-            None if name.is_empty() => self.open.len().checked_sub(1)?,
-            None => return None,
+            (None, None) if name.is_empty() => self.open.len().checked_sub(1)?,
+            (None, None) => return None,
         };
-        // Some servers give every call index 0; a different id then means a different call.
-        let known = &self.open[at].id;
-        (id.is_empty() || known.is_empty() || id == known).then_some(at)
+        // Some servers give every call index 0; a different id or another name then means a different call.
+        let known = &self.open[at];
+        let same_id = id.is_empty() || known.id.is_empty() || id == known.id;
+        (same_id && !known.is_followed_by(name)).then_some(at)
     }
 }
 
 impl PartialToolCall {
+    /// Whether `name` begins the next call. Names come before the arguments, so a part of one follows no arguments.
+    fn is_followed_by(&self, name: &str) -> bool {
+        !self.arguments.is_empty() && !name.is_empty() && !self.name.is_empty() && self.name != name
+    }
+
     fn add(&mut self, id: &str, name: &str, arguments: &str) {
         if self.id.is_empty() {
             self.id.push_str(id);
@@ -102,18 +115,51 @@ impl PartialToolCall {
         if self.name != name {
             self.name.push_str(name);
         }
+        if !(id.is_empty() && name.is_empty()) && is_object(arguments) {
+            self.whole = Some(arguments.to_owned());
+        }
         self.arguments.push_str(arguments);
     }
 
-    fn close(self) -> AssembledCall {
-        let name = Some(self.name).filter(|name| !name.trim().is_empty());
-        let call = ToolCall {
-            id: Some(self.id).filter(|id| !id.is_empty()),
-            name: name.unwrap_or_else(|| UNNAMED.to_owned()),
-            arguments: ToolArguments::read(&self.arguments),
+    /// Returns one call, or several if different arguments came under one index.
+    fn close(self) -> Vec<AssembledCall> {
+        let name = Some(self.name).filter(|name| !name.trim().is_empty()).unwrap_or_else(|| UNNAMED.to_owned());
+        let arguments = distinct_arguments(self.arguments, self.whole);
+        let call = |(number, text): (usize, String)| AssembledCall {
+            call: ToolCall {
+                // A round generates the ids of the others.
+                id: Some(self.id.clone()).filter(|id| !id.is_empty() && number == 0),
+                name: name.clone(),
+                arguments: ToolArguments::read(&text),
+            },
+            signature: Some(self.signature.clone()).filter(|signature| !signature.is_empty()),
         };
-        AssembledCall { call, signature: Some(self.signature).filter(|signature| !signature.is_empty()) }
+        arguments.into_iter().enumerate().map(call).collect()
     }
+}
+
+/// Returns the arguments of each call in `text`, without repetitions. `whole` replaces pieces that make no object.
+fn distinct_arguments(text: String, whole: Option<String>) -> Vec<String> {
+    if ToolArguments::read(&text).is_object() {
+        return vec![text];
+    }
+    let parts = objects(&text);
+    if !parts.iter().all(|part| is_object(part)) {
+        return vec![whole.unwrap_or(text)];
+    }
+    let mut distinct: Vec<(Option<Value>, &str)> = Vec::new();
+    for part in parts {
+        let value = serde_json::from_str(part).ok();
+        let is_same = |other: &(Option<Value>, &str)| other.1 == part || (value.is_some() && other.0 == value);
+        if !distinct.iter().any(is_same) {
+            distinct.push((value, part));
+        }
+    }
+    distinct.into_iter().map(|(_, part)| part.to_owned()).collect()
+}
+
+fn is_object(text: &str) -> bool {
+    !text.trim().is_empty() && ToolArguments::read(text).is_object()
 }
 
 /// OpenAI sends the arguments as a JSON string, some servers as a JSON object.
@@ -176,6 +222,45 @@ mod tests {
         ];
         assert_eq!(read(&continued).unwrap(), ["one({\"x\":1})"]);
         assert_eq!(read(&[json!([{ "function": { "arguments": "{\"x\"" } }])]).unwrap(), ["unnamed({\"x\")?"]);
+    }
+
+    #[test]
+    fn repeated_arguments_are_one_call() {
+        let again = [piece(0, "a", "roll", ""), piece(0, "", "", "{\"n\": "), piece(0, "", "", "2}")];
+        for last in [
+            piece(0, "a", "roll", "{\"n\":2}"),
+            piece(0, "", "", "{\"n\": 2}"),
+            json!([{ "id": "a", "function": { "name": "roll", "arguments": { "n": 2 } } }]),
+        ] {
+            let pieces: Vec<Value> = again.iter().cloned().chain([last.clone()]).collect();
+            assert_eq!(read(&pieces).unwrap(), ["roll({\"n\": 2})"], "{last}");
+        }
+        assert_eq!(read(&[piece(0, "a", "roll", "{\"n\":2}{\"n\":2}{\"n\":2}")]).unwrap(), ["roll({\"n\":2})"]);
+        let after_a_part = [piece(0, "a", "roll", "{\"n\":"), piece(0, "a", "roll", "{\"n\":2}")];
+        assert_eq!(read(&after_a_part).unwrap(), ["roll({\"n\":2})"]);
+        let nested = [piece(0, "a", "roll", "{\"n\":"), piece(0, "", "", "{\"n\":2}"), piece(0, "", "", "}")];
+        assert_eq!(read(&nested).unwrap(), ["roll({\"n\":{\"n\":2}})"]);
+    }
+
+    #[test]
+    fn different_calls_under_one_index_stay_apart() {
+        let one = [piece(0, "a", "roll", "{\"n\":1}{\"n\":2}")];
+        assert_eq!(read(&one).unwrap(), ["roll({\"n\":1})", "roll({\"n\":2})"]);
+        let unnamed = [piece(0, "", "roll", "{\"n\":1}"), piece(0, "", "roll", "{\"n\":2}")];
+        assert_eq!(read(&unnamed).unwrap(), ["roll({\"n\":1})", "roll({\"n\":2})"]);
+        let other_name = [piece(0, "", "roll", "{\"n\":1}"), piece(0, "", "time", "{}"), piece(0, "", "", "")];
+        assert_eq!(read(&other_name).unwrap(), ["roll({\"n\":1})", "time({})"]);
+        let same_id = [piece(0, "a", "roll", "{}"), piece(0, "a", "time", "{\"z\""), piece(0, "", "", ":1}")];
+        assert_eq!(read(&same_id).unwrap(), ["roll({})", "time({\"z\":1})"]);
+        let both_again = [
+            piece(0, "a", "one", "{}"),
+            piece(0, "b", "two", "{}"),
+            piece(0, "a", "one", "{}"),
+            piece(0, "b", "two", "{}"),
+        ];
+        assert_eq!(read(&both_again).unwrap(), ["one({})", "two({})"]);
+        let one_id = [piece(0, "call", "one", "{}"), piece(1, "call", "one", "{\"x\":1}")];
+        assert_eq!(read(&one_id).unwrap(), ["one({})", "one({\"x\":1})"], "indexes count more than ids");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) enum TurnPart<'a> {
     Text(&'a str),
     /// A `data:` URI.
     Picture(&'a str),
-    /// A signed thought before the calls.
+    /// A thought before the calls.
     Thought(&'a SignedThought),
     Call {
         call: &'a ToolCall,
@@ -62,7 +62,7 @@ impl<'a> Turn<'a> {
 }
 
 /// Merges messages into turns, because many endpoints require alternating roles and refuse empty content. Tool rounds
-/// stay turns of their own. With `tools`, rounds are included.
+/// stay turns of their own, and so do texts at a depth for endpoints without rules. With `tools`, rounds are included.
 pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<'_>> {
     let mut turns = Turns { merged: Vec::with_capacity(prompt.messages.len() + 1), strict: roles != RoleRules::Free };
     let mut rounds = prompt.tools.rounds.iter().filter(|_| tools).peekable();
@@ -78,7 +78,10 @@ pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<
             continue;
         }
         head &= message.role == PromptRole::System;
-        turns.message(message, role_of(message.role, roles, head), &pictures);
+        let apart = roles == RoleRules::Free
+            && !head
+            && [Some(index), index.checked_sub(1)].iter().flatten().any(|at| prompt.apart.contains(at));
+        turns.message(message, role_of(message.role, roles, head), &pictures, apart);
     }
     rounds.for_each(|round| turns.round(&round.round, true));
     turns.ended(prompt.continues)
@@ -103,29 +106,32 @@ struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    fn message(&mut self, message: &'a PromptMessage, role: TurnRole, pictures: &[&'a str]) {
+    /// With `apart`, the message does not become part of the turn before it.
+    fn message(&mut self, message: &'a PromptMessage, role: TurnRole, pictures: &[&'a str], apart: bool) {
         if role == TurnRole::Assistant {
             self.open_for_user();
         }
         let text = (!message.text.trim().is_empty()).then_some(TurnPart::Text(&message.text));
         let parts = text.into_iter().chain(pictures.iter().map(|url| TurnPart::Picture(url)));
-        match self.merged.last_mut().filter(|last| last.role == role) {
+        match self.merged.last_mut().filter(|last| last.role == role && !apart) {
             Some(last) => last.parts.extend(parts),
             None => self.merged.push(Turn::new(role, parts.collect())),
         }
     }
 
-    /// Only the reply that is being written needs its thoughts. Services drop those of earlier replies.
+    /// Only the reply that is being written needs its signed thoughts. Services drop those of earlier replies, but those
+    /// that want plain thoughts back want all of them.
     fn round(&mut self, round: &'a domain::ToolRound, open: bool) {
         self.open_for_user();
         if self.strict && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
             self.merged.push(Turn::filler(TURN));
         }
         let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
-        let thoughts = if open { &round.thoughts[..] } else { &[] };
-        let blocks = thoughts.iter().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
+        let wanted = |thought: &&SignedThought| open || matches!(thought, SignedThought::Plain { .. });
+        let thoughts = || round.thoughts.iter().filter(wanted);
+        let blocks = thoughts().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
         let signature = |at: usize| {
-            thoughts.iter().find_map(|thought| match thought {
+            thoughts().find_map(|thought| match thought {
                 SignedThought::Call { number, signature } if *number == at => Some(signature.as_str()),
                 _ => None,
             })
@@ -244,6 +250,18 @@ mod tests {
         assert_eq!(one(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem), ["user: rules. / hi."]);
         assert_eq!(one(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2], "user: [go on.]");
         assert_eq!(one(&[(U, " \n"), (C, "Hi.")], RoleRules::Free), ["assistant: hi."]);
+    }
+
+    #[test]
+    fn texts_at_a_depth_stay_apart() {
+        use PromptRole::{Character as C, System as S, User as U};
+        let mut prompt =
+            prompt(&[(S, "Rules."), (S, "Card."), (C, "Ok."), (C, "Placed."), (U, "Placed too."), (U, "Hi.")]);
+        prompt.apart = vec![3, 4];
+        let expected =
+            ["system: rules. / card.", "assistant: ok.", "assistant: placed.", "user: placed too.", "user: hi."];
+        assert_eq!(shown(&prompt, RoleRules::Free), expected);
+        assert_eq!(shown(&prompt, RoleRules::Strict)[2..], ["assistant: ok. / placed.", "user: placed too. / hi."]);
     }
 
     fn round(before: usize, text: &str, names: &[&str]) -> PromptToolRound {

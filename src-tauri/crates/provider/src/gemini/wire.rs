@@ -51,6 +51,8 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
             }
         } else if let Some(text) = part["text"].as_str() {
             said.push_str(text);
+        } else if is_picture(part) {
+            chunk.pictures.count += 1;
         } else if part["functionCall"].is_object() {
             let signature = part["thoughtSignature"].take();
             let call = &mut part["functionCall"];
@@ -58,6 +60,13 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
             calls.push(json!({ "id": call["id"].take(), "function": function, "signature": signature }));
         }
     }
+}
+
+/// Whether a part is a picture. Gemini writes camel case, its older clients and proxies snake case.
+fn is_picture(part: &Value) -> bool {
+    let of_kind = |field: &str, kind: &str| part[field][kind].as_str().is_some_and(|kind| kind.starts_with("image/"));
+    ["inlineData", "fileData"].iter().any(|field| of_kind(field, "mimeType"))
+        || ["inline_data", "file_data"].iter().any(|field| of_kind(field, "mime_type"))
 }
 
 /// `promptTokenCount` includes the reused tokens. Thoughts are generated, but not part of the candidates' count.
@@ -88,6 +97,13 @@ mod tests {
         let call = &chunk.tool_calls.unwrap()[0];
         assert_eq!(call["function"], json!({"name": "dice", "arguments": {"n": 1}}));
         assert_eq!(call["signature"], "c2ln");
+    }
+
+    #[test]
+    fn counts_pictures_beside_the_text() {
+        let data = r#"{"candidates":[{"content":{"parts":[{"text":"See: "},{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"inline_data":{"mime_type":"image/jpeg"}},{"inlineData":{"mimeType":"audio/wav"}}]}}]}"#;
+        let chunk = parse(data).unwrap();
+        assert_eq!((chunk.text, chunk.pictures.count), (TextPiece::delta("See: ".into()), 2));
     }
 
     #[test]

@@ -96,9 +96,12 @@ pub(super) fn accepted(host: &str, response: Response) -> Result<Response, HubEr
     Err(HubError::new(host, fault(response.status(), response.headers())))
 }
 
+/// Header with the code of a refusal.
+pub(crate) const ERROR_CODE: &str = "x-error-code";
+
 /// Hugging Face answers 401 for unknown models as well, to hide private ones.
 pub(crate) fn fault(status: StatusCode, headers: &HeaderMap) -> HubFault {
-    let code = headers.get("x-error-code").and_then(|code| code.to_str().ok()).unwrap_or_default();
+    let code = headers.get(ERROR_CODE).and_then(|code| code.to_str().ok()).unwrap_or_default();
     match (status.as_u16(), code) {
         (_, "GatedRepo") => HubFault::Gated,
         (_, "RepoNotFound" | "EntryNotFound" | "RevisionNotFound") => HubFault::NotFound,

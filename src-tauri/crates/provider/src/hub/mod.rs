@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::download::{self, DownloadError, DownloadSource};
-pub(crate) use error::fault as fault_of_status;
+pub(crate) use error::{ERROR_CODE, fault as fault_of_status};
 pub use error::{HubError, HubFault};
 pub use listing::{HubFile, HubModel, RemoteFile, Repository, SearchPage};
 use names::RepoId;

@@ -10,20 +10,65 @@ const MAX_NAME: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoId(String);
 
-impl RepoId {
-    /// Accepts `owner/model` in the characters that hubs allow, also pasted as the address of the model's page.
+/// A repository, and the file or the quantisation that its address names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepoAddress {
+    pub repo: RepoId,
+    /// A path, such as that of the page of a file, or a quantisation, such as in `owner/model:Q4_K_M`.
+    pub file: Option<String>,
+}
+
+/// Names in the address of a page, after the name of the repository.
+const PAGES: [&str; 9] = ["blob", "commit", "commits", "discussions", "edit", "raw", "resolve", "tree", "viewer"];
+/// Hubs whose addresses people write without `https://`.
+const HUBS: [&str; 3] = ["hf.co", "huggingface.co", "hf-mirror.com"];
+
+impl RepoAddress {
+    /// Reads `owner/model`, `owner/model:Q4_K_M`, `hf.co/owner/model`, or the address of a page of a hub or a mirror.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let path = match text.split_once("://") {
-            Some((_, rest)) => rest.split_once('/')?.1,
-            None => text,
+        let text = text.trim().trim_matches(['<', '>', '"', '\'']);
+        let (is_address, path) = match text.split_once("://") {
+            Some(("hf", path)) => (false, path),
+            Some((_, rest)) => (true, rest.split_once('/')?.1),
+            None => match text.split_once('/') {
+                Some((host, path)) if HUBS.contains(&host.trim_start_matches("www.")) => (true, path),
+                _ => (false, text),
+            },
         };
-        let mut segments = path.split('/');
-        let (owner, name) = (segments.next()?, segments.next()?);
-        // The address of a page goes on after the name.
-        let alone = segments.next().is_none() || text.contains("://");
-        let name = name.split(['?', '#']).next().unwrap_or_default();
-        (alone && is_segment(owner) && is_segment(name)).then(|| Self(format!("{owner}/{name}")))
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let segments: Vec<&str> = path.split('/').collect();
+        let segments = if is_address { segments.into_iter().filter(|one| !one.is_empty()).collect() } else { segments };
+        let page = segments.iter().skip(2).position(|one| PAGES.contains(one)).map(|at| at + 2);
+        let (repository, rest) = segments.split_at(page.filter(|_| is_address).unwrap_or(segments.len()));
+        let [before @ .., owner, name] = repository else { return None };
+        // A mirror may have its models below a path.
+        if !before.is_empty() && !is_address {
+            return None;
+        }
+        let (name, chosen) = match name.split_once(':') {
+            Some((name, chosen)) => (name, Some(chosen.to_owned()).filter(|chosen| !chosen.is_empty())),
+            None => (*name, None),
+        };
+        let file = chosen.or_else(|| match rest {
+            ["blob" | "raw" | "resolve", _, path @ ..] if !path.is_empty() => Some(path.join("/")),
+            _ => None,
+        });
+        let repo = (is_segment(owner) && is_segment(name)).then(|| RepoId(format!("{owner}/{name}")))?;
+        Some(Self { repo, file })
+    }
+
+    /// Whether the address names the file at `path`.
+    pub fn names(&self, path: &str) -> bool {
+        let Some(file) = &self.file else { return false };
+        let is_name = path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(file));
+        path == file || is_name || quantisation(path).is_some_and(|known| known.eq_ignore_ascii_case(file))
+    }
+}
+
+impl RepoId {
+    /// Accepts `owner/model` in the characters that hubs allow, also as an address of [`RepoAddress`].
+    pub fn parse(text: &str) -> Option<Self> {
+        RepoAddress::parse(text).map(|address| address.repo)
     }
 
     pub fn as_str(&self) -> &str {
@@ -63,6 +108,13 @@ pub fn safe_name(text: &str) -> String {
         name if is_device(name) => format!("model-{name}"),
         name => name.to_owned(),
     }
+}
+
+/// Returns a name made from the last folder and the name of a file, for files of one name in several folders.
+pub fn safe_name_with_folder(path: &str) -> String {
+    let mut names = path.rsplit('/');
+    let (name, folder) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+    if folder.is_empty() { safe_name(name) } else { safe_name(&format!("{}-{name}", safe_name(folder))) }
 }
 
 /// Windows opens a device for these names, with any ending.
@@ -162,9 +214,13 @@ const QUANTISATIONS: [(&str, f64); 34] = [
     ("F16", 16.0),
 ];
 
-/// Reads the quantisation from a file's name; `None` if the name has none that is known.
+/// Reads the quantisation from a file's name, else from its folder; `None` if neither has one that is known.
 pub fn quantisation(path: &str) -> Option<&'static str> {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
+    path.rsplit('/').take(2).find_map(quantisation_in)
+}
+
+fn quantisation_in(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_uppercase();
     let is_border = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_');
     let fits = |known: &str| {
         name.match_indices(known).any(|(at, _)| {
@@ -197,6 +253,39 @@ mod tests {
         for bad in ["", "Qwen", "a/b/c", "../etc/passwd", "a/..", "a/b c", "a/\u{202e}b", "/a/b", "a//b"] {
             assert_eq!(parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn reads_addresses_of_hubs_and_mirrors() {
+        let parse = |text: &str| RepoAddress::parse(text).map(|address| (address.repo.to_string(), address.file));
+        for (text, file) in [
+            ("hf.co/Owner/Name", None),
+            ("huggingface.co/Owner/Name/", None),
+            ("hf://Owner/Name", None),
+            ("Owner/Name:Q4_K_M", Some("Q4_K_M")),
+            ("hf.co/Owner/Name:q8_0", Some("q8_0")),
+            ("https://huggingface.co/Owner/Name?library=true#files", None),
+            ("https://mirror.example/hf/Owner/Name", None),
+            ("https://mirror.example/hf/Owner/Name/tree/main/Q4", None),
+            ("https://mirror.example:8443/a/b/Owner/Name/discussions/3", None),
+            ("https://huggingface.co/Owner/Name/blob/main/Q4/model.gguf", Some("Q4/model.gguf")),
+            ("https://hf-mirror.com/Owner/Name/resolve/main/m.gguf?download=true", Some("m.gguf")),
+        ] {
+            let expected = Some(("Owner/Name".to_owned(), file.map(str::to_owned)));
+            assert_eq!(parse(text), expected, "{text}");
+        }
+        for bad in ["https://hf.co/Owner", "hf.co", "https://hf.co", "a/b/c:Q4", "https://hf.co/a/..", "x:y/z"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+        let address = RepoAddress::parse("a/b:q4_k_m").unwrap();
+        assert!(address.names("sub/Model-Q4_K_M.gguf") && !address.names("Model-Q8_0.gguf"));
+    }
+
+    #[test]
+    fn files_of_one_name_get_different_places() {
+        let (one, other) = (safe_name_with_folder("Q4/model.gguf"), safe_name_with_folder("a/Q8/model.gguf"));
+        assert_eq!((one.as_str(), other.as_str()), ("Q4-model.gguf", "Q8-model.gguf"));
+        assert_eq!(safe_name_with_folder("model.gguf"), "model.gguf");
     }
 
     #[test]
@@ -236,6 +325,7 @@ mod tests {
             ("qwen2.5-7b-instruct-fp16-00001-of-00004.gguf", Some("F16")),
             ("gemma-3-4b-it-BF16.gguf", Some("BF16")),
             ("model.gguf", None),
+            ("Q5_K_M/model.gguf", Some("Q5_K_M")),
             ("Q4_K_MAGIC.gguf", None),
         ] {
             assert_eq!(quantisation(name), expected, "{name}");

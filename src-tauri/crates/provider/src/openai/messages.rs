@@ -1,16 +1,22 @@
 //! Writes turns as messages of OpenAI's API.
 
 use domain::prompt::{Prompt, PromptTools, ToolChoice};
-use domain::{ToolArguments, ToolCall, ToolDefinition};
+use domain::{SignedThought, ToolArguments, ToolCall, ToolDefinition};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::endpoint::dialect::LearnedDialect;
+use crate::endpoint::dialect::{LearnedDialect, ThoughtsBack};
 use crate::endpoint::turns::{Turn, TurnPart, TurnRole, result_text, turns};
+
+/// Thoughts of a reply that were not recorded, for services that refuse a reply without any.
+const NO_THOUGHTS: &str = "(not recorded)";
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RequestMessage<'a> {
     pub(crate) role: &'static str,
+    /// Only for services that want the thoughts back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
     /// Absent only beside calls.
     content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -123,7 +129,23 @@ impl<'a> Content<'a> {
 
 impl<'a> RequestMessage<'a> {
     fn new(role: &'static str) -> Self {
-        Self { role, content: None, tool_calls: Vec::new(), tool_call_id: None }
+        Self { role, reasoning_content: None, content: None, tool_calls: Vec::new(), tool_call_id: None }
+    }
+
+    /// Adds the thoughts of `turn` if the service wants them back.
+    fn think(&mut self, turn: &Turn<'a>, back: ThoughtsBack) {
+        let wanted = match back {
+            ThoughtsBack::Never => false,
+            ThoughtsBack::WithCalls => !self.tool_calls.is_empty(),
+            ThoughtsBack::Always => self.role == "assistant",
+        };
+        let thoughts = turn.parts.iter().filter_map(|part| match part {
+            TurnPart::Thought(SignedThought::Plain { text } | SignedThought::Block { text, .. }) => Some(text.as_str()),
+            _ => None,
+        });
+        let text = thoughts.collect::<Vec<_>>().join("\n\n");
+        let text = if text.trim().is_empty() { NO_THOUGHTS.to_owned() } else { text };
+        self.reasoning_content = wanted.then_some(text);
     }
 
     fn add(&mut self, part: &TurnPart<'a>) {
@@ -148,10 +170,13 @@ fn wire_call(call: &ToolCall) -> WireCall<'_> {
 
 /// Writes the messages of `prompt`. A tool round is one message with the calls, and one for each result.
 pub(crate) fn messages<'a>(prompt: &'a Prompt, dialect: &LearnedDialect) -> Vec<RequestMessage<'a>> {
-    turns(prompt, dialect.roles, dialect.sends("tools")).iter().flat_map(of_turn).collect()
+    turns(prompt, dialect.roles, dialect.sends("tools"))
+        .iter()
+        .flat_map(|turn| of_turn(turn, dialect.thoughts_back()))
+        .collect()
 }
 
-fn of_turn<'a>(turn: &Turn<'a>) -> Vec<RequestMessage<'a>> {
+fn of_turn<'a>(turn: &Turn<'a>, back: ThoughtsBack) -> Vec<RequestMessage<'a>> {
     let role = match turn.role {
         TurnRole::System => "system",
         TurnRole::User => "user",
@@ -160,6 +185,7 @@ fn of_turn<'a>(turn: &Turn<'a>) -> Vec<RequestMessage<'a>> {
     };
     let mut message = RequestMessage::new(role);
     turn.parts.iter().for_each(|part| message.add(part));
+    message.think(turn, back);
     vec![message]
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::endpoint::api_error::{EndpointError, number};
 use crate::endpoint::chunk::{
-    PromptProgress, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, end, object,
+    PictureCount, PromptProgress, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, end, object,
 };
 use crate::endpoint::lenient::{self, ParsedChunk};
 
@@ -50,6 +50,8 @@ fn take(chunk: &mut StreamChunk, mut choice: Value) {
     if chunk.thoughts.is_empty() && (thinks(&delta) || thinks(&message)) {
         chunk.thoughts.push(ThoughtPiece::Hidden);
     }
+    let (new, all) = (pictures(&delta), pictures(&message));
+    chunk.pictures = PictureCount { count: if new > 0 { new } else { all }, whole: new == 0 && all > 0 };
     chunk.end = end(&choice["finish_reason"]);
     let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
     chunk.tool_calls = tools.flatten().find(Value::is_array);
@@ -88,6 +90,21 @@ fn text_part(mut part: Value) -> Option<String> {
         Value::String(text) => Some(text),
         _ => None,
     }
+}
+
+/// Counts the pictures of a delta or a message: those of OpenRouter's `images`, and parts of the content.
+fn pictures(part: &Value) -> usize {
+    let is_picture = |part: &&Value| {
+        let kind = part["type"].as_str().unwrap_or_default();
+        kind.contains("image") || part.get("image_url").is_some() || part.get("b64_json").is_some()
+    };
+    let listed = part["images"].as_array().map_or(0, Vec::len);
+    let parts = match &part["content"] {
+        Value::Array(parts) => parts.iter().filter(is_picture).count(),
+        part @ Value::Object(_) => usize::from(is_picture(&part)),
+        _ => 0,
+    };
+    listed.max(parts)
 }
 
 /// Deepest nesting of thoughts.
@@ -210,6 +227,19 @@ mod tests {
         }
         for data in ["", "42", "[1]", "{", r#"{"choices":7}"#, r#"{"choices":[{"delta":{"content":"#] {
             assert!(parse(data).is_err(), "{data}");
+        }
+    }
+
+    #[test]
+    fn counts_pictures_of_a_reply() {
+        for (data, count, whole) in [
+            (r#"{"choices":[{"delta":{"content":"","images":[{"type":"image_url"},{}]}}]}"#, 2, false),
+            (r#"{"choices":[{"message":{"content":"Hi","images":[{}]}}]}"#, 1, true),
+            (r#"{"choices":[{"delta":{"content":[{"type":"text","text":"Hi"},{"type":"image_url"}]}}]}"#, 1, false),
+            (r#"{"choices":[{"delta":{"content":{"type":"output_image"}}}]}"#, 1, false),
+            (r#"{"choices":[{"delta":{"content":"Hi","images":null}}]}"#, 0, false),
+        ] {
+            assert_eq!(parse(data).unwrap().pictures, PictureCount { count, whole }, "{data}");
         }
     }
 

@@ -1,12 +1,14 @@
 //! Finds the chat that a frame is meant for, within what the key allows.
 
 use engine::Engine;
-use engine::api::{ApiGrant, CharacterSummary, ChatSummary};
+use engine::api::client::ClientError;
+use engine::api::{ApiError, ApiGrant, CharacterSummary, ChatSummary};
 
 use super::protocol::{Addressee, ServerEvent};
 
-/// Finds the chat: the named one; the newest chat with the named character, else a new one; `current`; else the newest
-/// chat of all.
+/// Finds the chat: the named one; the API chat of the named character, as `/v1` uses it; `current`; else the newest chat.
+/// A key with limits never enters a chat of the user by itself: instead of the newest chat, it gets the API chat of that
+/// chat's character.
 ///
 /// # Errors
 /// An error event if there is no such chat, or if the key does not allow it.
@@ -21,22 +23,25 @@ pub(super) async fn find(
         (Some(chat), Some(character)) => {
             let character = find_character(engine, grant, &character).await?;
             let found = chats(engine).await?.into_iter().find(|one| one.id == chat && one.character == character.id);
-            found.map(|chat| chat.id).ok_or_else(|| no_chat(chat))
+            let found = found.ok_or_else(|| no_chat(chat))?;
+            allowed_chat(engine, grant, &found.id).await
         }
         (None, Some(character)) => {
             let character = find_character(engine, grant, &character).await?;
-            match newest(chats(engine).await?, |chat| chat.character == character.id) {
-                Some(chat) => allowed_chat(engine, grant, &chat.id).await,
-                None => Ok(engine.new_chat(character.id).await?.id),
-            }
+            Ok(engine.api_chat_of(grant, character.id).await?)
         }
-        (None, None) => {
-            let newest = newest(chats(engine).await?, |chat| grant.allows_character(&chat.character));
-            let chat = newest.ok_or_else(|| {
-                ServerEvent::error("not_found", "There is no chat yet.", "Name a character in the field `character`.")
-            })?;
-            allowed_chat(engine, grant, &chat.id).await
-        }
+        (None, None) => newest_chat(engine, grant).await,
+    }
+}
+
+async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<String, ServerEvent> {
+    let allowed = chats(engine).await?.into_iter().filter(|chat| grant.allows_character(&chat.character));
+    let newest = allowed.max_by(|one, other| one.updated.cmp(&other.updated)).ok_or_else(|| {
+        ServerEvent::error("not_found", "There is no chat yet.", "Name a character in the field `character`.")
+    })?;
+    match grant.is_limited() {
+        true => Ok(engine.api_chat_of(grant, newest.character).await?),
+        false => allowed_chat(engine, grant, &newest.id).await,
     }
 }
 
@@ -44,21 +49,13 @@ async fn chats(engine: &Engine) -> Result<Vec<ChatSummary>, ServerEvent> {
     Ok(engine.list_chats().await?)
 }
 
-fn newest(chats: Vec<ChatSummary>, wanted: impl Fn(&ChatSummary) -> bool) -> Option<ChatSummary> {
-    chats.into_iter().filter(wanted).max_by(|one, other| one.updated.cmp(&other.updated))
-}
-
-/// A group chat is allowed if all its characters are.
 async fn allowed_chat(engine: &Engine, grant: &ApiGrant, id: &str) -> Result<String, ServerEvent> {
-    let listed = chats(engine).await?.into_iter().find(|chat| chat.id == id);
-    let chat = listed.filter(|chat| grant.allows_character(&chat.character)).ok_or_else(|| no_chat(id))?;
-    if grant.characters.is_some() {
-        let members = engine.whole_chat(chat.id.clone()).await?.members;
-        if !members.iter().all(|member| grant.allows_character(&member.id)) {
-            return Err(no_chat(id));
+    match engine.api_chat(grant, id.to_owned()).await {
+        Err(ClientError::Failed(ApiError::BadInput { .. } | ApiError::NotFound { .. }) | ClientError::Forbidden(_)) => {
+            Err(no_chat(id))
         }
+        found => Ok(found?),
     }
-    Ok(chat.id)
 }
 
 /// A chat that the key does not allow looks like one that does not exist.

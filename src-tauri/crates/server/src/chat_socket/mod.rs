@@ -25,9 +25,10 @@ use crate::connections::Connection;
 use crate::events::Admission;
 use crate::respond::ErrorResponse;
 use crate::routes::SharedState;
+use crate::shares::{Holder, Place, Places, Shares};
 
-/// Maximum number of open sockets whose client has shown a key.
-const SOCKETS: usize = 64;
+/// Open sockets whose client has shown the token or a key.
+const SOCKETS: Places = Places { owner: 64, keys: 64, one_key: 24 };
 /// Maximum number of sockets that wait for a key.
 const WAITING: usize = 16;
 /// A client without a key is disconnected after this time.
@@ -37,27 +38,33 @@ const FRAME_CAP: usize = 256 * 1024;
 
 /// Places for sockets.
 pub(crate) struct ChatSockets {
-    open: Arc<Semaphore>,
+    open: Shares,
     waiting: Arc<Semaphore>,
+}
+
+/// The place of a socket. Dropping it frees the place.
+pub(crate) enum SocketPlace {
+    Waiting(#[expect(dead_code, reason = "only held")] OwnedSemaphorePermit),
+    User(#[expect(dead_code, reason = "only held")] Place),
 }
 
 impl Default for ChatSockets {
     fn default() -> Self {
-        Self { open: Arc::new(Semaphore::new(SOCKETS)), waiting: Arc::new(Semaphore::new(WAITING)) }
+        Self { open: Shares::new(SOCKETS), waiting: Arc::new(Semaphore::new(WAITING)) }
     }
 }
 
 impl ChatSockets {
-    fn place(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
-        match caller {
-            Caller::Nobody => Arc::clone(&self.waiting).try_acquire_owned().ok(),
-            Caller::Owner | Caller::Key(_) => self.place_for_user(),
+    fn place(&self, caller: &Caller) -> Option<SocketPlace> {
+        match caller.holder() {
+            None => Arc::clone(&self.waiting).try_acquire_owned().ok().map(SocketPlace::Waiting),
+            Some(holder) => self.place_for_user(&holder),
         }
     }
 
     /// A place for a client that has shown a key.
-    fn place_for_user(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.open).try_acquire_owned().ok()
+    fn place_for_user(&self, holder: &Holder) -> Option<SocketPlace> {
+        self.open.try_take(holder).ok().map(SocketPlace::User)
     }
 }
 
@@ -73,8 +80,8 @@ pub(crate) async fn chat_socket(
         ticket if shared.tickets.redeem(ticket, Instant::now()) => Caller::Owner,
         _ => return Err(ErrorResponse::bad_ticket()),
     };
-    if !matches!(caller, Caller::Nobody) {
-        guest.mark_authenticated().await;
+    if let Some(holder) = caller.holder() {
+        guest.mark_authenticated(&holder).await;
     }
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,

@@ -1,5 +1,6 @@
 //! Frames of the chat socket: JSON objects in both directions.
 
+use engine::api::client::ClientError;
 use engine::api::{
     ApiError, CommandOutcome, CommandRefusal, EndReason, Figures, MessageSource, VisionReport, VisionState,
 };
@@ -170,6 +171,19 @@ impl From<ApiError> for ServerEvent {
             ApiError::Internal { .. } => ("internal", String::new()),
         };
         Self::error(code, message, hint)
+    }
+}
+
+impl From<ClientError> for ServerEvent {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Failed(error) => error.into(),
+            ClientError::Forbidden(message) => {
+                Self::error("forbidden", message, "Send a message, or use a key with the rights for it.")
+            }
+            ClientError::Field { message, .. } => Self::error("bad_input", message, ""),
+            ClientError::UnknownModel { .. } => Self::error("not_found", error.to_string(), ""),
+        }
     }
 }
 

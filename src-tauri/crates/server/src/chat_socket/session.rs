@@ -8,15 +8,16 @@ use engine::api::{ApiGrant, CommandOutcome, CommandSetting, EndReason, Event, Me
 use engine::{Engine, Events, TurnOptions};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::protocol::{Addressee, ClientRequest, ServerEvent, Usage};
 use super::rate::RateLimit;
 use super::turn::FollowedTurn;
-use super::{KEY_LIMIT, addressee};
+use super::{KEY_LIMIT, SocketPlace, addressee};
 use crate::api_access::Caller;
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 /// A client that accepts no data for this long is disconnected.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
@@ -40,7 +41,7 @@ struct Session {
     shared: SharedState,
     user: User,
     /// Held as long as the socket is open.
-    _place: OwnedSemaphorePermit,
+    _place: SocketPlace,
     out: mpsc::Sender<Message>,
     /// The chat of the last frame.
     chat: Option<String>,
@@ -52,7 +53,7 @@ struct Session {
 /// Whether the socket stays open.
 type Flow = ControlFlow<()>;
 
-pub(super) async fn run(shared: SharedState, socket: WebSocket, caller: Caller, place: OwnedSemaphorePermit) {
+pub(super) async fn run(shared: SharedState, socket: WebSocket, caller: Caller, place: SocketPlace) {
     // Subscribes first, so that no event of the first turn is missed.
     let events = shared.engine.subscribe_without_user();
     let (sink, stream) = socket.split();
@@ -153,17 +154,17 @@ impl Session {
     }
 
     async fn log_in(&mut self, key: &str) -> Flow {
-        let (user, name) = match self.shared.token.matches(key) {
-            true => (User::Owner, OWNER.to_owned()),
+        let (user, holder, name) = match self.shared.token.matches(key) {
+            true => (User::Owner, Holder::Owner, OWNER.to_owned()),
             false => match self.shared.engine.authorize_api(key).await {
-                Ok(Some(grant)) => (User::Key(key.to_owned()), grant.name),
+                Ok(Some(grant)) => (User::Key(key.to_owned()), Holder::Key(grant.name.clone()), grant.name),
                 Ok(None) => {
                     return self.dismiss(&unauthorized(), "the key is not valid");
                 }
                 Err(error) => return self.send(&error.into()),
             },
         };
-        let Some(place) = self.shared.chat_sockets.place_for_user() else {
+        let Some(place) = self.shared.chat_sockets.place_for_user(&holder) else {
             return self.close(close_code::AGAIN, "too many chat sockets are open");
         };
         (self.user, self._place) = (user, place);
@@ -179,6 +180,7 @@ impl Session {
             }
         };
         let done = match request {
+            // Every request of a socket may store something.
             _ if grant.read_only => {
                 Err(ServerEvent::error("forbidden", "This key is read-only.", "Use a key that may store messages."))
             }
@@ -224,7 +226,7 @@ impl Session {
         }
         let chat = self.chat_for(grant, to).await?;
         let options = TurnOptions { source, ..TurnOptions::default() };
-        match self.engine().run_command_with(chat.clone(), text, options).await? {
+        match self.engine().api_command(grant.clone(), chat.clone(), text, options).await? {
             CommandOutcome::Started { started } => Ok(self.started(chat, &started)),
             CommandOutcome::Set { setting: CommandSetting::Mode, value } => {
                 Ok(vec![ServerEvent::ModeChanged { mode: value, chat }])
@@ -339,7 +341,7 @@ impl From<Caller> for User {
         match caller {
             Caller::Nobody => Self::Unknown,
             Caller::Owner => Self::Owner,
-            Caller::Key(secret) => Self::Key(secret),
+            Caller::Key { secret, .. } => Self::Key(secret),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::error::Fault;
 use crate::connections::Connection;
 use crate::routes::SharedState;
 use crate::secret::PresentedToken;
+use crate::shares::Holder;
 
 /// Lets a request with a known key pass, and adds what the key allows. The token of the server allows everything.
 pub(super) async fn require_key(
@@ -23,8 +24,9 @@ pub(super) async fn require_key(
     next: Next,
 ) -> Response {
     match grant(&shared, request.headers()).await {
-        Ok(grant) => {
-            guest.mark_authenticated().await;
+        Ok((holder, grant)) => {
+            guest.mark_authenticated(&holder).await;
+            request.extensions_mut().insert(holder);
             request.extensions_mut().insert(grant);
             next.run(request).await
         }
@@ -32,12 +34,13 @@ pub(super) async fn require_key(
     }
 }
 
-async fn grant(shared: &SharedState, headers: &HeaderMap) -> Result<ApiGrant, Fault> {
+async fn grant(shared: &SharedState, headers: &HeaderMap) -> Result<(Holder, ApiGrant), Fault> {
     if shared.token.presented(headers) == PresentedToken::Token {
-        return Ok(ApiGrant::full("server"));
+        return Ok((Holder::Owner, ApiGrant::full("server")));
     }
     let secret = bearer(headers).ok_or_else(Fault::no_key)?;
-    shared.engine.authorize_api(secret).await?.ok_or_else(Fault::wrong_key)
+    let grant = shared.engine.authorize_api(secret).await?.ok_or_else(Fault::wrong_key)?;
+    Ok((Holder::Key(grant.name.clone()), grant))
 }
 
 /// The key of the only `Authorization` header.

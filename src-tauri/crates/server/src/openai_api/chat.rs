@@ -18,15 +18,17 @@ use super::reply::{self, Delivery};
 use super::{CAP, CHAT_HEADER, message, options};
 use crate::connections::Connection;
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 pub(super) async fn complete(
     State(shared): State<SharedState>,
     Extension(grant): Extension<ApiGrant>,
+    Extension(holder): Extension<Holder>,
     Extension(client): Extension<Arc<Connection>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Fault> {
-    let body = shared.bodies.read(body, CAP).await?;
+    let body = shared.bodies.read(&holder, body, CAP).await?;
     let fields = Fields::parse(&body)?;
     let (request, delivery) = read(&fields, &headers)?;
     reply::answer(&shared, &client, grant, request, delivery).await

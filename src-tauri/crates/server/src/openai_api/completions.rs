@@ -18,20 +18,19 @@ use super::fields::Fields;
 use super::{CAP, options, reply};
 use crate::connections::Connection;
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 pub(super) async fn complete(
     State(shared): State<SharedState>,
     Extension(grant): Extension<ApiGrant>,
+    Extension(holder): Extension<Holder>,
     Extension(client): Extension<Arc<Connection>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Fault> {
-    let body = shared.bodies.read(body, CAP).await?;
+    let body = shared.bodies.read(&holder, body, CAP).await?;
     let fields = Fields::parse(&body)?;
-    fields.refuse(&["suffix", "echo"])?;
-    if fields.whole("best_of", 0..=20)?.is_some_and(|tries| tries > 1) {
-        return Err(Fault::unsupported("best_of", "`best_of` must be 1: only one reply is written for a request."));
-    }
+    fields.refuse(&["suffix", "echo", "response_format", "tools", "functions"])?;
     let top_logprobs = fields.whole("logprobs", 0..=20)?.map(|count| count as u32);
     let request = ClientRequest {
         model: model(&fields)?,

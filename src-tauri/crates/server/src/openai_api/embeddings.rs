@@ -16,6 +16,7 @@ use super::error::Fault;
 use super::fields::Fields;
 use crate::respond::json as json_response;
 use crate::routes::SharedState;
+use crate::shares::Holder;
 
 /// Maximum number of texts in a request.
 const MAX_TEXTS: usize = 2_048;
@@ -23,9 +24,10 @@ const MAX_TEXTS: usize = 2_048;
 pub(super) async fn embed(
     State(shared): State<SharedState>,
     Extension(grant): Extension<ApiGrant>,
+    Extension(holder): Extension<Holder>,
     body: Body,
 ) -> Result<Response, Fault> {
-    let body = shared.bodies.read(body, CAP).await?;
+    let body = shared.bodies.read(&holder, body, CAP).await?;
     let fields = Fields::parse(&body)?;
     fields.refuse(&["dimensions"])?;
     let base64 = match fields.text("encoding_format")? {

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use engine::api::client::ClientError;
+use engine::api::client::{ClientError, is_grammar_refused};
 use engine::api::{ApiError, ProviderClass};
 use serde_json::{Value, json};
 
@@ -84,6 +84,18 @@ impl From<ApiError> for Fault {
     }
 }
 
+impl Fault {
+    /// An error of a reply to a request, which may have a schema of its own.
+    pub(super) fn of_reply(error: ApiError, has_schema: bool) -> Self {
+        if has_schema && is_grammar_refused(&error) {
+            let message = "The JSON Schema in `response_format` cannot be used: it is invalid, or has a part that llama.cpp \
+                           cannot turn into a grammar. Use a simpler schema.";
+            return Self::field("response_format", message);
+        }
+        error.into()
+    }
+}
+
 impl From<ClientError> for Fault {
     fn from(error: ClientError) -> Self {
         let message = error.to_string();
@@ -93,6 +105,7 @@ impl From<ClientError> for Fault {
                 let code = Some("insufficient_permissions");
                 Self { status: StatusCode::FORBIDDEN, code, ..Self::bad(message) }
             }
+            ClientError::Field { param, message } => Self::field(&param, message),
             ClientError::UnknownModel { near, .. } => {
                 let near = match &near[..] {
                     [] => "`GET /v1/models` lists the models.".to_owned(),
@@ -108,7 +121,8 @@ impl From<ClientError> for Fault {
 impl From<ErrorResponse> for Fault {
     fn from(refused: ErrorResponse) -> Self {
         let (status, error) = refused.parts();
-        Self { status, ..Self::bad(words(&error)) }
+        let kind = if status.is_server_error() { "server_error" } else { "invalid_request_error" };
+        Self { status, kind, ..Self::bad(words(&error)) }
     }
 }
 
@@ -138,9 +152,15 @@ fn words(error: &ApiError) -> String {
         | ApiError::Busy { message, hint }
         | ApiError::Storage { message, hint }
         | ApiError::ToolServer { message, hint }
-        | ApiError::Keychain { message, hint } => format!("{message} {hint}"),
-        ApiError::NotFound { message } | ApiError::Internal { message } => message.clone(),
+        | ApiError::Keychain { message, hint } => format!("{} {hint}", closed(message)).trim_end().to_owned(),
+        ApiError::NotFound { message } | ApiError::Internal { message } => closed(message),
     }
+}
+
+/// The text with a full stop, before another sentence follows.
+fn closed(text: &str) -> String {
+    let end = if text.is_empty() || text.ends_with(['.', '!', '?', ':', '\u{2026}']) { "" } else { "." };
+    format!("{text}{end}")
 }
 
 fn class(error: &ApiError) -> (StatusCode, &'static str) {
@@ -175,5 +195,34 @@ fn provider(class: ProviderClass) -> (StatusCode, &'static str) {
         ProviderClass::Model | ProviderClass::WorkerDied | ProviderClass::OutOfMemory => {
             (StatusCode::SERVICE_UNAVAILABLE, "model_failed")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(message: &str, hint: &str) -> ApiError {
+        ApiError::Provider { message: message.into(), hint: hint.into(), class: ProviderClass::BadRequest }
+    }
+
+    #[test]
+    fn message_and_hint_are_sentences() {
+        assert_eq!(
+            words(&failed("the template changed a message", "Choose another.")),
+            "the template changed a message. Choose another."
+        );
+        assert_eq!(words(&failed("Why?", "")), "Why?");
+    }
+
+    #[test]
+    fn schema_of_the_client_is_named() {
+        let hint = "Correct or remove the grammar or JSON schema in the sampler settings, then try again.";
+        let error = failed("The JSON schema is invalid.", hint);
+        let body = Fault::of_reply(error.clone(), true).body();
+        assert_eq!((&body["error"]["param"], &body["error"]["code"]), (&json!("response_format"), &Value::Null));
+        assert!(!body.to_string().contains("sampler settings"));
+        assert_eq!(Fault::of_reply(error, false).body()["error"]["code"], "upstream_bad_request");
+        assert_eq!(Fault::of_reply(failed("No.", "x"), true).body()["error"]["code"], "upstream_bad_request");
     }
 }

@@ -73,6 +73,7 @@ fn has_effect(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
         Value::String(text) => !text.is_empty(),
         _ => true,
     }

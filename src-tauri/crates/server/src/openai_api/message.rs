@@ -4,11 +4,10 @@ use domain::ToolResult;
 use engine::api::client::{ClientMessage, ClientRole};
 use serde_json::Value;
 
+use super::data_uri::{self, NotAPicture};
 use super::error::Fault;
 use super::tools;
 
-/// Types of pictures that models accept.
-const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 const MAX_MESSAGES: usize = 10_000;
 
 /// The messages of a request, at least one.
@@ -87,15 +86,18 @@ fn content(value: &Value, at: &str) -> Result<(String, Vec<String>), Fault> {
 /// A picture's `data:` URI. Nothing is fetched from an address in a request.
 fn picture(value: &Value, at: &str) -> Result<String, Fault> {
     let url = value["url"].as_str().or(value.as_str()).unwrap_or_default();
-    let kind = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).map(|(kind, _)| kind);
-    match kind {
-        Some(kind) if PICTURES.contains(&kind) => Ok(url.to_owned()),
-        _ => {
-            let message = "A picture must be a `data:` URI of a PNG, JPEG, WebP or GIF in base64. Addresses are not \
-                           fetched.";
-            Err(Fault::field(at, message))
-        }
-    }
+    data_uri::picture(url).map_err(|why| {
+        Fault::field(
+            at,
+            match why {
+                NotAPicture::Address => "A picture must be a `data:` URI. Addresses are not fetched.",
+                NotAPicture::OtherKind => "A picture must be a `data:` URI of a PNG, JPEG, WebP or GIF.",
+                NotAPicture::NotBase64 => {
+                    "A picture must be a `data:` URI in base64, and this one is empty or damaged."
+                }
+            },
+        )
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod authorize;
 mod chat;
 mod chunk;
 mod completions;
+mod data_uri;
 mod embeddings;
 mod error;
 mod fields;
@@ -23,11 +24,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 
+use crate::respond::ErrorResponse;
 use crate::routes::SharedState;
 use error::Fault;
 
+/// Beginnings of the addresses, which mean the same.
+const BASES: [&str; 2] = ["/v1", "/api/v1"];
 /// Header that names the chat to continue.
 const CHAT_HEADER: &str = "x-inglenook-chat";
 
@@ -37,16 +42,30 @@ const CAP: usize = 32 * 1024 * 1024;
 /// The routes below `/v1`, and the same below `/api/v1`.
 pub(crate) fn routes(shared: &SharedState) -> Router<SharedState> {
     let mut routes = Router::new();
-    for base in ["/v1", "/api/v1"] {
+    for base in BASES {
         routes = routes
             .route(&format!("{base}/models"), get(models::list).fallback(wrong_method))
             .route(&format!("{base}/models/{{*id}}"), get(models::one).fallback(wrong_method))
             .route(&format!("{base}/chat/completions"), post(chat::complete).fallback(wrong_method))
             .route(&format!("{base}/completions"), post(completions::complete).fallback(wrong_method))
             .route(&format!("{base}/embeddings"), post(embeddings::embed).fallback(wrong_method))
+            .route(base, any(no_such_route))
             .route(&format!("{base}/{{*rest}}"), any(no_such_route));
     }
     routes.layer(from_fn_with_state(Arc::clone(shared), authorize::require_key))
+}
+
+/// An error of a middleware, in the form that clients of `path` read.
+pub(crate) fn in_form_of(path: &str, error: ErrorResponse) -> Response {
+    match is_own(path) {
+        true => Fault::from(error).into_response(),
+        false => error.into_response(),
+    }
+}
+
+/// Whether the address belongs to this API.
+pub(crate) fn is_own(path: &str) -> bool {
+    BASES.iter().any(|base| path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 async fn no_such_route(request: Request) -> Fault {

@@ -1,6 +1,7 @@
 //! `GET /v1/models`.
 
 use axum::Extension;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::api::ApiGrant;
@@ -23,8 +24,9 @@ pub(super) async fn list(
 pub(super) async fn one(
     State(shared): State<SharedState>,
     Extension(grant): Extension<ApiGrant>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Fault> {
+    let Path(id) = id.map_err(|_| Fault::field("model", "The model's name in the address is no UTF-8."))?;
     Ok(json_response(&shown(&shared.engine.api_model(&grant, &id).await?)))
 }
 

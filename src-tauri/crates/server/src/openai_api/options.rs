@@ -13,6 +13,17 @@ const MAX_STOPS: usize = 64;
 /// Maximum length of a stop text, in bytes.
 const MAX_STOP: usize = 1_000;
 const MAX_BIASES: usize = 1_000;
+/// How other servers ask for a form of the reply. Here `response_format` does.
+const GRAMMARS: [&str; 8] = [
+    "grammar",
+    "json_schema",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "structured_outputs",
+    "regex",
+];
 /// Longest reply that can be asked for, in tokens.
 const MAX_TOKENS: i64 = 1_000_000;
 
@@ -21,6 +32,10 @@ pub(super) fn common(fields: &Fields) -> Result<ClientOptions, Fault> {
     if fields.whole("n", 0..=128)?.is_some_and(|replies| replies != 1) {
         return Err(Fault::unsupported("n", "`n` must be 1: only one reply is written for a request."));
     }
+    if fields.whole("best_of", 0..=20)?.is_some_and(|tries| tries > 1) {
+        return Err(Fault::unsupported("best_of", "`best_of` must be 1: only one reply is written for a request."));
+    }
+    fields.refuse(&GRAMMARS)?;
     let penalty = |names: [&str; 2]| -> Result<Option<f32>, Fault> {
         Ok(fields.number(names[0], 0.0..=10.0)?.or(fields.number(names[1], 0.0..=10.0)?))
     };
@@ -46,6 +61,7 @@ pub(super) fn common(fields: &Fields) -> Result<ClientOptions, Fault> {
 /// Options of a chat completion.
 pub(super) fn of_chat(fields: &Fields) -> Result<ClientOptions, Fault> {
     fields.refuse(&["functions", "function_call", "audio", "web_search_options"])?;
+    check_modalities(fields)?;
     let tools::ToolFields { definitions, choice, single_call } = tools::read(fields)?;
     Ok(ClientOptions {
         json_schema: response_format(fields)?,
@@ -55,6 +71,15 @@ pub(super) fn of_chat(fields: &Fields) -> Result<ClientOptions, Fault> {
         single_call,
         ..common(fields)?
     })
+}
+
+/// Replies are text.
+fn check_modalities(fields: &Fields) -> Result<(), Fault> {
+    let only_text = |kinds: &Value| kinds.as_array().is_some_and(|kinds| kinds.iter().all(|kind| kind == "text"));
+    match fields.get("modalities").is_none_or(only_text) {
+        true => Ok(()),
+        false => Err(Fault::unsupported("modalities", "`modalities` may only be `[\"text\"]`.")),
+    }
 }
 
 /// `-1` is no limit, as in llama.cpp.
@@ -112,8 +137,15 @@ fn response_format(fields: &Fields) -> Result<Option<String>, Fault> {
     let Some(format) = fields.get("response_format") else { return Ok(None) };
     let schema = match format["type"].as_str() {
         Some("text") => return Ok(None),
-        Some("json_object") => json!({ "type": "object" }),
-        Some("json_schema") => format["json_schema"]["schema"].clone(),
+        // The second form is that of llama.cpp, Together and others.
+        Some("json_object") => match &format["schema"] {
+            Value::Null => json!({ "type": "object" }),
+            schema => schema.clone(),
+        },
+        Some("json_schema") => match &format["json_schema"]["schema"] {
+            Value::Null => format["schema"].clone(),
+            schema => schema.clone(),
+        },
         _ => {
             let message = "`response_format.type` must be `text`, `json_object` or `json_schema`.";
             return Err(Fault::field("response_format", message));
@@ -146,8 +178,7 @@ mod tests {
 
     #[test]
     fn absent_and_null_options_are_the_settings() {
-        let nothing =
-            json!({ "temperature": null, "stop": null, "tools": [], "n": 1, "logit_bias": {}, "functions": [] });
+        let nothing = json!({ "best_of": 1, "grammar": "", "json_schema": {}, "modalities": ["text"], "temperature": null, "stop": null, "tools": [], "n": 1, "logit_bias": {}, "functions": [] });
         assert_eq!(read(nothing), Ok(ClientOptions::default()));
         assert_eq!(read(json!({ "seed": -1, "max_tokens": -1, "logprobs": false })), Ok(ClientOptions::default()));
     }
@@ -173,6 +204,12 @@ mod tests {
             (json!({ "logit_bias": { "1": 101 } }), "logit_bias"),
             (json!({ "response_format": { "type": "xml" } }), "response_format"),
             (json!({ "response_format": { "type": "json_schema" } }), "response_format"),
+            (json!({ "response_format": { "type": "json_object", "schema": "zebra" } }), "response_format"),
+            (json!({ "best_of": 2 }), "best_of"),
+            (json!({ "grammar": "root ::= \"a\"" }), "grammar"),
+            (json!({ "guided_json": { "type": "object" } }), "guided_json"),
+            (json!({ "modalities": ["text", "audio"] }), "modalities"),
+            (json!({ "audio": { "voice": "x" } }), "audio"),
             (json!({ "top_logprobs": 3 }), "top_logprobs"),
             (json!({ "logprobs": true, "top_logprobs": 21 }), "top_logprobs"),
             (json!({ "functions": [{}] }), "functions"),
@@ -190,5 +227,14 @@ mod tests {
     fn json_object_is_a_schema() {
         let options = read(json!({ "response_format": { "type": "json_object" } })).unwrap();
         assert_eq!(options.json_schema.as_deref(), Some(r#"{"type":"object"}"#));
+        let schema = json!({ "type": "object", "required": ["zebra"] });
+        for format in [
+            json!({ "type": "json_object", "schema": schema }),
+            json!({ "type": "json_schema", "schema": schema }),
+            json!({ "type": "json_schema", "json_schema": { "name": "a", "schema": schema, "strict": true } }),
+        ] {
+            let options = read(json!({ "response_format": format })).unwrap();
+            assert_eq!(options.json_schema, Some(schema.to_string()), "{format}");
+        }
     }
 }

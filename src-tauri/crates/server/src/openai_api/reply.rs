@@ -34,6 +34,7 @@ pub(super) async fn answer(
     request: ClientRequest,
     delivery: Delivery,
 ) -> Result<Response, Fault> {
+    let has_schema = request.options.json_schema.is_some();
     let (model, alternatives) = (request.model.clone(), request.options.top_logprobs);
     let mut reply = tokio::select! {
         biased;
@@ -43,23 +44,24 @@ pub(super) async fn answer(
     let Delivery { form, stream, include_usage } = delivery;
     let chunks = Chunks::new(form, model, reply.place.clone(), stream && include_usage, alternatives);
     if stream {
-        let first = first_events(&mut reply).await?;
-        return Ok(sse::stream(reply, chunks, first, (shared.stopping.clone(), Arc::clone(client))));
+        let first = first_events(&mut reply, has_schema).await?;
+        let ends = (shared.stopping.clone(), Arc::clone(client));
+        return Ok(sse::stream((reply, has_schema), chunks, first, ends));
     }
     let whole = tokio::select! {
         biased;
         () = shared.stopping.cancelled() => return Err(Fault::stopping()),
         () = client.closed() => return Err(ended_early()),
-        whole = collect(reply) => whole?,
+        whole = collect(reply, has_schema) => whole?,
     };
     Ok(json(&chunks.whole(whole)))
 }
 
 /// The events up to the first that is not about waiting, if it comes soon.
-async fn first_events(reply: &mut ReplyStream) -> Result<Vec<ReplyEvent>, Fault> {
+async fn first_events(reply: &mut ReplyStream, has_schema: bool) -> Result<Vec<ReplyEvent>, Fault> {
     let (mut first, deadline) = (Vec::new(), Instant::now() + GRACE);
     while let Ok(event) = timeout_at(deadline, reply.next()).await {
-        let event = event.ok_or_else(ended_early)??;
+        let event = event.ok_or_else(ended_early)?.map_err(|error| Fault::of_reply(error, has_schema))?;
         let waits = matches!(event, ReplyEvent::Waiting(_));
         first.push(event);
         if !waits {
@@ -69,10 +71,10 @@ async fn first_events(reply: &mut ReplyStream) -> Result<Vec<ReplyEvent>, Fault>
     Ok(first)
 }
 
-async fn collect(mut reply: ReplyStream) -> Result<WholeReply, Fault> {
+async fn collect(mut reply: ReplyStream, has_schema: bool) -> Result<WholeReply, Fault> {
     let mut whole = WholeReply::default();
     while let Some(event) = reply.next().await {
-        match event? {
+        match event.map_err(|error| Fault::of_reply(error, has_schema))? {
             ReplyEvent::Waiting(_) => {}
             ReplyEvent::Speaker(speaker) => whole.speakers.push(speaker),
             ReplyEvent::Text(text) => whole.text.push_str(&text),

@@ -25,6 +25,8 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 
 struct Sse {
     reply: ReplyStream,
+    /// The request has a schema of its own.
+    has_schema: bool,
     chunks: Chunks,
     stopping: CancellationToken,
     client: Arc<Connection>,
@@ -35,12 +37,12 @@ struct Sse {
 
 /// The response with the events `first` and all later ones of `reply`. Dropping it stops the model.
 pub(super) fn stream(
-    reply: ReplyStream,
+    (reply, has_schema): (ReplyStream, bool),
     chunks: Chunks,
     first: Vec<ReplyEvent>,
     (stopping, client): (CancellationToken, Arc<Connection>),
 ) -> Response {
-    let mut sse = Sse { reply, chunks, stopping, client, pending: VecDeque::new(), ended: false };
+    let mut sse = Sse { reply, has_schema, chunks, stopping, client, pending: VecDeque::new(), ended: false };
     sse.pending.extend(sse.chunks.opening().map(|chunk| frame(&chunk)));
     first.into_iter().for_each(|event| sse.take(event));
     let frames = stream::unfold(sse, |mut sse| async move {
@@ -78,7 +80,7 @@ impl Sse {
     fn receive(&mut self, event: Option<Result<ReplyEvent, ApiError>>) {
         match event {
             Some(Ok(event)) => self.take(event),
-            Some(Err(error)) => self.fail(&error.into()),
+            Some(Err(error)) => self.fail(&Fault::of_reply(error, self.has_schema)),
             None => self.fail(&ApiError::Internal { message: "The reply ended early.".into() }.into()),
         }
     }

@@ -363,3 +363,133 @@ async fn socket_is_missing_while_the_api_is_off() {
     assert!(matches!(refused.err(), Some(Error::Http(answer)) if answer.status() == 404));
     world.stop().await;
 }
+
+/// A world with a character Wanda, her private chat, and a key that may use only her.
+async fn limited_to_wanda() -> (World, ChatSocket, String) {
+    let world = World::new().await;
+    switch_on(&world).await;
+    let wanda = character(&world, "Wanda").await;
+    let private = world.engine.new_chat(wanda.clone()).await.unwrap().id;
+    let limits = ApiKeyLimits { characters: Some(vec![wanda]), raw_models: false, read_only: false };
+    let made = world.engine.create_api_key("Ferry".into(), limits).await.unwrap();
+    let socket = ChatSocket::open(&world, Some(&format!("Bearer {}", made.secret))).await.unwrap();
+    (world, socket, private)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limited_key_runs_no_command_beyond_its_limits() {
+    let (world, mut socket, private) = limited_to_wanda().await;
+    let before = world.engine.whole_chat(private.clone()).await.unwrap();
+    for command in [
+        "/persona",
+        "/persona Traveller",
+        "/model",
+        "/template",
+        "/note Be cruel.",
+        "/hide 2",
+        "/unhide",
+        "/forget lamp",
+        "/branch",
+        "/checkpoint here",
+        "/as Wanda I hate you.",
+        "/sendas Wanda I hate you.",
+        "/narrate It rains.",
+        "/sys The war is over.",
+        "/impersonate",
+        "/scene",
+        "/search lamp",
+        "/export",
+    ] {
+        socket.send(&json!({ "message": command, "chat": private })).await;
+        let refused = socket.one().await;
+        assert_eq!((&refused["event"], &refused["code"]), (&json!("error"), &json!("forbidden")), "{command}");
+        assert!(!refused.to_string().contains("Traveller"), "{refused}");
+    }
+    assert_eq!(world.engine.whole_chat(private).await.unwrap().page.messages, before.page.messages);
+    assert!(world.model.requests().is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limited_key_may_talk_and_choose_a_mode() {
+    let (world, mut socket, private) = limited_to_wanda().await;
+    socket.send(&json!({ "message": "/help", "chat": private })).await;
+    let help = socket.one().await;
+    let names: Vec<_> =
+        help["outcome"]["commands"].as_array().unwrap().iter().map(|command| command["name"].clone()).collect();
+    assert_eq!(names, ["continue", "regenerate", "swipe", "roll", "mode", "remember", "help"]);
+    socket.send(&json!({ "message": "/mode study" })).await;
+    assert_eq!(socket.one().await["event"], "mode_changed");
+    assert_eq!(self::names(&socket.turn("Ahoy.").await).last(), Some(&"end"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn character_means_its_api_chat() {
+    let (world, mut socket, private) = limited_to_wanda().await;
+    for frame in [json!({ "message": "Ahoy." }), json!({ "message": "Ahoy.", "character": "Wanda" })] {
+        socket.send(&frame).await;
+        let end = loop {
+            let event = socket.one().await;
+            if event["event"] == "end" {
+                break event;
+            }
+        };
+        assert_ne!(end["chat"], private.as_str(), "{frame}");
+        let chats = world.engine.list_chats().await.unwrap();
+        let used = chats.iter().find(|chat| end["chat"] == chat.id.as_str()).unwrap();
+        assert_eq!(used.title, "Wanda (API)");
+    }
+    assert!(
+        world.engine.whole_chat(private).await.unwrap().page.messages.iter().all(|one| one.swipes[0].text != "Ahoy.")
+    );
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn macros_of_a_limited_key_stay_text() {
+    let (world, mut socket, _) = limited_to_wanda().await;
+    socket.turn("I am {{user}}, {{persona}} {{setvar::gold::9}}{{getvar::gold}}.").await;
+    let prompt = world.model.last_request().unwrap().prompt;
+    assert!(
+        prompt
+            .messages
+            .last()
+            .unwrap()
+            .text
+            .ends_with("I am {{user}}, {{persona}} {{setvar::gold::9}}{{getvar::gold}}.")
+    );
+    let mut owner = ChatSocket::open(&world, Some(&world.bearer())).await.unwrap();
+    owner.turn("{{char}} has {{getvar::gold}} coins.").await;
+    let prompt = world.model.last_request().unwrap().prompt;
+    let text = &prompt.messages.last().unwrap().text;
+    assert!(text.contains("Wanda has ") && !text.contains('9'), "{text}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sockets_of_a_key_leave_places_for_others() {
+    let (world, first, _) = limited_to_wanda().await;
+    let wanda = world.engine.list_characters().await.unwrap().into_iter().find(|one| one.name == "Wanda").unwrap().id;
+    let key = async |name: &str| {
+        let limits = ApiKeyLimits { characters: Some(vec![wanda.clone()]), raw_models: false, read_only: true };
+        format!("Bearer {}", world.engine.create_api_key(name.into(), limits).await.unwrap().secret)
+    };
+    let greedy = key("Greedy").await;
+    let mut held = vec![first];
+    loop {
+        match ChatSocket::open(&world, Some(&greedy)).await {
+            Ok(socket) => held.push(socket),
+            Err(Error::Http(answer)) => {
+                assert_eq!(answer.status(), 503);
+                break;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(held.len() < 64, "one key took every place");
+    }
+    let _other = ChatSocket::open(&world, Some(&key("Other").await)).await.unwrap();
+    let _owner = ChatSocket::open(&world, Some(&world.bearer())).await.unwrap();
+    drop(held);
+    world.stop().await;
+}

@@ -64,6 +64,8 @@ async fn health_gives_facts_with_reasons() {
     let seen = get(&world, "/health", &[("Authorization", &bearer)]).await.json();
     let names: Vec<_> = seen["checks"].as_array().unwrap().iter().map(|check| check["name"].clone()).collect();
     assert_eq!(names, ["database", "model", "worker"], "a key does not see the data folder");
+    let asked = get(&world, "/health?endpoints=true", &[("Authorization", &bearer)]).await.json();
+    assert_eq!(asked["facts"]["endpointReachable"], Value::Null, "a key contacts no endpoint with the user's keys");
     world.stop().await;
 }
 

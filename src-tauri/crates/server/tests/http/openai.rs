@@ -1,6 +1,7 @@
 //! The OpenAI-compatible API: who may use it, what it lists, and what its requests send to the model.
 
 use domain::prompt::{Prompt, PromptRole};
+use engine::api::ApiKeyLimits;
 use provider::fake::ReplyScript;
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use serde_json::{Value, json};
@@ -387,6 +388,60 @@ async fn fifty_requests_run_in_parallel() {
     let answers = futures_util::future::join_all((0..50).map(one)).await;
     for (index, answer) in answers {
         assert!(content(&answer).ends_with(&format!("Number {index}.")), "{answer:?}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limited_key_expands_no_macros_and_forgets_nothing() {
+    let (world, nemo) = World::with_keeper().await;
+    let limits = ApiKeyLimits { characters: Some(vec![nemo.clone()]), raw_models: false, read_only: false };
+    let made = world.engine.create_api_key("Lamp".into(), limits).await.unwrap();
+    let (host, bearer) = (world.addr().to_string(), format!("Bearer {}", made.secret));
+    let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+    for text in ["I am {{user}}, {{persona}}.", "Remember that I like tea.", "Forget that I like tea."] {
+        let body = json!({ "model": "captain-nemo", "messages": [says("user", text)] }).to_string();
+        let answer = request(world.addr(), "POST", "/v1/chat/completions", &headers, body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(world.last_prompt().messages.last().unwrap().text.ends_with(text), "{text}");
+    }
+    let filter = engine::api::MemoryFilter::default();
+    let found = world.engine.find_memories(nemo, String::new(), filter, 1).await.unwrap().memories;
+    assert!(found.iter().any(|memory| memory.text.contains("I like tea")), "{found:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_before_the_api_have_its_form() {
+    let world = World::with_api().await;
+    let (host, bearer) = (world.addr().to_string(), world.bearer());
+    for path in ["/v1/models", "/api/v1/chat/completions", "/v1//models/", "/v1"] {
+        for wrong in [("Host", "host.docker.internal:8000"), ("Origin", "https://evil.example")] {
+            let own = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+            let headers: Vec<_> = own.into_iter().filter(|(name, _)| *name != wrong.0).chain([wrong]).collect();
+            let answer = request(world.addr(), "GET", path, &headers, b"").await;
+            let error = &answer.json()["error"];
+            assert_eq!((answer.status, &error["type"]), (403, &json!("invalid_request_error")), "{path} {wrong:?}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(wrong.0) || message.contains("website"), "{message}");
+            assert!(!message.contains("printed when it started"), "{message}");
+        }
+    }
+    let answer = world.ask("GET", "/v1/models/%FF", b"").await;
+    assert_eq!((answer.status, &answer.json()["error"]["param"]), (400, &json!("model")));
+    assert_eq!(world.ask("GET", "/v1", b"").await.json()["error"]["code"], "unknown_url");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_may_have_more_slashes() {
+    let (world, _) = World::with_keeper().await;
+    for path in ["/v1/models/", "//v1/models", "/v1//models", "/api//v1/models//", "/v1/models/captain-nemo/"] {
+        assert_eq!(world.ask("GET", path, b"").await.status, 200, "{path}");
+    }
+    let body = json!({ "model": "captain-nemo", "messages": [says("user", "Ahoy.")] }).to_string();
+    for path in ["/v1/chat/completions/", "/v1//chat/completions"] {
+        assert_eq!(world.ask("POST", path, body.as_bytes()).await.status, 200, "{path}");
     }
     world.stop().await;
 }

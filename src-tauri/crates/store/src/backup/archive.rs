@@ -15,7 +15,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::folder::Folder;
 use super::manifest::assets_in;
-use super::{BackupChoices, BackupKind, copy, describe, pool, verify};
+use super::verify::NOT_OUR_TABLES;
+use super::{BackupChoices, BackupKind, copy, describe, pool, verify, verify_copy};
 use crate::{AssetHash, StoreError, files, identity};
 
 const DATABASE: &str = "inglenook.db";
@@ -33,7 +34,7 @@ pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), 
     let failed = |error| StoreError::file(error, out, dir);
     let database = files::partial(dir).map_err(failed)?;
     copy(source, database.path())?;
-    verify(database.path())?;
+    verify_copy(database.path())?;
     let assets = assets_in(&verify::read_only(database.path())?)?;
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let archive = files::partial(folder).map_err(failed)?;
@@ -72,11 +73,9 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
 
     let mut database = files::partial(&home.path).map_err(failed)?;
     unpack(&mut zip, members.database, MAX_DATABASE, &mut database).map_err(|error| broken(error, archive, dir))?;
-    verify(database.path()).map_err(|error| refused(error.to_string()))?;
+    verify_copy(database.path()).map_err(|error| refused(error.to_string()))?;
     let conn = verify::read_only(database.path())?;
-    identity::schema_is_ours(&conn)?
-        .then_some(())
-        .ok_or_else(|| refused("its tables are not those of an Inglenook database".into()))?;
+    identity::schema_is_ours(&conn)?.then_some(()).ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
     let named: HashSet<_> = assets_in(&conn)?.into_iter().map(|(hash, _)| hash).collect();
     drop(conn);
 

@@ -34,9 +34,10 @@ impl Folder {
     pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path)? {
-            let entry = entry?;
-            let (path, bytes) = (entry.path(), entry.metadata()?.len());
+            let path = entry?.path();
             let Some(taken) = taken(&path) else { continue };
+            // A backup may be removed while the list is read.
+            let Ok(bytes) = fs::metadata(&path).map(|file| file.len()) else { continue };
             let manifest = Manifest::read(&path);
             found.push(BackupFile {
                 taken,

@@ -31,14 +31,16 @@ use folder::Folder;
 pub(crate) use folder::{clean, is_there};
 pub(crate) use holders::holders;
 use manifest::Manifest;
+pub(crate) use manifest::assets_in;
 pub(crate) use pending::{finish as finish_restore, is_requested as restore_is_pending, request as request_restore};
 pub(crate) use preview::compare;
 pub use preview::{Difference, Differences};
 pub use restore::Restored;
 pub(crate) use restore::{newest_good, restore, restore_newest, set_aside};
-pub(crate) use verify::{verify, verify_with_files};
+pub(crate) use verify::{verify, verify_copy, verify_with_files};
 
-use crate::{StoreError, files, migrate};
+use crate::open::FILE;
+use crate::{AssetHash, StoreError, files, migrate};
 
 /// The reason for a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +88,8 @@ pub struct TakenBackup {
     pub path: PathBuf,
     /// The error of the copy to the second place, if it failed.
     pub second_failed: Option<String>,
+    /// Number of pictures and files that are missing or damaged and in no backup.
+    pub missing: usize,
 }
 
 /// Every backup in the data folder and the second place, and databases that restores have set aside. Newest first, with
@@ -120,7 +124,7 @@ pub(crate) fn take(
     let failed = |error| StoreError::file(error, &path, dir);
     let partial = files::partial(&home.path).map_err(failed)?;
     copy(source, partial.path())?;
-    verify(partial.path())?;
+    verify_copy(partial.path()).map_err(|error| in_database(error, dir))?;
     let manifest = describe(partial.path(), kind, choices.origin.clone(), dir)?;
     let missing = pool::fill(&pool::of(&home.path), &manifest.assets, &[dir.join(files::ASSETS)]).map_err(failed)?;
     if missing > 0 {
@@ -133,7 +137,7 @@ pub(crate) fn take(
         let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
         copied.err().map(|error| error.to_string())
     });
-    Ok(TakenBackup { path, second_failed })
+    Ok(TakenBackup { path, second_failed, missing })
 }
 
 /// Whether the database is newer than the last backup, or no backup exists.
@@ -195,6 +199,31 @@ fn describe(database: &Path, kind: BackupKind, origin: String, dir: &Path) -> Re
         sha256: manifest::sha256(database).map_err(failed)?,
         assets: manifest::assets_in(&conn).unwrap_or_default(),
     })
+}
+
+/// The content of a file in the pool of any backup here or in the second place.
+pub(crate) fn pooled(dir: &Path, hash: AssetHash) -> Option<Vec<u8>> {
+    places(dir).iter().find_map(|(_, folder)| pool::whole(&hash.path_in(&pool::of(&folder.path)), hash))
+}
+
+/// The files that databases in set-aside folders name; `None` if one of them cannot be read.
+pub(crate) fn named_aside(dir: &Path) -> Option<Vec<AssetHash>> {
+    let named = restore::set_aside_copies(dir).into_iter().map(|copy| folder::assets_of(&copy.path));
+    let named = named.collect::<Option<Vec<_>>>()?;
+    Some(named.into_iter().flatten().map(|(hash, _)| hash).collect())
+}
+
+#[cfg(test)]
+pub(crate) fn sha256_of(file: &Path) -> String {
+    manifest::sha256(file).unwrap()
+}
+
+/// A copy has the faults of its source.
+fn in_database(error: StoreError, dir: &Path) -> StoreError {
+    match error {
+        StoreError::BadBackup { detail, .. } => StoreError::Damaged { path: dir.join(FILE), detail },
+        other => other,
+    }
 }
 
 fn copy(source: &Connection, path: &Path) -> rusqlite::Result<()> {

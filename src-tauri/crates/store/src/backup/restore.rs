@@ -11,7 +11,7 @@ use super::{BackupFile, BackupKind, BackupPlace, list, places, pool, verify};
 use crate::connection::quick_check;
 use crate::lock::Lock;
 use crate::open::FILE;
-use crate::{StoreError, files};
+use crate::{StoreError, commits, files};
 
 /// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
 const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
@@ -70,6 +70,7 @@ pub(crate) fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Resto
     fs::File::open(backup).and_then(|mut file| std::io::copy(&mut file, &mut copy)).map_err(failed)?;
     copy.as_file().sync_all().map_err(failed)?;
     let aside = move_aside(&lock, dir, now)?;
+    commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     let path = dir.join(FILE);
     files::keep(copy, &path).map_err(|error| StoreError::file(error, &path, dir))?;
     Ok(Restored { backup: backup.to_owned(), aside, skipped: Vec::new(), missing })
@@ -79,6 +80,7 @@ pub(crate) fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Resto
 pub(crate) fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
     let mut lock = Lock::take(dir)?;
     let aside = move_aside(&lock, dir, now)?;
+    commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     lock.allow_fresh()?;
     Ok(aside)
 }

@@ -10,6 +10,9 @@ use super::pool;
 use crate::connection::{guard, quick_check};
 use crate::{StoreError, checksum, identity, migrate};
 
+/// Refusal of a database whose tables, triggers or views are not those of our migrations.
+pub(super) const NOT_OUR_TABLES: &str = "its tables are not those of an Inglenook database";
+
 /// Opens a copy read-only, with the same protection against hostile files as the database itself.
 pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -32,9 +35,25 @@ pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Checks that the structure is intact and that the database is Inglenook's in a known format.
-/// Every message text must match its checksum, and the file must be unchanged since it was written.
+/// Like [`verify_copy`]. The file must also be unchanged since it was written, or, without a manifest that says so, have
+/// exactly our tables: somebody else may have written it.
 pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
+    let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
+    verify_copy(path)?;
+    match Manifest::read(path) {
+        Some(manifest) if manifest::sha256(path).ok().as_ref() == Some(&manifest.sha256) => Ok(()),
+        Some(_) => Err(bad("it has changed since it was made".into())),
+        None => {
+            let conn = read_only(path).map_err(|error| bad(error.to_string()))?;
+            let ours = identity::schema_is_ours(&conn).map_err(|error| bad(error.to_string()))?;
+            ours.then_some(()).ok_or_else(|| bad(NOT_OUR_TABLES.into()))
+        }
+    }
+}
+
+/// Checks that the structure is intact, that the database is Inglenook's in a known format, that it brings no code of its
+/// own, and that every text matches its checksum.
+pub(crate) fn verify_copy(path: &Path) -> Result<(), StoreError> {
     let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
     let conn = read_only(path).map_err(|error| bad(error.to_string()))?;
     quick_check(&conn).map_err(bad)?;
@@ -44,11 +63,7 @@ pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
         .then_some(())
         .ok_or_else(|| bad(identity::FOREIGN.into()))?;
     migrate::refuse_newer(format, migrate::MIGRATIONS)?;
-    checksum::check(&conn).map_err(bad)?;
-    match Manifest::read(path) {
-        Some(manifest) if manifest::sha256(path).ok().as_ref() != Some(&manifest.sha256) => {
-            Err(bad("it has changed since it was made".into()))
-        }
-        _ => Ok(()),
-    }
+    let foreign = identity::foreign_code(&conn, migrate::MIGRATIONS).map_err(|error| bad(error.to_string()))?;
+    foreign.map_or(Ok(()), |detail| Err(bad(detail)))?;
+    checksum::check(&conn).map_err(bad)
 }

@@ -2,14 +2,19 @@
 
 use std::ops::Range;
 
+use domain::plain::plain;
 use domain::search_query::SearchTerm;
 
+use super::fold::is_unspaced;
 use super::terms::{self, Term};
 
 /// Length of an excerpt, in bytes.
 const LENGTH: usize = 240;
 /// Text before the first match, in bytes.
 const BEFORE: usize = 60;
+
+/// An excerpt ends with a whole word if it begins within this many bytes.
+const NEAR: usize = 40;
 
 /// A part of a message. `matches` are byte ranges within `text`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,11 +27,21 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
+    /// The plain text around the first match. If a match is only in a mark, such as the address of a link, the text as it
+    /// is written.
     pub(crate) fn of(text: &str, wanted: &[SearchTerm]) -> Self {
-        let found = matches(text, wanted);
+        let plain = plain(text);
+        let found = matches(&plain, wanted);
+        match found.is_empty() && !wanted.is_empty() {
+            true => Self::around(text, matches(text, wanted)),
+            false => Self::around(&plain, found),
+        }
+    }
+
+    fn around(text: &str, found: Vec<Range<usize>>) -> Self {
         let first = found.first().map_or(0, |range| range.start);
-        let start = boundary(text, first.saturating_sub(BEFORE));
-        let end = boundary(text, (start + LENGTH).min(text.len()));
+        let start = word_start(text, boundary(text, first.saturating_sub(BEFORE)), first);
+        let end = word_end(text, start, boundary(text, (start + LENGTH).min(text.len())));
         let inside = found.into_iter().filter(|range| range.start >= start && range.end <= end);
         Self {
             text: text[start..end].to_owned(),
@@ -35,6 +50,24 @@ impl Excerpt {
             cut_after: end < text.len(),
         }
     }
+}
+
+/// The first beginning of a word from `at` on, before `limit`. Scripts without spaces have none.
+fn word_start(text: &str, at: usize, limit: usize) -> usize {
+    if at == 0 {
+        return at;
+    }
+    let space = text[at..limit].char_indices().find(|(_, letter)| letter.is_whitespace());
+    space.map_or(at, |(space, letter)| at + space + letter.len_utf8())
+}
+
+/// The last end of a word up to `at`, if one is near.
+fn word_end(text: &str, start: usize, at: usize) -> usize {
+    if at == text.len() {
+        return at;
+    }
+    let from = boundary(text, at.saturating_sub(NEAR)).max(start);
+    text[from..at].rfind(char::is_whitespace).map_or(at, |space| from + space)
 }
 
 /// The ranges of all terms in order, without overlaps.
@@ -59,7 +92,7 @@ fn matches(text: &str, wanted: &[SearchTerm]) -> Vec<Range<usize>> {
 
 fn is_letter(term: &str) -> bool {
     let mut letters = term.chars();
-    letters.next().is_some_and(domain::script::is_unspaced_letter) && letters.next().is_none()
+    letters.next().is_some_and(is_unspaced) && letters.next().is_none()
 }
 
 fn fits(window: &[Term], sought: &[String], is_prefix: bool) -> bool {
@@ -111,6 +144,22 @@ mod tests {
         check("lamp oil, oil lamp", &[SearchTerm::Phrase("oil lamp".into())], "lamp oil, [oil lamp]");
         check("桜の木と梅の木", &words("の木"), "桜[の木]と梅[の木]");
         check("桜の木", &words("木"), "桜の[木]");
+    }
+
+    #[test]
+    fn marks_are_left_out_and_never_cut() {
+        let words = |text: &str| vec![SearchTerm::Word(text.to_owned())];
+        check("**she says**. *She points north.*", &words("north"), "she says. She points [north].");
+        check("[the **lamp**](https://example.org)", &words("lamp"), "the [lamp]");
+        check("[here](https://lamp.org)", &words("lamp"), "[here](https://[lamp].org)");
+        check("C# and **C++**", &words("C++"), "C# and [C++]");
+        let long = format!("**{}** lamp *{}*", "always ".repeat(60).trim(), "onward ".repeat(60).trim());
+        let excerpt = Excerpt::of(&long, &words("lamp"));
+        assert!(!excerpt.text.contains('*'), "{excerpt:?}");
+        assert!(
+            excerpt.text.split_whitespace().all(|word| ["always", "lamp", "onward"].contains(&word)),
+            "{excerpt:?}"
+        );
     }
 
     #[test]

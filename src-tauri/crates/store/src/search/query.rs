@@ -2,6 +2,7 @@
 
 use domain::search_query::SearchTerm;
 
+use super::fold::is_unspaced;
 use super::terms;
 
 /// The query for texts with every term; `None` if the terms contain no letter or digit.
@@ -27,7 +28,7 @@ fn phrase(text: &str) -> Option<String> {
 
 /// An unfinished word matches as a prefix. Pairs of letters are always whole.
 fn prefix(word: &str) -> &'static str {
-    let unspaced = word.chars().next_back().is_some_and(domain::script::is_unspaced_letter);
+    let unspaced = super::fold::fold(word).chars().next_back().is_some_and(is_unspaced);
     if unspaced { "" } else { " *" }
 }
 
@@ -49,6 +50,7 @@ mod tests {
         check(&words("桜の木"), Some(r#"words : "桜の の木""#));
         check(&words("\" * ( ) -- OR"), Some(r#"words : "or" *"#));
         check(&words("…"), None);
+        check(&words("C++ 🦊 ﾗﾝﾌﾟ"), Some(r#"words : "c＋＋" * AND words : "🦊" * AND words : "ラン ンプ""#));
         check(&[SearchTerm::Phrase("the LAMP".into())], Some(r#"words : "the lamp""#));
     }
 }

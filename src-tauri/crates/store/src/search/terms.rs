@@ -1,11 +1,9 @@
-//! The terms of a text, for the index and for highlighting: words without case and accents, and for scripts without
-//! spaces every two adjacent letters.
+//! The terms of a text, for the index and for highlighting: folded words, for scripts without spaces every two adjacent
+//! letters, and single symbols.
 
 use std::ops::Range;
 
-use domain::script::is_unspaced_letter;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use super::fold::{Folded, Kind, folded};
 
 /// A term and its place in the text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,25 +12,23 @@ pub(crate) struct Term {
     pub(crate) range: Range<usize>,
 }
 
-/// Letters of one script kind that belong together.
-struct Run<'t> {
-    text: &'t str,
-    start: usize,
-    unspaced: bool,
-}
+/// Maximum letters of a word that one `+` or `#` ends, as in `C#`. After longer words they are punctuation.
+const SHORT: usize = 2;
 
 /// The words of a text in order. A run of a script without spaces gives every pair of adjacent letters, or its only
 /// letter.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Term> {
-    runs(text).flat_map(|run| if run.unspaced { pairs(&run) } else { vec![word(&run)] })
+    runs(text).into_iter().flat_map(|run| match run.first().map(|first| first.kind) {
+        Some(Kind::Unspaced) if run.len() > 1 => run.windows(2).map(term).collect(),
+        _ => vec![term(&run)],
+    })
 }
 
 /// Every letter of scripts without spaces.
 pub(crate) fn letters(text: &str) -> impl Iterator<Item = Term> {
-    text.char_indices().filter(|(_, letter)| is_unspaced_letter(*letter)).map(|(start, letter)| Term {
-        text: fold(letter.encode_utf8(&mut [0; 4])),
-        range: start..start + letter.len_utf8(),
-    })
+    folded(text)
+        .filter(|folded| folded.kind == Kind::Unspaced)
+        .map(|folded| Term { text: folded.letter.to_string(), range: folded.range })
 }
 
 /// The terms as the index stores them: separated by spaces.
@@ -46,54 +42,54 @@ pub(crate) fn joined(terms: impl Iterator<Item = Term>) -> String {
     })
 }
 
-fn word(run: &Run<'_>) -> Term {
-    Term { text: fold(run.text), range: run.start..run.start + run.text.len() }
+fn term(run: &[Folded]) -> Term {
+    let text = run.iter().map(|folded| folded.letter).collect();
+    let (start, end) = (run.first().map_or(0, |first| first.range.start), run.last().map_or(0, |last| last.range.end));
+    Term { text, range: start..end }
 }
 
-fn pairs(run: &Run<'_>) -> Vec<Term> {
-    let letters: Vec<(usize, char)> = run.text.char_indices().collect();
-    if letters.len() == 1 {
-        return vec![word(run)];
-    }
-    let pair = |pair: &[(usize, char)]| {
-        let (start, end) = (pair[0].0, pair[1].0 + pair[1].1.len_utf8());
-        Term { text: fold(&run.text[start..end]), range: run.start + start..run.start + end }
-    };
-    letters.windows(2).map(pair).collect()
-}
-
-/// Splits at everything that is not a letter, digit or mark, and where a script without spaces begins or ends.
-fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
-    let mut letters = text.char_indices().peekable();
-    std::iter::from_fn(move || {
-        let (start, first) = letters.find(|(_, letter)| is_part(*letter))?;
-        let unspaced = is_unspaced_letter(first);
-        let mut end = start + first.len_utf8();
-        let belongs = |letter: char| is_part(letter) && is_unspaced_letter(letter) == unspaced;
-        while let Some((at, letter)) = letters.next_if(|(_, letter)| belongs(*letter)) {
-            end = at + letter.len_utf8();
+/// Splits at everything that is not a letter, digit or symbol, and where a script without spaces begins or ends. Each
+/// symbol is a run.
+fn runs(text: &str) -> Vec<Vec<Folded>> {
+    let mut runs: Vec<Vec<Folded>> = Vec::new();
+    let mut rest = folded(text).peekable();
+    let mut is_open = false;
+    while let Some(one) = rest.next() {
+        if one.kind == Kind::Other {
+            let signs = sign(one.letter).filter(|_| is_open);
+            let Some((sign, run)) = signs.zip(runs.last_mut()).filter(|(_, run)| run[0].kind == Kind::Spaced) else {
+                is_open = false;
+                continue;
+            };
+            // `C++`, `C#`, `g++`: the signs are part of the word. The index has no ASCII signs, so they are full-width.
+            let mut signs = vec![Folded { letter: sign, kind: Kind::Spaced, range: one.range }];
+            while let Some(next) =
+                rest.next_if(|next| next.kind == Kind::Other && self::sign(next.letter) == Some(sign))
+            {
+                signs.push(Folded { letter: sign, kind: Kind::Spaced, range: next.range });
+            }
+            let goes_on = rest.peek().is_some_and(|next| next.kind != Kind::Other);
+            if signs.len() == 2 || signs.len() == 1 && run.len() <= SHORT && !goes_on {
+                run.extend(signs);
+            }
+            is_open = false;
+            continue;
         }
-        Some(Run { text: &text[start..end], start, unspaced })
-    })
-}
-
-fn is_part(letter: char) -> bool {
-    letter.is_alphanumeric() || is_combining_mark(letter) || is_unspaced_letter(letter)
-}
-
-/// Lower case, without accents. Marks of scripts without spaces stay, because they are part of the letters.
-pub(crate) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_ascii() {
-            folded.push(letter.to_ascii_lowercase());
-        } else if is_unspaced_letter(letter) {
-            folded.push(letter);
-        } else {
-            folded.extend(letter.nfkd().filter(|part| !is_combining_mark(*part)).flat_map(char::to_lowercase));
+        match runs.last_mut() {
+            Some(run) if is_open && one.kind != Kind::Symbol && run[0].kind == one.kind => run.push(one),
+            _ => runs.push(vec![one]),
         }
+        is_open = true;
     }
-    folded
+    runs
+}
+
+fn sign(letter: char) -> Option<char> {
+    match letter {
+        '+' => Some('＋'),
+        '#' => Some('＃'),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -112,13 +108,23 @@ mod tests {
         check("灯 lamp灯台2", "灯 lamp 灯台 2", "灯 灯 台");
         check("naïve cafe\u{301} ΑΒΓ Ёлка 42", "naive cafe αβγ елка 42", "");
         check("สวัสดี", "สว วั ัส สด ดี", "ส ว ั ส ด ี");
-        check(" -- \n🦊", "", "");
+        check("佐々木", "佐々 々木", "佐 々 木");
+        check("ພາສາ", "ພາ າສ ສາ", "ພ າ ສ າ");
+        check(" -- \n", "", "");
+    }
+
+    #[test]
+    fn symbols_are_found_as_they_are_written() {
+        check("a 🦊 and 👩\u{200d}🚀!", "a 🦊 and 👩 🚀", "");
+        check("I like C++ and C#, g++", "i like c＋＋ and c＃ g＋＋", "");
+        check("C++11 a+b 2+2 # Title #tag great+", "c＋＋ 11 a b 2 2 title tag great", "");
+        check("5€ ❤\u{fe0f}", "5 € ❤", "");
     }
 
     #[test]
     fn terms_know_their_place() {
-        let text = "Ach, Éloïse! 桜の木";
+        let text = "Ach, Éloïse! 桜の木 Straße C++";
         let places: Vec<&str> = words(text).map(|term| &text[term.range]).collect();
-        assert_eq!(places, ["Ach", "Éloïse", "桜の", "の木"]);
+        assert_eq!(places, ["Ach", "Éloïse", "桜の", "の木", "Straße", "C++"]);
     }
 }

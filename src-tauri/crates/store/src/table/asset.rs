@@ -66,6 +66,11 @@ pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), Sto
     let path = hash.path_in(&dir.join(files::ASSETS));
     let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
     if present {
+        // A file without a row must not be swept away before its row is stored.
+        let renewed = std::fs::OpenOptions::new().append(true).open(&path);
+        if let Err(error) = renewed.and_then(|file| file.set_modified(std::time::SystemTime::now())) {
+            tracing::debug!(%error, "the age of a file stays");
+        }
         return Ok(());
     }
     files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, dir))
@@ -146,4 +151,5 @@ const UNREFERRED: &str = "NOT EXISTS (SELECT 1 FROM character WHERE picture = ha
     AND NOT EXISTS (SELECT 1 FROM card_file WHERE asset = hash)
     AND NOT EXISTS (SELECT 1 FROM persona WHERE picture = hash)
     AND NOT EXISTS (SELECT 1 FROM card_version WHERE picture = hash)
-    AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)";
+    AND NOT EXISTS (SELECT 1 FROM background WHERE asset = hash)
+    AND NOT EXISTS (SELECT 1 FROM draft WHERE kind = 'pictures' AND instr(text, lower(hex(hash))))";

@@ -4,6 +4,7 @@ use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::sql::{Col, one};
+use crate::table::lead::LeadsMut;
 use crate::{AssetHash, StoreError};
 
 /// A character in the library.
@@ -126,21 +127,23 @@ impl CharactersMut<'_> {
         )
     }
 
-    /// Hides the character and its chats until `restore` or a purge.
+    /// Hides the character and its chats until `restore` or a purge. Its groups go on with the other members.
     pub fn soft_delete(&mut self, id: CharacterId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("UPDATE character SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
             .execute(params![Col(id), Col(when)])?;
-        one(rows, "character")
+        one(rows, "character")?;
+        LeadsMut { conn: self.conn }.leave(id)
     }
 
     pub fn restore(&mut self, id: CharacterId) -> Result<(), StoreError> {
         let rows = self.conn.prepare_cached("UPDATE character SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
-        one(rows, "character")
+        one(rows, "character")?;
+        LeadsMut { conn: self.conn }.come_back(id)
     }
 
-    /// Permanently removes characters deleted at or before `before`, with their chats. Returns how many.
+    /// Permanently removes characters deleted at or before `before`, with the chats that they lead. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
     }

@@ -136,6 +136,13 @@ impl Chats<'_> {
         Ok(row)
     }
 
+    /// The time of the last change in any chat.
+    pub fn newest(&self) -> Result<Option<Timestamp>, StoreError> {
+        let newest: Option<Col<Timestamp>> =
+            self.conn.prepare_cached("SELECT max(updated) FROM chat")?.query_row([], |row| row.get(0))?;
+        Ok(newest.map(|Col(time)| time))
+    }
+
     /// The models that chats use, without repeats. The model of the most recently changed chat is first.
     pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, StoreError> {
         let rows = self

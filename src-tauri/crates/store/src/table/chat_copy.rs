@@ -31,14 +31,16 @@ pub struct Copies {
 }
 
 /// The columns of a swipe that its copy has as well.
-const SWIPE: &str = "position, text, state, created, model, tool_calls, tool_rounds, untold, checksum, stopped, rating, emotion, emotion_tag";
+const SWIPE: &str = "position, text, state, created, model, tool_calls, tool_rounds, untold, checksum, stopped, rating, emotion, emotion_tag, variables";
 /// Tables with rows for a message or a swipe, which the copy has as well: table, key, other columns.
 const OF_MESSAGE: [(&str, &str); 3] =
     [("message_picture", "position, asset, name"), ("foreign_message", "json"), ("checkpoint", "name, created")];
 /// Tables with rows for a chat: table, owner's column, condition, other columns.
-const OF_CHAT: [(&str, &str, &str, &str); 8] = [
+const OF_CHAT: [(&str, &str, &str, &str); 10] = [
     ("chat_text", "chat", "1", "field, text"),
     ("chat_member", "chat", "1", "character, position"),
+    ("former_lead", "chat", "1", "character"),
+    ("former_lead_text", "chat", "1", "character, field, text"),
     ("chat_group", "chat", "1", "turn_order, self_responses, several_replies, auto_delay, foreign_fields"),
     ("member_state", "chat", "1", "character, muted, away"),
     ("foreign_chat", "chat", "1", "user_name, json, name_settled"),

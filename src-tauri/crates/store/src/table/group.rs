@@ -118,14 +118,30 @@ pub struct GroupsMut<'a> {
 }
 
 impl GroupsMut<'_> {
-    /// Replaces the members, in this order. Each may occur only once.
+    /// Replaces the members, in this order. Each may occur only once. Members in the trash stay, so that they take part
+    /// again when they are restored.
     pub fn set_members(&mut self, chat: ChatId, members: &[CharacterId]) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM chat_member WHERE chat = ?1")?.execute([Col(chat)])?;
+        self.conn
+            .prepare_cached(
+                "DELETE FROM chat_member WHERE chat = ?1 AND character IN (SELECT id FROM character WHERE deleted IS NULL)",
+            )?
+            .execute([Col(chat)])?;
         let mut statement =
             self.conn.prepare_cached("INSERT INTO chat_member (chat, character, position) VALUES (?1, ?2, ?3)")?;
         for (position, member) in (0_i64..).zip(members) {
             statement.execute(params![Col(chat), Col(*member), position])?;
         }
+        Ok(())
+    }
+
+    /// Keeps `name` as the user's name of all messages of the chat so far that have none of their own.
+    pub fn keep_user_name(&mut self, chat: ChatId, name: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO message_speaker (message, chat, character, name)
+                 SELECT id, chat, NULL, ?2 FROM message WHERE chat = ?1 AND role = 'user'",
+            )?
+            .execute(params![Col(chat), name])?;
         Ok(())
     }
 

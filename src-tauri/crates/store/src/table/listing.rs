@@ -5,6 +5,7 @@ use domain::script::has_unspaced_script;
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::search::fold;
 use crate::sql::Col;
 use crate::table::folder::Place;
 use crate::{AssetHash, StoreError, query};
@@ -55,7 +56,8 @@ impl Listings<'_> {
     /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a word, or, in
     /// scripts without spaces, as at least three letters anywhere. Returns none for an empty search.
     pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
-        let (plain, runs) = query::all_words(words);
+        let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
+        let (plain, runs) = query::all_words(&words);
         let sql = match (plain.is_empty(), runs.is_empty()) {
             (true, true) => return Ok(Vec::new()),
             (false, true) => format!("{FIND} AND {WORDS} AND ?2 = ''"),
@@ -104,6 +106,7 @@ impl ListingsMut<'_> {
             })
             .optional()?;
         let Some(number) = number else { return Ok(()) };
+        let text = &fold(text);
         let index = |table: &str| {
             let sql = format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)");
             self.conn.prepare_cached(&sql)?.execute(params![number, text])

@@ -40,6 +40,8 @@ pub enum MemorySet {
     Character(CharacterId),
     /// Memories of a character and one persona; `None` is the user without a persona.
     Pair(CharacterId, Option<PersonaId>),
+    /// Memories of a chat, and those that were made from its messages.
+    Chat(ChatId),
     Everybody,
 }
 
@@ -57,22 +59,30 @@ pub struct MemoryStorage {
 impl Memories<'_> {
     /// All valid memories of a set.
     pub fn all_of(&self, of: MemorySet) -> Result<Vec<MemoryId>, StoreError> {
-        let (condition, character, persona) = match of {
+        let (condition, owner, persona) = match of {
             MemorySet::Everybody => ("?1 IS ?2", None, None),
+            MemorySet::Chat(chat) => (
+                "?2 IS NULL AND (chat = ?1 OR number IN (SELECT memory_source.memory FROM memory_source
+                     JOIN message ON message.id = memory_source.message WHERE message.chat = ?1))",
+                Some(chat.0),
+                None,
+            ),
             MemorySet::Character(character) => (
                 "?2 IS NULL AND (character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1))",
-                Some(character),
+                Some(character.0),
                 None,
             ),
             MemorySet::Pair(character, persona) => {
-                ("scope = 'pair' AND character = ?1 AND persona IS ?2", Some(character), persona)
+                ("scope = 'pair' AND character = ?1 AND persona IS ?2", Some(character.0), persona)
             }
         };
         let sql = format!("SELECT id FROM memory WHERE {condition} AND {VALID} ORDER BY number");
         let ids = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![character.map(Col), persona.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .query_map(params![owner.as_ref().map(|id| &id.as_bytes()[..]), persona.map(Col)], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
             .collect::<Result<_, _>>()?;
         Ok(ids)
     }

@@ -203,12 +203,13 @@ impl Messages<'_> {
         Ok(opening.flatten())
     }
 
-    /// Numbers of messages before `position`, by author.
+    /// Numbers of messages before `position`, by author. Events are no messages.
     pub fn count_before(&self, chat: ChatId, position: i64) -> Result<MessageCount, StoreError> {
         let counts = self
             .conn
             .prepare_cached(
-                "SELECT count(*), count(*) FILTER (WHERE role = 'character'), count(*) FILTER (WHERE role = 'user')
+                "SELECT count(*) FILTER (WHERE role <> 'event'), count(*) FILTER (WHERE role = 'character'),
+                     count(*) FILTER (WHERE role = 'user')
                  FROM message WHERE chat = ?1 AND position < ?2 AND deleted IS NULL",
             )?
             .query_row(params![Col(chat), position], |row| {

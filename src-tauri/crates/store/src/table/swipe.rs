@@ -31,6 +31,16 @@ impl Swipes<'_> {
         Ok(row)
     }
 
+    /// Changes that the scripts of a swipe made to macro variables, as JSON; `None` if they made none.
+    pub fn variables(&self, id: SwipeId) -> Result<Option<String>, StoreError> {
+        let json = self
+            .conn
+            .prepare_cached("SELECT variables FROM swipe WHERE id = ?1")?
+            .query_row([Col(id)], |row| row.get(0))
+            .optional()?;
+        Ok(json.flatten())
+    }
+
     /// The ids of all tool calls in a chat.
     pub fn tool_call_ids(&self, chat: ChatId) -> Result<HashSet<String>, StoreError> {
         let rounds = self
@@ -89,6 +99,32 @@ impl SwipesMut<'_> {
                  WHERE id = ?1 AND EXISTS (SELECT 1 FROM swipe WHERE message = ?1 AND position = ?2)",
             )?
             .execute(params![Col(message), index])?;
+        one(rows, "swipe")
+    }
+
+    /// Deletes the swipe at `index` with everything that belongs to it, and selects the one at `selected` of those that
+    /// are left.
+    pub fn delete(&mut self, message: MessageId, index: u32, selected: u32) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM swipe WHERE message = ?1 AND position = ?2")?
+            .execute(params![Col(message), index])?;
+        one(rows, "swipe")?;
+        let mut close_gap =
+            self.conn.prepare_cached("UPDATE swipe SET position = ?2 - 1 WHERE message = ?1 AND position = ?2")?;
+        let mut position = index + 1;
+        while close_gap.execute(params![Col(message), position])? > 0 {
+            position += 1;
+        }
+        self.select(message, selected)
+    }
+
+    /// Stores the changes that the scripts of a swipe made to macro variables, as JSON.
+    pub fn set_variables(&mut self, id: SwipeId, json: &str) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET variables = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), json])?;
         one(rows, "swipe")
     }
 

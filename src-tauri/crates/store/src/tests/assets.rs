@@ -1,8 +1,9 @@
 use domain::Timestamp;
+use uuid::Uuid;
 
 use super::opening::open_with;
 use super::{CHARACTER, CHAT, character, emptied, furnished, message_id, say};
-use crate::{AssetHash, NotAHash, Store, migrate};
+use crate::{AssetHash, Draft, DraftPlace, NotAHash, Store, migrate};
 
 fn files_below(dir: &std::path::Path) -> usize {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -42,6 +43,62 @@ fn only_a_hash_names_a_file() {
     for text in ["", "../../etc/passwd", &"g".repeat(64), &"a".repeat(63), &"a".repeat(65), "ab/cd"] {
         assert_eq!(text.parse::<AssetHash>(), Err(NotAHash), "{text}");
     }
+}
+
+#[tokio::test]
+async fn lost_and_emptied_files_come_back_from_a_backup() {
+    let store = Store::in_memory().unwrap();
+    let [lost, emptied_file, changed, only_here] =
+        [put(&store, b"one").await, put(&store, b"two").await, put(&store, b"three").await, AssetHash::of(b"four")];
+    store.backup(Timestamp(1), crate::BackupKind::Automatic).await.unwrap();
+    put(&store, b"four").await;
+    std::fs::remove_file(store.asset_path(lost)).unwrap();
+    std::fs::write(store.asset_path(emptied_file), "").unwrap();
+    std::fs::remove_file(store.asset_path(only_here)).unwrap();
+    let repair = store.repair_assets().await.unwrap();
+    assert_eq!(repair, crate::AssetRepair { healed: 2, lost: vec![only_here] });
+    assert_eq!(std::fs::read(store.asset_path(emptied_file)).unwrap(), b"two");
+    std::fs::write(store.asset_path(changed), "THREE").unwrap();
+    assert_eq!(store.repair_asset(changed).unwrap().as_deref(), Some(&b"three"[..]), "of the same length");
+    assert_eq!(store.repair_asset(only_here).unwrap(), None);
+    let missing = store.backup(Timestamp(2), crate::BackupKind::Automatic).await.unwrap().missing;
+    assert_eq!(missing, 1, "the backup says what it lacks");
+}
+
+#[tokio::test]
+async fn files_that_belong_to_nothing_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path()).store;
+    let named = put(&store, b"named").await;
+    let old = store.keep_file(b"left by a kill").unwrap();
+    store.keep_thumbnail(old, b"small").unwrap();
+    std::fs::write(dir.path().join("assets").join("notes.txt"), "not ours").unwrap();
+    drop(store);
+    let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    for folder in ["assets", "thumbnails"] {
+        let path = old.path_in(&dir.path().join(folder));
+        std::fs::File::options().append(true).open(path).unwrap().set_modified(aged).unwrap();
+    }
+    let store = super::open(dir.path()).store;
+    let new = store.keep_file(b"its row follows").unwrap();
+    assert_eq!(store.sweep_assets().await.unwrap(), 2);
+    assert!(store.asset_path(named).exists() && store.asset_path(new).exists());
+    assert!(!store.asset_path(old).exists() && !store.thumbnail_path(old).exists());
+    assert!(dir.path().join("assets").join("notes.txt").exists());
+}
+
+#[tokio::test]
+async fn files_of_a_set_aside_database_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path()).store;
+    let picture = put(&store, b"picture").await;
+    drop(store);
+    Store::set_aside(dir.path(), Timestamp(0)).unwrap().unwrap();
+    let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let path = picture.path_in(&dir.path().join("assets"));
+    std::fs::File::options().append(true).open(&path).unwrap().set_modified(aged).unwrap();
+    assert_eq!(super::open(dir.path()).store.sweep_assets().await.unwrap(), 0);
+    assert!(path.exists());
 }
 
 #[tokio::test]
@@ -173,4 +230,17 @@ async fn upgraded_backgrounds_have_no_scene_words() {
     assert_eq!(words().await, "sea, harbour");
     let unknown = "0".repeat(64).parse().unwrap();
     assert!(!set(unknown).await.unwrap(), "the gallery does not contain it");
+}
+
+#[tokio::test]
+async fn pictures_of_a_draft_are_purged_with_it() {
+    let store = furnished().await;
+    let hash = put(&store, b"attached").await;
+    let place = DraftPlace { kind: "pictures".into(), owner: CHAT.to_string(), target: String::new() };
+    let text = format!(r#"[{{"hash":"{hash}","name":""}}]"#);
+    let draft = Draft { id: Uuid::from_u128(7), place, text, base: String::new(), saved: Timestamp(1) };
+    store.write(move |w| w.drafts_mut().write(&draft, None)).await.unwrap();
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 0);
+    store.write(|w| w.drafts_mut().discard(Uuid::from_u128(7))).await.unwrap();
+    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 1);
 }

@@ -120,6 +120,18 @@ async fn a_clock_set_back_keeps_the_copy_just_made() {
     assert_eq!(shown(&open(dir.path()).store).await.len(), 2);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_that_vanishes_is_left_out_of_the_list() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = with_picture(dir.path()).await.0;
+    let path = back_up(&store, 1).await;
+    let gone = path.with_file_name("inglenook-20300101T000000.000Z-00000000.db");
+    std::os::unix::fs::symlink("nowhere", gone).unwrap();
+    let listed = Store::backups(dir.path()).unwrap();
+    assert_eq!(listed.into_iter().map(|backup| backup.path).collect::<Vec<_>>(), [path]);
+}
+
 #[tokio::test]
 async fn a_budget_leaves_the_newest_alone() {
     let dir = tempfile::tempdir().unwrap();

@@ -47,8 +47,8 @@ async fn list_data_is_dropped_when_the_card_changes() {
 #[tokio::test]
 async fn finds_characters_by_word_prefixes_in_any_order() {
     let store = furnished().await;
-    describe(&store, "Ada keeps the lamps of Évora, half-elf. 花生过敏的猫").await;
-    for typed in ["ada", "lam ADA", "evora", "half-elf", "elf", "生过敏", "ada 花生过"] {
+    describe(&store, "Ada keeps the lamps of Évora for Łuk, half-elf. 花生过敏的猫").await;
+    for typed in ["ada", "lam ADA", "evora", "half-elf", "elf", "生过敏", "ada 花生过", "luk", "Łuk"] {
         assert_eq!(found(&store, typed).await, 1, "{typed}");
     }
     for typed in ["", "amps", "lamps zoe", "\"", "* OR", "NEAR(", "敏的狗狗", "猫"] {

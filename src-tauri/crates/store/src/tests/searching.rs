@@ -46,6 +46,66 @@ async fn finds_words_of_any_script() {
 }
 
 #[tokio::test]
+async fn forms_of_a_letter_and_symbols_are_found() {
+    let store = furnished().await;
+    for (text, sought) in [
+        ("こんにちは佐々木さん、元気ですか", vec!["佐々木", "々", "木さん"]),
+        ("美しい人々が集まる", vec!["人々", "人"]),
+        ("二〇二五年の夏", vec!["二〇二五", "〇"]),
+        ("ﾗﾝﾌﾟを消して", vec!["ランプ", "ﾗﾝﾌﾟ", "プ"]),
+        ("か\u{3099}っこうへ行く", vec!["がっこう", "が", "か\u{3099}っこう"]),
+        ("ＡＢＣホテル１２３号室", vec!["abc", "ABC", "123号室", "ホテル"]),
+        ("감사합니다", vec!["감사", "\u{1100}\u{1161}\u{11b7}\u{1109}\u{1161}"]),
+        ("\u{110b}\u{1161}\u{11ab}\u{1102}\u{1167}\u{11bc}", vec!["안녕", "안"]),
+        ("他姓𠮷田", vec!["𠮷田", "𠮷"]),
+        ("侮\u{fa30}", vec!["侮"]),
+        ("ຂ້ອຍຮັກພາສາລາວຫຼາຍ", vec!["ພາສາ", "ລາວ"]),
+        ("ខ្ញុំស្រឡាញ់ភាសាខ្មែរណាស់", vec!["ភាសា", "ខ្មែរ"]),
+        ("ကျွန်တော်မြန်မာစာကိုချစ်သည်", vec!["မြန်မာ"]),
+        ("Łódź jest ładna", vec!["lodz", "Łódź", "ladna"]),
+        ("İstanbul ve Iğdır ılık", vec!["istanbul", "igdir", "ilik"]),
+        ("Die Straße ist groß", vec!["strasse", "Straße", "GROSS", "STRASSE"]),
+        ("Smørrebrød på Ærø", vec!["smorrebrod", "aero", "pa"]),
+        ("Bệnh viện Đà Nẵng", vec!["da nang", "be\u{302}\u{323}nh"]),
+        ("Þór og Œuvre", vec!["thor", "oeuvre"]),
+        ("I saw a 🦊 and 👩\u{200d}🚀 today", vec!["🦊", "👩\u{200d}🚀", "🚀"]),
+        ("I like C++ and C#", vec!["C++", "c#", "C# "]),
+        ("Haupt\u{ad}bahnhof", vec!["hauptbahnhof", "haupt"]),
+        ("محـــمد هنا", vec!["محمد"]),
+        ("Ο ΟΔΥΣΣΕΥΣ", vec!["οδυσσευς"]),
+    ] {
+        say(&store, 1, text).await;
+        for sought in sought {
+            assert_eq!(numbers(&store, words(sought.trim())).await, [1], "{sought:?} in {text:?}");
+        }
+        for other in ["c##", "🐺", "人民", "ンラ", "🦊🚀"] {
+            assert_eq!(numbers(&store, words(other)).await, [0; 0], "{other:?} in {text:?}");
+        }
+        store.on_writer(|conn| conn.execute("DELETE FROM message", [])).await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_indexes_all_texts_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = crate::migrate::MIGRATIONS.iter().position(|step| step.contains("half-width forms")).unwrap();
+    let old = super::opening::open_with(dir.path(), &crate::migrate::MIGRATIONS[..before]).unwrap().store;
+    create_library(&old).await;
+    say(&old, 1, "Die Straße der 佐々木").await;
+    let emptied = "INSERT INTO swipe_search (swipe_search) VALUES ('delete-all');
+        INSERT INTO swipe_search (rowid, words) SELECT number, 'straße' FROM swipe_number";
+    old.on_writer(move |conn| conn.execute_batch(emptied)).await.unwrap().unwrap();
+    assert_eq!(numbers(&old, words("strasse")).await, [0; 0]);
+    drop(old);
+    let store = open(dir.path()).store;
+    for sought in ["strasse", "佐々木"] {
+        assert_eq!(numbers(&store, words(sought)).await, [1], "{sought}");
+    }
+    store.write(|w| w.messages_mut().edit(message_id(1), "Ein Weg.")).await.unwrap();
+    assert_eq!(numbers(&store, words("strasse")).await, [0; 0]);
+}
+
+#[tokio::test]
 async fn edits_versions_and_deletions_reach_the_index() {
     let store = furnished().await;
     say(&store, 1, "The red door.").await;

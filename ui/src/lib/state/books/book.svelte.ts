@@ -1,7 +1,9 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import type { ApiError, EntryMeaning, Lorebook, LorebookBinding, LorebookEntry, LorebookFields } from "../../api/generated";
+import { finder } from "../../text/fold";
 import type { Api } from "../api";
 import { attempt } from "../attempt";
+import { keptForm, KeptForms, type KeptForm } from "../keptForm.svelte";
 import { NEW_ENTRY } from "./fields";
 
 export type Sort = "own" | "title" | "order";
@@ -20,12 +22,18 @@ export class Book {
 	fields = $state.raw<LorebookFields | null>(null);
 	readonly #drafts = new SvelteMap<string, LorebookEntry>();
 	#current = $state("");
-	#next = 1;
+	/** Differs between windows, so that their new entries have drafts of their own. */
+	#next = Date.now();
+	/** What was typed in entries and not saved, by key. */
+	readonly kept: KeptForms;
+	/** The same for the book's own fields. */
+	readonly keptFields: KeptForm;
+	#restored = false;
 
 	readonly entries = $derived(this.whole?.entries ?? []);
 	readonly shown = $derived.by(() => {
-		const words = this.query.trim().toLocaleLowerCase();
-		const found = this.entries.filter(({ title, keys, secondaryKeys, content }) => [title, ...keys, ...secondaryKeys, content].join("\n").toLocaleLowerCase().includes(words));
+		const fits = finder(this.query);
+		const found = this.entries.filter(({ title, keys, secondaryKeys, content }) => fits([title, ...keys, ...secondaryKeys, content].join("\n")));
 		if (this.sort === "title") return found.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
 		return this.sort === "order" ? found.toSorted((one, other) => one.order - other.order) : found;
 	});
@@ -39,9 +47,26 @@ export class Book {
 	constructor(
 		private readonly api: Api,
 		readonly id: string,
-	) {}
+	) {
+		const failed = (error: ApiError) => (this.failure = error);
+		this.kept = new KeptForms(api, "loreEntry", id, (key, draft) => this.#drafts.set(key, { ...structuredClone(NEW_ENTRY), ...(JSON.parse(draft) as LorebookEntry) }), failed);
+		this.keptFields = keptForm(api, { kind: "lorebook", owner: id, target: "" }, (draft) => (this.fields = JSON.parse(draft) as LorebookFields), failed);
+	}
 
-	load = (): Promise<boolean> => attempt(this, async () => this.#show(await this.api.getLorebook(this.id)));
+	load = (): Promise<boolean> =>
+		attempt(this, async () => {
+			this.#show(await this.api.getLorebook(this.id));
+			if (!this.#restored) await this.#restore();
+		});
+
+	/** Shows what was typed before and not saved. */
+	async #restore(): Promise<void> {
+		this.#restored = true;
+		await Promise.all([
+			this.kept.restore((key) => JSON.stringify(this.#stored(key) ?? NEW_ENTRY)),
+			this.keptFields.restore(JSON.stringify(this.whole?.fields)),
+		]);
+	}
 
 	/** Loads the index state of the vectorized entries. */
 	readMeanings = async (): Promise<void> => {
@@ -59,6 +84,7 @@ export class Book {
 		this.failure = null;
 		const stored = this.#stored(key);
 		if (stored && !this.#drafts.has(key)) this.#drafts.set(key, stored);
+		this.kept.of(key).opened(JSON.stringify(stored ?? NEW_ENTRY));
 		this.#current = this.#drafts.has(key) ? key : "";
 	}
 
@@ -73,14 +99,28 @@ export class Book {
 		this.open(key);
 	};
 
+	/** Keeps what is being typed in a field that is read when it is left. */
+	note(fields: Partial<LorebookEntry>): void {
+		if (this.editing) this.kept.of(this.#current).typed(JSON.stringify({ ...this.editing, ...fields }));
+	}
+
+	/** The kept text of the open entry. */
+	get keptOpen(): KeptForm | null {
+		return this.kept.get(this.#current);
+	}
+
 	change(fields: Partial<LorebookEntry>): void {
-		if (this.editing) this.#drafts.set(this.#current, { ...this.editing, ...fields });
+		if (!this.editing) return;
+		const entry = { ...this.editing, ...fields };
+		this.#drafts.set(this.#current, entry);
+		this.kept.of(this.#current).typed(JSON.stringify(entry));
 	}
 
 	/** Discards the draft of the open entry. */
 	discard = (): void => {
 		const key = this.#current;
 		this.#drafts.delete(key);
+		void this.kept.of(key).done();
 		this.open(key);
 	};
 
@@ -95,11 +135,14 @@ export class Book {
 			// Text typed during the request stays in the draft.
 			this.#drafts.set(saved.id, now && now !== editing ? { ...now, id: saved.id } : saved);
 			if (this.#current === key) this.#current = saved.id;
+			await this.kept.of(key).done(JSON.stringify(saved));
 			this.#show(await this.api.getLorebook(this.id));
 		});
 
 	changeBook(fields: Partial<LorebookFields>): void {
-		if (this.fields) this.fields = { ...this.fields, ...fields };
+		if (!this.fields) return;
+		this.fields = { ...this.fields, ...fields };
+		this.keptFields.typed(JSON.stringify(this.fields));
 	}
 
 	saveBook = (): Promise<boolean> =>
@@ -108,6 +151,7 @@ export class Book {
 			if (!fields) return;
 			const whole = await this.api.updateLorebook(this.id, fields);
 			if (this.fields === fields) this.fields = whole.fields;
+			await this.keptFields.done(JSON.stringify(whole.fields));
 			this.#show(whole);
 		});
 
@@ -159,7 +203,10 @@ export class Book {
 		});
 
 	#forget(ids: string[]): void {
-		for (const id of ids) this.#drafts.delete(id);
+		for (const id of ids) {
+			this.#drafts.delete(id);
+			void this.kept.get(id)?.done();
+		}
 		if (ids.includes(this.#current)) this.#current = "";
 	}
 

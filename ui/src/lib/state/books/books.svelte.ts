@@ -1,5 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import type { ApiError, LorebookFormat, LorebookSummary } from "../../api/generated";
+import { finder } from "../../text/fold";
 import type { Api } from "../api";
 import { attempt } from "../attempt";
 import { Book } from "./book.svelte";
@@ -19,8 +20,8 @@ export class Books {
 	/** Books opened so far. They keep their unsaved drafts. */
 	readonly #known = new SvelteMap<string, Book>();
 	readonly #shown = $derived.by(() => {
-		const words = this.query.trim().toLocaleLowerCase();
-		return this.all.filter(({ name, characterName, description }) => `${name}\n${characterName}\n${description}`.toLocaleLowerCase().includes(words));
+		const fits = finder(this.query);
+		return this.all.filter(({ name, characterName, description }) => fits(`${name}\n${characterName}\n${description}`));
 	});
 	readonly own = $derived(this.#shown.filter(({ character }) => character === null));
 	readonly ofCards = $derived(this.#shown.filter(({ character }) => character !== null));
@@ -65,6 +66,14 @@ export class Books {
 			const { about } = await this.api.createLorebook(name);
 			await this.load();
 			this.tab = "entries";
+			await this.open(about.id);
+		});
+
+	/** Copies a book and opens the copy. */
+	duplicate = (id: string): Promise<boolean> =>
+		attempt(this, async () => {
+			const { about } = await this.api.duplicateLorebook(id);
+			await this.load();
 			await this.open(about.id);
 		});
 

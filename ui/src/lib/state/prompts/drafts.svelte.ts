@@ -1,6 +1,8 @@
 import { SvelteMap } from "svelte/reactivity";
-import type { ApiError } from "../../api/generated";
+import type { ApiError, DraftKind } from "../../api/generated";
+import type { Api } from "../api";
 import { attempt } from "../attempt";
+import { KeptForms, type KeptForm } from "../keptForm.svelte";
 
 /** Storage functions for one kind of item, and its editable fields. */
 interface DraftStore<Stored, Fields> {
@@ -9,6 +11,8 @@ interface DraftStore<Stored, Fields> {
 	save: (id: string, fields: Fields) => Promise<Stored>;
 	remove: (id: string) => Promise<void>;
 	fields: (stored: Stored) => Fields;
+	api: Api;
+	kind: DraftKind;
 }
 
 interface Draft<Stored, Fields> {
@@ -27,11 +31,23 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 	readonly dirty = $derived(this.isDirty(this.#current));
 	/** Drafts that are not in the list: new items, and items that were deleted elsewhere. */
 	readonly fresh = $derived([...this.#drafts].filter(([id]) => this.all.every((stored) => stored.id !== id)).map(([id, { fields }]) => ({ id, name: fields.name })));
-	#next = 1;
+	/** Differs between windows, so that their new items have drafts of their own. */
+	#next = Date.now();
+	/** What was typed and not saved, by id. */
+	readonly kept: KeptForms;
+	#restored = false;
 
-	constructor(private readonly store: DraftStore<Stored, Fields>) {}
+	constructor(private readonly store: DraftStore<Stored, Fields>) {
+		this.kept = new KeptForms(store.api, store.kind, "", (id, draft) => this.#drafts.set(id, { was: this.#stored(id), fields: JSON.parse(draft) as Fields }), (error) => (this.failure = error));
+	}
 
-	load = (): Promise<boolean> => attempt(this, async () => this.#show(await this.store.list()));
+	load = (): Promise<boolean> =>
+		attempt(this, async () => {
+			this.#show(await this.store.list());
+			if (this.#restored) return;
+			this.#restored = true;
+			await this.kept.restore((id) => this.#written(id));
+		});
 
 	isOpen = (id: string): boolean => this.#current === id;
 
@@ -42,8 +58,9 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 
 	open(id: string): void {
 		this.failure = null;
-		const was = this.all.find((stored) => stored.id === id);
+		const was = this.#stored(id);
 		if (was && !this.#drafts.has(id)) this.#drafts.set(id, { was, fields: this.store.fields(was) });
+		this.kept.of(id).opened(this.#written(id));
 		this.#current = this.#drafts.has(id) ? id : "";
 	}
 
@@ -55,21 +72,31 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 		const id = `new ${this.#next++}`;
 		this.#drafts.set(id, { was: null, fields });
 		this.open(id);
+		this.kept.of(id).typed(JSON.stringify(fields));
 	}
 
 	duplicate(name: string): void {
 		if (this.editing) this.create({ ...this.editing.fields, name });
 	}
 
+	/** The kept text of the open item. */
+	get keptOpen(): KeptForm | null {
+		return this.kept.get(this.#current);
+	}
+
 	change(fields: Partial<Fields>): void {
 		const { editing } = this;
-		if (editing) this.#drafts.set(this.#current, { ...editing, fields: { ...editing.fields, ...fields } });
+		if (!editing) return;
+		const changed = { ...editing.fields, ...fields };
+		this.#drafts.set(this.#current, { ...editing, fields: changed });
+		this.kept.of(this.#current).typed(JSON.stringify(changed));
 	}
 
 	/** Discards the draft of the open item. */
 	discard(): void {
 		const id = this.#current;
 		this.#drafts.delete(id);
+		void this.kept.of(id).done();
 		this.open(id);
 	}
 
@@ -84,6 +111,7 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 			// Text typed during the request stays in the draft.
 			this.#drafts.set(was.id, { was, fields: now && now !== editing ? now.fields : this.store.fields(was) });
 			if (this.#current === id) this.#current = was.id;
+			await this.kept.of(id).done(JSON.stringify(this.store.fields(was)));
 			this.#show(await this.store.list());
 		});
 
@@ -91,6 +119,7 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 		attempt(this, async () => {
 			await this.store.remove(id);
 			this.#drafts.delete(id);
+			void this.kept.get(id)?.done();
 			if (this.#current === id) this.#current = "";
 			this.#show(await this.store.list());
 		});
@@ -102,6 +131,16 @@ export class Drafts<Stored extends { id: string; name: string }, Fields extends 
 			this.#show(await this.store.list());
 			this.open(stored.id);
 		});
+
+	#stored(id: string): Stored | null {
+		return this.all.find((stored) => stored.id === id) ?? null;
+	}
+
+	/** The stored fields of an item as a draft's text; empty for a new one. */
+	#written(id: string): string {
+		const stored = this.#stored(id);
+		return stored ? JSON.stringify(this.store.fields(stored)) : "";
+	}
 
 	/** Shows the stored items. Drafts without changes are replaced by the stored state. */
 	#show(all: Stored[]): void {

@@ -12,6 +12,8 @@ interface Fields {
 export class Formats extends Drafts<ChatFormat, Fields> {
 	constructor(api: Api) {
 		super({
+			api,
+			kind: "chatFormat",
 			list: () => api.listChatFormats(),
 			save: (id, { name, jinja, stop }) => api.saveChatFormat({ id, name, jinja, stop: read(stop), builtIn: false }),
 			remove: (id) => api.deleteChatFormat(id),

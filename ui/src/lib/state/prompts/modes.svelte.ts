@@ -1,6 +1,7 @@
 import type { ApiError, Mode } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
+import { keptForm, type KeptForm } from "../keptForm.svelte";
 
 /** The modes, and the one being edited. */
 export class Modes {
@@ -11,6 +12,9 @@ export class Modes {
 	editing = $state<{ was: Mode | null; name: string; text: string } | null>(null);
 	readonly dirty = $derived(this.editing !== null && (this.editing.text !== (this.editing.was?.text ?? "") || this.editing.was === null));
 
+	/** What was typed in the open mode and not saved. */
+	kept = $state.raw<KeptForm | null>(null);
+
 	constructor(private readonly api: Api) {}
 
 	load = async (): Promise<void> => {
@@ -20,20 +24,35 @@ export class Modes {
 
 	open(name: string): void {
 		const was = this.all.find((mode) => mode.name === name);
-		if (was) this.editing = { was, name: was.name, text: was.text };
+		if (was) this.#edit(was, was.name, was.text);
 	}
 
-	create = (): void => {
-		this.editing = { was: null, name: "", text: "" };
-	};
+	create = (): void => this.#edit(null, "", "");
+
+	/** Called after each change of the open mode. */
+	typed(): void {
+		if (this.editing) this.kept?.typed(written(this.editing));
+	}
+
+	#edit(was: Mode | null, name: string, text: string): void {
+		this.editing = { was, name, text };
+		const show = (draft: string) => {
+			const kept = JSON.parse(draft) as { name: string; text: string };
+			if (this.editing && this.editing.was?.name === was?.name) [this.editing.name, this.editing.text] = [kept.name, kept.text];
+		};
+		this.kept = keptForm(this.api, { kind: "mode", owner: "", target: was?.name ?? "" }, show, (error) => (this.failure = error));
+		void this.kept.restore(written({ name, text }));
+	}
 
 	save = (): Promise<boolean> =>
 		attempt(this, async () => {
 			const { editing } = this;
 			if (!editing) return;
 			const { name, text } = editing;
+			const { kept } = this;
 			const saved = await this.api.saveMode({ name, text, builtIn: false, changed: false });
 			this.all = await this.api.listModes();
+			await kept?.done(written(saved));
 			this.open(saved.name);
 		});
 
@@ -55,3 +74,5 @@ export class Modes {
 			this.open(mode.name);
 		});
 }
+
+const written = ({ name, text }: { name: string; text: string }): string => JSON.stringify({ name, text });

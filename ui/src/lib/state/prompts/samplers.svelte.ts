@@ -15,6 +15,8 @@ export class Samplers extends Drafts<SamplerPreset, Fields> {
 
 	constructor(private readonly api: Api) {
 		super({
+			api,
+			kind: "sampler",
 			list: () => api.listSamplerPresets(),
 			save: (id, { name, values }) => api.saveSamplerPreset({ id, name, builtIn: false, values }),
 			remove: (id) => api.deleteSamplerPreset(id),

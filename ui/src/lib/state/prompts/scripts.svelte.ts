@@ -1,6 +1,7 @@
 import type { ApiError, RegexScriptRow } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
+import { keptForm, type KeptForm } from "../keptForm.svelte";
 import { enabled, fieldsOf, NEW_SCRIPT, withFields, type ScriptFields } from "./script";
 
 /** The user's regex scripts, and the one being edited. */
@@ -12,6 +13,9 @@ export class Scripts {
 	fields = $state<ScriptFields | null>(null);
 	readonly dirty = $derived(this.row !== null && this.fields !== null && (this.row.id === "" || JSON.stringify(this.fields) !== JSON.stringify(fieldsOf(this.row.json))));
 
+	/** What was typed in the open script and not saved. */
+	kept = $state.raw<KeptForm | null>(null);
+
 	constructor(private readonly api: Api) {}
 
 	load = async (): Promise<void> => {
@@ -21,19 +25,33 @@ export class Scripts {
 
 	open(row: RegexScriptRow): void {
 		[this.row, this.fields] = [row, fieldsOf(row.json)];
+		const show = (draft: string) => {
+			if (this.row?.id === row.id) this.fields = JSON.parse(draft) as ScriptFields;
+		};
+		this.kept = keptForm(this.api, { kind: "script", owner: "", target: row.id }, show, (error) => (this.failure = error));
+		void this.kept.restore(JSON.stringify(this.fields));
+	}
+
+	/** Called after each change of the open script. */
+	typed(): void {
+		if (this.fields) this.kept?.typed(JSON.stringify($state.snapshot(this.fields)));
 	}
 
 	create = (): void => this.open({ id: "", name: "", json: NEW_SCRIPT, enabled: true, problem: null });
 
 	close = (): void => {
-		[this.row, this.fields] = [null, null];
+		void this.kept?.now();
+		[this.row, this.fields, this.kept] = [null, null, null];
 	};
 
 	save = (): Promise<boolean> =>
 		attempt(this, async () => {
-			const { row } = this;
+			const { row, kept } = this;
 			const fields = $state.snapshot(this.fields);
-			if (row && fields) this.open(await this.#put({ ...row, name: fields.name.trim(), json: withFields(row.json, fields) }));
+			if (!row || !fields) return;
+			const saved = await this.#put({ ...row, name: fields.name.trim(), json: withFields(row.json, fields) });
+			await kept?.done(JSON.stringify(fieldsOf(saved.json)));
+			this.open(saved);
 		});
 
 	switch = (row: RegexScriptRow, on: boolean): Promise<boolean> =>

@@ -3,6 +3,7 @@ import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, Templa
 import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
+import { keptForm, type KeptForm } from "../keptForm.svelte";
 
 /** State of one template in the editor: its JSON, problems and preview. */
 export class TemplateEditor {
@@ -21,6 +22,8 @@ export class TemplateEditor {
 	loading = $state(false);
 	saving = $state(false);
 	#saved = $state("");
+	/** What was typed and not saved. */
+	readonly kept: KeptForm;
 	readonly dirty = $derived(this.json !== this.#saved);
 	/** The template has errors, so it can be neither previewed nor saved. */
 	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
@@ -34,29 +37,37 @@ export class TemplateEditor {
 		private readonly api: Api,
 		/** Empty for a new template. */
 		public id: string,
-	) {}
+		/** The target of its draft. */
+		key = id,
+	) {
+		this.kept = keptForm(api, { kind: "template", owner: "", target: key }, (draft) => this.#restore(draft), (error) => (this.failure = error));
+	}
 
 	load = async (): Promise<void> => {
 		this.loading = true;
-		await attempt(this, async () => this.#show(await this.api.getTemplate(this.id)));
+		const loaded = await attempt(this, async () => this.#show(await this.api.getTemplate(this.id)));
 		this.loading = false;
+		if (loaded) await this.kept.restore(this.#saved);
 		await this.check();
 	};
 
 	/** Starts with JSON that is not stored. */
 	begin(summary: TemplateSummary, json: string): void {
 		[this.summary, this.json, this.#saved] = [summary, json, ""];
+		this.kept.typed(json);
 		void this.check();
 	}
 
 	type(json: string): void {
 		this.json = json;
+		this.kept.typed(json);
 		this.#debounce.run(this.check);
 	}
 
 	/** Changes the JSON by the form, and checks it at once. */
 	edit(json: string): Promise<void> {
 		this.json = json;
+		this.kept.typed(json);
 		return this.check();
 	}
 
@@ -114,6 +125,8 @@ export class TemplateEditor {
 			// Text typed during the request stays.
 			if (this.json === json) this.#show(document);
 			else [this.id, this.summary, this.#saved] = [document.summary.id, document.summary, document.json];
+			await this.kept.done(document.json);
+			this.kept.typed(this.json);
 		});
 		this.saving = false;
 		return done;
@@ -124,8 +137,24 @@ export class TemplateEditor {
 		this.#asked++;
 	}
 
+	#restore(draft: string): void {
+		this.json = draft;
+		if (this.summary?.id === "") this.summary = { ...this.summary, ...nameIn(draft) };
+		void this.check();
+	}
+
 	#show({ summary, json }: TemplateDocument): void {
 		[this.id, this.summary, this.json, this.#saved] = [summary.id, summary, json, json];
+	}
+}
+
+/** The name in the JSON of a template, if it can be read. */
+function nameIn(json: string): { name?: string } {
+	try {
+		const { name } = JSON.parse(json) as { name?: unknown };
+		return typeof name === "string" ? { name } : {};
+	} catch {
+		return {};
 	}
 }
 

@@ -4,18 +4,38 @@ import type { ApiError, TemplateDocument, TemplateSummary, VariableDoc } from ".
 import type { Api } from "../api";
 import { child, copy, TemplateEditor } from "./templateEditor.svelte";
 
+/** The keys of templates that are not stored begin with it. */
+const NEW = "new ";
+
 /** Templates being edited. Each keeps its draft until it is saved or discarded. */
 export class TemplateEditors {
 	readonly editors = new SvelteMap<string, TemplateEditor>();
 	current = $state("");
 	variables = $state.raw<VariableDoc[]>([]);
 	readonly editor = $derived(this.editors.get(this.current) ?? null);
-	#new = 1;
+	/** Differs between windows, so that their new templates have drafts of their own. */
+	#new = Date.now();
+	#restored = false;
 
 	constructor(
 		private readonly api: Api,
 		private readonly failed: (error: ApiError) => void,
 	) {}
+
+	/** Shows new templates that were not saved. */
+	async restore(): Promise<void> {
+		if (this.#restored) return;
+		this.#restored = true;
+		const drafts = (await this.api.drafts("template", "").catch(() => null)) ?? [];
+		for (const { place } of drafts) {
+			const key = place.target;
+			if (!key.startsWith(NEW) || this.editors.has(key)) continue;
+			const editor = new TemplateEditor(this.api, "", key);
+			editor.begin({ id: "", name: "", description: "", kind: "roleplay", builtIn: false, changed: false }, "");
+			this.editors.set(key, editor);
+			await editor.kept.restore("");
+		}
+	}
 
 	async open(id: string): Promise<void> {
 		this.current = id;
@@ -62,6 +82,7 @@ export class TemplateEditors {
 	/** Discards the draft of a template. */
 	discard(id: string): void {
 		this.editors.get(id)?.close();
+		void this.editors.get(id)?.kept.done();
 		this.editors.delete(id);
 		if (this.current === id) this.current = "";
 	}
@@ -83,8 +104,8 @@ export class TemplateEditors {
 	async #begin(id: string, write: (document: TemplateDocument) => string, name: string): Promise<void> {
 		try {
 			const document = await this.api.getTemplate(id);
-			const editor = new TemplateEditor(this.api, "");
-			const key = `new ${this.#new++}`;
+			const key = `${NEW}${this.#new++}`;
+			const editor = new TemplateEditor(this.api, "", key);
 			this.editors.set(key, editor);
 			this.current = key;
 			editor.begin({ id: "", name, description: "", kind: document.summary.kind, builtIn: false, changed: false }, write(document));

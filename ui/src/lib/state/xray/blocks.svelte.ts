@@ -1,6 +1,7 @@
 import { SvelteSet } from "svelte/reactivity";
 import type { PromptBlock } from "../../api/generated";
 import { whyCandidate, whyLeftOut } from "../../i18n/reasons";
+import { finder } from "../../text/fold";
 
 /** Filters by what happened to a block. */
 export const FATES = ["all", "kept", "reread", "leftOut"] as const;
@@ -24,8 +25,8 @@ export class BlockList {
 	readonly count: Record<Fate, number> = $derived.by(() => counted(this.#all));
 	readonly found: KindCount[] = $derived.by(() => kindsOf(this.#all));
 	readonly shown: PromptBlock[] = $derived.by(() => {
-		const words = this.query.trim().toLocaleLowerCase();
-		return this.#all.filter((block) => matches(block, this.fate) && this.#ofKind(block) && contains(block, words));
+		const fits = finder(this.query);
+		return this.#all.filter((block) => matches(block, this.fate) && this.#ofKind(block) && fits(wordsOf(block)));
 	});
 
 	constructor(private readonly blocks: () => PromptBlock[]) {}
@@ -64,9 +65,10 @@ function matches(block: PromptBlock, fate: Fate): boolean {
 	}
 }
 
-function contains(block: PromptBlock, words: string): boolean {
+/** Everything that a search in the blocks finds. */
+function wordsOf(block: PromptBlock): string {
 	const { source, text, sourceText } = block;
-	return words === "" || [source, whyCandidate(block), whyLeftOut(block), text, sourceText ?? ""].join("\n").toLocaleLowerCase().includes(words);
+	return [source, whyCandidate(block), whyLeftOut(block), text, sourceText ?? ""].join("\n");
 }
 
 function counted(blocks: PromptBlock[]): Record<Fate, number> {

@@ -54,7 +54,11 @@ fn converts_flat_form() {
     let loaded = from_json(&flat.to_string()).unwrap();
     assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
     let resolved = resolve(&loaded.template, &TemplateLibrary::default()).unwrap();
-    let composed = of(&resolved, mira().text("rating", "T"), &[]);
+    let quiet = of(&resolved, mira(), &[]);
+    assert_eq!((quiet.flow(SectionRole::User), quiet.flow(SectionRole::Assistant)), (String::new(), String::new()));
+    let composed = of(&resolved, mira().text("rating", "T"), &[Flag::Assist]);
+    let roles: Vec<_> = composed.sections.iter().map(|section| section.role).collect();
+    assert_eq!(roles, [SectionRole::System, SectionRole::User, SectionRole::Assistant]);
     assert_eq!(composed.flow(SectionRole::System), "You are Mira.\nHello\nthere.\n\nContent: T");
     assert_eq!(composed.flow(SectionRole::User), "Tom is here.");
     assert_eq!(composed.flow(SectionRole::Assistant), "I am Mira.");

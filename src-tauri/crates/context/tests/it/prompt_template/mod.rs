@@ -182,6 +182,41 @@ fn composes_documented_sms_template() {
     Content rating: T (PG-13), for teenagers.
     ");
     insta::assert_snapshot!(composed.flow(SectionRole::Assistant), @"Mira (female).");
+    let roles: Vec<_> = composed.sections.iter().map(|section| section.role).collect();
+    let introductions = roles.iter().position(|role| *role != SectionRole::System).unwrap();
+    assert_eq!(roles[introductions..], [SectionRole::User, SectionRole::Assistant]);
+    let given = full().text("rating", "");
+    let quiet = of(&sms, given, &[]);
+    assert!(quiet.sections.iter().all(|section| section.role == SectionRole::System));
+    assert!(!quiet.flow(SectionRole::System).contains("Content rated"));
+}
+
+/// Texts that `roles` gives the persona and the character follow the system text, in every form.
+#[test]
+fn role_texts_are_introductions() {
+    let template = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "mine", "name": "Mine",
+        "extends": "base-roleplay", "roles": {
+            "user": {"lines": ["U INTRO ${persona.name}"], "sections": ["persona"]},
+            "assistant": {"lines": ["A INTRO ${character.name}"], "sections": ["description"]}}});
+    let template = from_json(&template.to_string()).unwrap().template;
+    let resolved = resolve(&template, built_in().unwrap()).unwrap();
+    let composed = of(&resolved, full(), &[Flag::Assist]);
+    let head = composed.sections.iter().filter(|section| section.placement == SectionPlacement::Head);
+    let spoken: Vec<_> = head.skip_while(|section| section.role == SectionRole::System).collect();
+    let names: Vec<_> = spoken.iter().map(|section| section.name.as_str()).collect();
+    assert_eq!(names, ["role.user", "persona", "role.assistant", "description"]);
+    let quiet = of(&resolved, full(), &[]);
+    assert!(quiet.sections.iter().all(|section| section.role == SectionRole::System));
+}
+
+#[test]
+fn variables_of_the_source_documents_have_values() {
+    let template =
+        template(json!([{"name": "a", "lines": ["${system.personality.summary}", "${system.personality.casual}",
+        "${system.speechPattern}", "Mood: ${system.emotionalTendency}"]}]));
+    let composed = of(&template, mira().text("character.mood", "calm"), &[]);
+    let lines = composed.sections[0].text.lines().count();
+    assert_eq!(lines, 4, "{}", composed.sections[0].text);
 }
 
 #[test]

@@ -247,6 +247,8 @@ fn any_said() -> impl Strategy<Value = ChatFileMessage> {
                 by,
                 hidden: apart == 2,
                 note,
+                event: false,
+                pictures: Vec::new(),
                 versions,
                 selected,
                 unused_fields: Map::new(),

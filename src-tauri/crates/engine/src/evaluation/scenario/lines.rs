@@ -16,6 +16,7 @@ use crate::turn::commands::CommandMessage;
 use crate::turn::commands::obey;
 use crate::turn::generation::PreparedTurn;
 use crate::turn::inputs::Aim;
+use crate::turn::send::Sender;
 use crate::turn::target::Target;
 
 /// Number of messages in one transaction.
@@ -36,7 +37,7 @@ impl Line {
         }
         if message.role == Role::User {
             let (id, text, now) = (message.id, message.text(), message.created);
-            obey(store, &CommandMessage { chat, persona, message: id, text, now })?;
+            obey(store, &CommandMessage { chat, persona, message: id, text, now, limited: false })?;
         }
         Ok(())
     }
@@ -94,7 +95,8 @@ impl Stage {
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
         let chat = self.engine.library.chat(chat).await?;
-        let sent = self.engine.turns.commit(&chat, text, Vec::new(), MessageSource::Typed).await?;
+        let sender = Sender { source: MessageSource::Typed, limited: false };
+        let sent = self.engine.turns.commit(&chat, text, Vec::new(), sender).await?;
         self.known.call(name.clone(), sent.id);
         let PreparedTurn { answerer, turn: activated, made } =
             self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;

@@ -81,7 +81,7 @@ impl SillyTavernFolder {
         for (name, why) in LEFT {
             let count = tavern.entries(name).len();
             if count > 0 {
-                tavern.leave(name.to_owned(), format!("{count} files skipped: {why}"));
+                tavern.leave(name.to_owned(), format!("{}: {why}", files_skipped(count)));
             }
         }
         Ok(tavern)
@@ -196,6 +196,14 @@ impl SillyTavernFolder {
 /// SillyTavern's settings, which also contain personas, tags and bindings.
 pub(crate) const SETTINGS: &str = "settings.json";
 const OUTSIDE: &str = "it is a link that leads outside the folder, or nowhere";
+
+/// The beginning of a line of the report.
+pub(crate) fn files_skipped(count: usize) -> String {
+    match count {
+        1 => "1 file skipped".to_owned(),
+        count => format!("{count} files skipped"),
+    }
+}
 
 /// Whether the OS created the file.
 fn is_leftover(name: &str) -> bool {

@@ -31,19 +31,19 @@ const NAMED: usize = 8;
 const MAX_GROUP: usize = 4 << 20;
 /// Folder of the group chats. It precedes the names of their sources, because another chat may have the same file
 /// name.
-const FOLDER: &str = "group chats";
+pub(crate) const FOLDER: &str = "group chats";
 
 /// A group file. It identifies members by the names of their picture files.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct GroupFile {
-    name: String,
-    members: Vec<String>,
+pub(crate) struct GroupFile {
+    pub(crate) name: String,
+    pub(crate) members: Vec<String>,
     muted: Vec<String>,
     /// Stems of the group's chat files.
-    chats: Vec<String>,
+    pub(crate) chats: Vec<String>,
     world: Option<String>,
-    scenario: String,
-    settings: GroupSettings,
+    pub(crate) scenario: String,
+    pub(crate) settings: GroupSettings,
 }
 
 /// Fields of a group file that this app uses. The others are kept.
@@ -87,7 +87,7 @@ fn settings(value: &Value) -> GroupSettings {
 }
 
 impl GroupFile {
-    fn read(value: &Value) -> Self {
+    pub(crate) fn read(value: &Value) -> Self {
         let texts = |key: &str| -> Vec<String> {
             let all = value.get(key).and_then(Value::as_array).into_iter().flatten();
             all.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -113,7 +113,7 @@ impl GroupFile {
     }
 
     /// The settings, with what an export needs to name the same group again.
-    fn keeping(&self, missing: Vec<String>) -> GroupSettings {
+    pub(crate) fn keeping(&self, missing: Vec<String>) -> GroupSettings {
         let missing_muted = missing.iter().filter(|file| self.muted.contains(file)).cloned().collect();
         let kept = ImportedGroup { name: self.name.clone(), missing, missing_muted };
         let mut foreign: serde_json::Map<String, Value> =
@@ -135,7 +135,11 @@ impl GroupFile {
         }
         let names = missing.iter().take(NAMED).map(|chat| format!("{chat}.jsonl")).collect::<Vec<_>>().join(", ");
         let count = missing.len();
-        (count > 0).then(|| format!("{count} chats that this group names are not in the folder: {names}"))
+        match count {
+            0 => None,
+            1 => Some(format!("1 chat that this group names is not in the folder: {names}")),
+            count => Some(format!("{count} chats that this group names are not in the folder: {names}")),
+        }
     }
 
     /// A group whose own file is missing. All speakers are members.
@@ -277,7 +281,7 @@ impl Imports {
     }
 
     /// Stores how the members of an imported group take turns, who is muted, and the scenario of the group.
-    async fn keep_group(
+    pub(crate) async fn keep_group(
         &self,
         chat: ChatId,
         settings: GroupSettings,
@@ -306,18 +310,19 @@ impl Imports {
 }
 
 /// Participants of a chat that are in the library.
-struct Participants {
-    members: Vec<CharacterId>,
+#[derive(Default)]
+pub(crate) struct Participants {
+    pub(crate) members: Vec<CharacterId>,
     /// Characters by picture file and by name.
-    voices: HashMap<String, CharacterId>,
-    muted: Vec<CharacterId>,
+    pub(crate) voices: HashMap<String, CharacterId>,
+    pub(crate) muted: Vec<CharacterId>,
     /// Files of members that are not in the library, or too many.
-    missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Participants {
     /// Names of speakers who are not in the library.
-    fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
+    pub(crate) fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
         let mut names = Vec::new();
         for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character && !said.name.is_empty()) {
             let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(&composed(voice)));
@@ -329,8 +334,8 @@ impl Participants {
     }
 }
 
-fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
-    let mut part = Participants { members: Vec::new(), voices: HashMap::new(), muted: Vec::new(), missing: Vec::new() };
+pub(crate) fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
+    let mut part = Participants::default();
     for file in &group.members {
         match cast.get(&stem(Path::new(file))) {
             Some(id) if part.members.contains(id) => _ = part.voices.insert(file.clone(), *id),

@@ -13,7 +13,7 @@ use crate::base::files::read_capped;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
-use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
+use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, files_skipped, stem};
 use crate::library::card_assets::{NewAsset, ending, mime};
 use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
 
@@ -57,7 +57,10 @@ impl Imports {
             let (place, count) = (format!("characters/{folder}"), files.len());
             match cast.get(&composed(&folder)) {
                 Some(id) => self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report).await?,
-                None => tavern.leave(place, format!("{count} files skipped: no imported character has this file name")),
+                None => {
+                    let skipped = files_skipped(count);
+                    tavern.leave(place, format!("{skipped}: no imported character has this file name"));
+                }
             }
             run.step();
         }

@@ -1,38 +1,25 @@
-//! Imports what SillyTavern's settings contain or select: personas, regex scripts, and the presets in use.
+//! Imports what SillyTavern's settings contain: personas and regex scripts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use context::convert::convert;
 use domain::lorebook::Binding;
 use domain::{PersonaId, lenient_json};
 use serde_json::Value;
-use store::PresetKind;
 
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
-use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name, stem};
+use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::persona_details::persona_place;
 use crate::import::sillytavern::worlds::Wishes;
 use crate::library::personas::new_persona;
 
 /// Maximum size of the settings file, in bytes.
-const MAX_SETTINGS: usize = 32 << 20;
+pub(crate) const MAX_SETTINGS: usize = 32 << 20;
 /// Maximum number of personas.
 const MAX_PERSONAS: usize = 500;
-
-/// Folders of presets, and the JSON pointer to the name of the one in use.
-pub(crate) const PRESETS: [(&str, &str); 7] = [
-    ("TextGen Settings", "/textgenerationwebui_settings/preset"),
-    ("OpenAI Settings", "/oai_settings/preset_settings_openai"),
-    ("instruct", "/power_user/instruct/preset"),
-    ("context", "/power_user/context/preset"),
-    ("sysprompt", "/power_user/sysprompt/name"),
-    ("KoboldAI Settings", "/kai_settings/preset_settings"),
-    ("NovelAI Settings", "/nai_settings/preset_settings_novel"),
-];
 
 impl Imports {
     /// Imports the personas with new names.
@@ -75,7 +62,11 @@ impl Imports {
             }
         }
         if !tavern.avatars.is_empty() && !run.cancelled() {
-            let reason = format!("files skipped: {}; they belong to no persona", tavern.avatars.len());
+            let count = tavern.avatars.len();
+            let reason = match count {
+                1 => "1 picture was skipped, because it belongs to no persona".to_owned(),
+                count => format!("{count} pictures were skipped, because they belong to no persona"),
+            };
             report.skipped.push(Skipped { id: String::new(), file: "User Avatars".into(), reason });
         }
         let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
@@ -144,61 +135,6 @@ impl Imports {
         let text = serde_json::to_string(&fresh).map_err(|error| internal(&error.to_string()))?;
         report.imported.extend(self.import_preset(SETTINGS, text.as_bytes()).await?.unwrap_or_default());
         Ok(())
-    }
-
-    /// Imports only the presets in use, because the same folders contain some two hundred that ship with SillyTavern.
-    pub(crate) async fn import_presets_of(
-        &self,
-        tavern: &mut SillyTavernFolder,
-        settings: &Value,
-        run: &mut ImportRun,
-        report: &mut ImportReport,
-    ) -> ApiResult<()> {
-        for (folder, place) in PRESETS {
-            if run.cancelled() {
-                break;
-            }
-            let in_use = settings.pointer(place).and_then(Value::as_str).unwrap_or_default();
-            let (used, others): (Vec<_>, Vec<_>) =
-                tavern.presets(folder).into_iter().partition(|file| stem(file) == composed(in_use));
-            for file in used {
-                self.import_preset_in_use(&file, report).await?;
-            }
-            if !others.is_empty() {
-                let reason =
-                    format!("files skipped, not in use: {}; import the ones you want individually", others.len());
-                report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
-            }
-            run.step();
-        }
-        Ok(())
-    }
-
-    async fn import_preset_in_use(&self, file: &Path, report: &mut ImportReport) -> ApiResult<()> {
-        if self.has_preset(file.to_owned()).await? {
-            let reason = "it was imported before".to_owned();
-            report.skipped.push(Skipped { id: String::new(), file: file_name(file), reason });
-            return Ok(());
-        }
-        self.import_path(file, false, report).await
-    }
-
-    /// Whether the same file was imported before as a template or chat format, or a sampler preset has its name.
-    async fn has_preset(&self, file: PathBuf) -> ApiResult<bool> {
-        let name = stem(&file);
-        let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_SETTINGS, "a preset")).await;
-        let Ok(bytes) = read.map_err(|_| internal("a file could not be read"))? else { return Ok(false) };
-        let text = lenient_json::clean(&bytes).map(|clean| clean.text.into_owned()).unwrap_or_default();
-        let samplers = convert(&name, &text).ok().and_then(|converted| converted.sampling);
-        if samplers.is_some_and(|one| !one.values.is_empty()) {
-            let known = self.config().list_sampler_presets().await?;
-            return Ok(known.iter().any(|known| !known.built_in && known.name == name));
-        }
-        let kinds = [PresetKind::Template, PresetKind::ChatFormat];
-        let stored =
-            self.base().store().read(move |store| kinds.iter().map(|kind| store.presets().list(*kind)).collect());
-        let stored: Vec<Vec<store::Preset>> = stored.await?;
-        Ok(stored.iter().flatten().any(|preset| preset.source.as_deref() == Some(text.as_str())))
     }
 }
 

@@ -11,6 +11,22 @@ const MOST: usize = 100;
 /// Maximum length of a tag, in characters.
 const LONGEST: usize = 100;
 
+/// Names of tags by their ids, in which the filters of lorebooks are written.
+pub(crate) type TagNames = HashMap<String, String>;
+
+/// Reads the names of the tags.
+pub(crate) fn tag_names(settings: &Value) -> TagNames {
+    let mut names = TagNames::new();
+    for tag in settings.get("tags").and_then(Value::as_array).into_iter().flatten() {
+        let text = |key: &str| tag.get(key).and_then(Value::as_str).map(str::trim);
+        let name = text("name").filter(|name| !name.is_empty() && name.chars().count() <= LONGEST);
+        if let (Some(id), Some(name)) = (text("id"), name) {
+            names.insert(id.to_owned(), name.to_owned());
+        }
+    }
+    names
+}
+
 /// Names of tags by character file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tags(HashMap<String, Vec<String>>);
@@ -18,18 +34,11 @@ pub(crate) struct Tags(HashMap<String, Vec<String>>);
 impl Tags {
     /// Reads the tags (`tags`) and the characters they belong to (`tag_map`).
     pub(crate) fn of(settings: &Value) -> Self {
-        let mut names = HashMap::new();
-        for tag in settings.get("tags").and_then(Value::as_array).into_iter().flatten() {
-            let text = |key: &str| tag.get(key).and_then(Value::as_str).map(str::trim);
-            let name = text("name").filter(|name| !name.is_empty() && name.chars().count() <= LONGEST);
-            if let (Some(id), Some(name)) = (text("id"), name) {
-                names.insert(id, name);
-            }
-        }
+        let names = tag_names(settings);
         let given = settings.get("tag_map").and_then(Value::as_object).into_iter().flatten();
         let given = given.map(|(file, ids)| {
             let ids = ids.as_array().into_iter().flatten().filter_map(Value::as_str);
-            let tags = ids.filter_map(|id| names.get(id)).take(MOST).map(|&name| name.to_owned());
+            let tags = ids.filter_map(|id| names.get(id)).take(MOST).cloned();
             (composed(file), tags.collect())
         });
         Self(given.collect())

@@ -1,5 +1,5 @@
 //! Imports a SillyTavern folder: cards with their tags and tag folders, chats, group chats, lorebooks, personas, regex
-//! scripts and the presets in use. The report lists everything that is skipped.
+//! scripts and the user's presets, of which those in use are chosen. The report lists everything that is skipped.
 //!
 //! The import can be cancelled, and the process can be killed, at any time. Each card and each chat is stored
 //! completely or not at all, and the next run imports what is missing.
@@ -19,8 +19,9 @@ use crate::import::chats::{ChatRead, not_taken, read_chat};
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name};
-use crate::import::sillytavern::settings::{PRESETS, personas, settings};
-use crate::import::sillytavern::tags::Tags;
+use crate::import::sillytavern::presets_in_use::PRESETS;
+use crate::import::sillytavern::settings::{personas, settings};
+use crate::import::sillytavern::tags::{Tags, tag_names};
 use crate::import::sillytavern::worlds::{Wishes, metadata};
 
 /// Result of reading a chat file.
@@ -62,6 +63,7 @@ impl Imports {
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
         report.cancelled = run.cancelled();
+        report.clean_names();
         self.store_report(&report).await;
         run.end(&report);
         Ok(report)
@@ -88,19 +90,22 @@ impl Imports {
         self.import_groups_of(tavern, &cast, &mut wishes, run, &mut report).await?;
         wishes.of_settings(settings, &cast);
         run.enter(ImportStage::Lorebooks);
-        self.import_worlds_of(&tavern.worlds, wishes, run, &mut report).await?;
+        self.import_worlds_of(&tavern.worlds, &tag_names(settings), wishes, run, &mut report).await?;
         run.enter(ImportStage::Presets);
         if !run.cancelled() {
             self.import_scripts_of(settings, &mut report).await?;
             self.import_folder_settings(settings, &cast, &mut report).await?;
         }
-        self.import_presets_of(tavern, settings, run, &mut report).await?;
+        let in_use = self.import_presets_of(tavern, settings, run, &mut report).await?;
         for file in &tavern.quick_replies {
             if run.cancelled() {
                 break;
             }
             self.import_path(file, false, &mut report).await?;
             run.step();
+        }
+        if !run.cancelled() {
+            self.use_presets(in_use, settings, &mut report).await?;
         }
         run.enter(ImportStage::Pictures);
         self.import_faces_of(tavern, &cast, run, &mut report).await?;

@@ -16,6 +16,7 @@ use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{composed, file_name, stem};
+use crate::import::sillytavern::tags::TagNames;
 use crate::library::characters::card_of;
 
 /// Maximum size of the first line of a chat file, in bytes.
@@ -55,6 +56,7 @@ impl Imports {
     pub(crate) async fn import_worlds_of(
         &self,
         files: &[PathBuf],
+        tags: &TagNames,
         wishes: Wishes,
         run: &mut ImportRun,
         report: &mut ImportReport,
@@ -64,7 +66,7 @@ impl Imports {
             if run.cancelled() {
                 break;
             }
-            if let Some(book) = self.import_world(file, report).await? {
+            if let Some(book) = self.import_world(file, tags, report).await? {
                 worlds.insert(stem(file), book);
             }
             run.step();
@@ -72,7 +74,12 @@ impl Imports {
         self.grant(&worlds, wishes, run, report).await
     }
 
-    async fn import_world(&self, file: &Path, report: &mut ImportReport) -> ApiResult<Option<LorebookId>> {
+    async fn import_world(
+        &self,
+        file: &Path,
+        tags: &TagNames,
+        report: &mut ImportReport,
+    ) -> ApiResult<Option<LorebookId>> {
         let (name, path) = (file_name(file), file.to_owned());
         let read = tokio::task::spawn_blocking(move || read_capped(&path, lorebook::MAX_FILE, "a lorebook"));
         let bytes = match read.await.map_err(|_| internal("a file could not be read"))? {
@@ -90,7 +97,7 @@ impl Imports {
             report.skipped.push(Skipped { id: known.id.to_string(), file: name, reason });
             return Ok(Some(known.id));
         }
-        let brought = self.import_lorebook(&name, &bytes, Some(stem(file)), report).await?;
+        let brought = self.import_world_book(&name, &bytes, (stem(file), tags), report).await?;
         if brought.is_none() {
             let reason = "this is not a readable lorebook".into();
             report.refused.push(Refused { file: name, kind: "malformed".into(), reason });

@@ -9,13 +9,25 @@ use serde::Deserialize;
 use crate::api::{self, Fits};
 use crate::base::error::{ApiResult, not_found};
 use crate::settings::handle::Configuration;
-use crate::settings::hub::{fit_report, search};
+use crate::settings::hub::{fit_report, memory_speed, search};
 use local::library::default_context;
 use provider::hub::names::bits_per_weight;
 
-/// Size of the weights up to which a model without a GPU answers faster than people read: memory of a usual computer
-/// gives about 30 GB each second, and every token reads all weights once.
-const QUICK: u64 = 6_000_000_000;
+/// Tokens per second at which a model writes about as fast as people read.
+const QUICK: f64 = 7.0;
+/// The share of the memory's speed that a model uses.
+const USED_SPEED: f64 = 0.8;
+
+/// What decides how well a model runs on this machine.
+#[derive(Debug, Clone, Copy)]
+struct Machine {
+    /// Memory for models in bytes, if known.
+    available: Option<u64>,
+    /// The part of it on graphics cards.
+    graphics: u64,
+    /// Bytes that the processor gets from memory each second.
+    memory_speed: u64,
+}
 
 #[derive(Deserialize)]
 struct Catalogue {
@@ -75,9 +87,20 @@ impl CatalogueEntry {
         (self.bytes() as f64 * share) as u64
     }
 
-    /// Answers faster than people read: each token reads few weights, or all are in the memory of graphics cards.
-    fn is_quick(&self, graphics: u64) -> bool {
-        self.bytes_per_token() <= QUICK || graphics > 0 && self.fits(Some(graphics)) != Fits::No
+    /// Estimated tokens per second, because each token reads its weights once; `None` if graphics cards hold them all.
+    fn tokens_per_second(&self, machine: Machine) -> Option<f64> {
+        let on_cards = machine.graphics > 0 && self.fits(Some(machine.graphics)) != Fits::No;
+        let used = machine.memory_speed as f64 * USED_SPEED;
+        (!on_cards).then(|| used / self.bytes_per_token().max(1) as f64)
+    }
+
+    fn is_quick(&self, machine: Machine) -> bool {
+        self.tokens_per_second(machine).is_none_or(|speed| speed >= QUICK)
+    }
+
+    /// Writes hundreds of tokens of thoughts before the first visible word.
+    fn thinks(&self) -> bool {
+        self.notes.iter().any(|note| note == "thinks")
     }
 
     /// Weights in billions of a model without experts that writes about as well. The geometric mean of all and the active
@@ -94,7 +117,9 @@ impl Configuration {
         let page =
             |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
         let graphics = graphics_memory(&self.local().current_devices().await);
-        let mut all = suggestions(self.model_memory().await, graphics, page);
+        let memory_speed = tokio::task::spawn_blocking(memory_speed::bytes_per_second).await.unwrap_or_default();
+        let machine = Machine { available: self.model_memory().await, graphics, memory_speed };
+        let mut all = suggestions(machine, page);
         let models = self.base().store().read(|store| store.models().list()).await?;
         for model in &mut all {
             model.installed = models.iter().any(|known| comes_from(&known.path, &model.repo));
@@ -105,16 +130,16 @@ impl Configuration {
     /// Downloads a model of the catalogue, and makes it the default afterwards.
     ///
     /// # Errors
-    /// `NotFound`; `Provider` if the hub does not answer.
+    /// `NotFound`; `BadInput` if the hub no longer has the file; `Provider` if the hub does not answer.
     pub(crate) async fn download_suggestion(&self, id: String) -> ApiResult<api::Download> {
         let entry = CATALOGUE.iter().find(|entry| entry.id == id).ok_or_else(|| not_found("model"))?;
         let (_, repository) = self.repository(&entry.repo).await?;
-        let models = || repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
-        let named = models().find(|file| file.quantisation == Some(entry.quantisation()));
-        let available = self.model_memory().await;
-        let file = named.or_else(|| search::recommended(&repository, available));
-        let path = file.map(|file| file.path().to_owned()).ok_or_else(|| not_found("model file"))?;
-        self.start_download(entry.repo.clone(), path, None, true).await
+        let mut models =
+            repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
+        // Another file may have twice the size, so the user chooses it.
+        let named = models.find(|file| file.quantisation == Some(entry.quantisation()));
+        let file = named.ok_or_else(|| search::no_such_file(&entry.name, entry.quantisation(), &repository))?;
+        self.start_download(entry.repo.clone(), file.path().to_owned(), None, true).await
     }
 }
 
@@ -123,27 +148,30 @@ fn comes_from(path: &str, repo: &str) -> bool {
     Path::new(path).parent().is_some_and(|folder| folder.ends_with(repo))
 }
 
-/// `available` is the memory for models, and `graphics` the part of it on graphics cards, in bytes.
-fn suggestions(available: Option<u64>, graphics: u64, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
-    let comfortable = |entry: &&CatalogueEntry| entry.fits(available) == Fits::Yes && entry.is_quick(graphics);
+/// The whole catalogue. The best is the one that writes best among those that fit and answer quickly. If none is quick, it is
+/// the quickest that fits.
+fn suggestions(machine: Machine, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
+    let fitting = || CATALOGUE.iter().filter(|entry| entry.fits(machine.available) == Fits::Yes && !entry.thinks());
     let by_quality =
         |a: &&CatalogueEntry, b: &&CatalogueEntry| a.comparable_billions().total_cmp(&b.comparable_billions());
-    let best = CATALOGUE.iter().filter(comfortable).max_by(by_quality);
+    let quick = fitting().filter(|entry| entry.is_quick(machine)).max_by(by_quality);
+    let best = quick.or_else(|| fitting().min_by_key(|entry| entry.bytes_per_token()));
     let best = best.map(|entry| entry.id.as_str());
-    let mut all: Vec<_> = CATALOGUE.iter().map(|entry| shown(entry, available, best, &page)).collect();
+    let mut all: Vec<_> = CATALOGUE.iter().map(|entry| shown(entry, machine, best, &page)).collect();
     all.sort_by(|a, b| b.best.cmp(&a.best).then(a.billions.total_cmp(&b.billions)));
     all
 }
 
 fn shown(
     entry: &CatalogueEntry,
-    available: Option<u64>,
+    machine: Machine,
     best: Option<&str>,
     page: &impl Fn(&str) -> String,
 ) -> api::SuggestedModel {
     api::SuggestedModel {
         bytes: entry.bytes(),
-        fits: entry.fits(available),
+        fits: entry.fits(machine.available),
+        tokens_per_second: entry.tokens_per_second(machine),
         best: best == Some(entry.id.as_str()),
         installed: false,
         page: page(&entry.repo),
@@ -168,6 +196,11 @@ mod tests {
     use std::collections::HashSet;
 
     const GB: u64 = 1_000_000_000;
+
+    /// A machine by its gigabytes of memory, of graphics memory, and of speed.
+    fn machine(memory: u64, graphics: u64, speed: u64) -> Machine {
+        Machine { available: Some(memory * GB), graphics: graphics * GB, memory_speed: speed * GB }
+    }
 
     #[test]
     fn every_catalogue_entry_states_its_licence() {
@@ -197,7 +230,7 @@ mod tests {
 
     #[test]
     fn best_suggestion_is_the_largest_comfortable_one() {
-        let at = |gigabytes: u64| suggestions(Some(gigabytes * GB), 0, |_| String::new());
+        let at = |gigabytes: u64| suggestions(machine(gigabytes, 0, 45), |_| String::new());
         let best = |gigabytes| at(gigabytes).into_iter().find(|model| model.best);
         assert!(best(1).is_none_or(|model| model.billions < 1.0));
         let (small, large) = (best(4).unwrap().billions, best(16).unwrap().billions);
@@ -207,13 +240,27 @@ mod tests {
         assert!(most.billions > 25.0 && most.active_billions.unwrap() < 4.0, "{}", most.id);
         assert!(at(16)[0].best && at(16).iter().filter(|model| model.best).count() == 1);
         assert!(at(2).iter().any(|model| model.fits == Fits::No));
-        assert!(suggestions(None, 0, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+        let unknown = Machine { available: None, ..machine(0, 0, 45) };
+        assert!(suggestions(unknown, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+    }
+
+    #[test]
+    fn slow_memory_suggests_what_still_answers_quickly() {
+        for (speed, memory) in [(6, 8), (11, 8), (11, 64), (25, 16), (45, 64), (90, 64)] {
+            let all = suggestions(machine(memory, 0, speed), |_| String::new());
+            let best = all.iter().find(|model| model.best).unwrap();
+            let tokens = best.tokens_per_second.unwrap();
+            assert!(tokens >= QUICK, "{} writes {tokens} tokens/s at {speed} GB/s", best.id);
+            assert!(!best.notes.iter().any(|note| note == "thinks"), "{} thinks first", best.id);
+        }
+        let slowest = suggestions(machine(8, 0, 1), |_| String::new());
+        assert!(slowest[0].best && slowest[0].billions < 1.0, "{}: the quickest", slowest[0].id);
     }
 
     #[test]
     fn graphics_card_makes_larger_models_quick() {
         let best = |graphics: u64| {
-            let all = suggestions(Some((16 + graphics) * GB), graphics * GB, |_| String::new());
+            let all = suggestions(machine(16 + graphics, graphics, 45), |_| String::new());
             all.into_iter().find(|model| model.best).unwrap()
         };
         let (without, with) = (best(0), best(24));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use provider::hub::names::{RepoId, safe_name};
+use provider::hub::names::{RepoId, safe_name, safe_name_with_folder};
 use provider::hub::{HubFile, RemoteFile, Repository};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -16,6 +16,9 @@ pub(crate) struct JobFile {
     pub(crate) bytes: Option<u64>,
     /// SHA-256 in lower-case hexadecimal, as the hub states it.
     pub(crate) sha256: Option<String>,
+    /// Another file of the repository has the same name, so the name on this machine begins with the folder.
+    #[serde(default)]
+    pub(crate) with_folder: bool,
     /// This download has put the complete file in its place.
     #[serde(default)]
     pub(crate) done: bool,
@@ -53,6 +56,24 @@ pub(crate) struct DownloadJob {
     pub(crate) stop: JobStop,
 }
 
+impl JobFile {
+    fn new(part: &RemoteFile, repository: &Repository) -> Self {
+        let mut all = repository.files.iter().flat_map(|file| &file.parts);
+        Self {
+            with_folder: all.any(|other| other.path != part.path && safe_name(&other.path) == safe_name(&part.path)),
+            path: part.path.clone(),
+            bytes: part.bytes,
+            sha256: part.sha256.clone(),
+            done: false,
+        }
+    }
+
+    /// Its name on this machine. Its name on the hub is only a hint.
+    fn name(&self) -> String {
+        if self.with_folder { safe_name_with_folder(&self.path) } else { safe_name(&self.path) }
+    }
+}
+
 impl DownloadJob {
     pub(crate) fn new(
         (id, created): (Uuid, Timestamp),
@@ -71,7 +92,7 @@ impl DownloadJob {
             repo: repository.model.repo.to_string(),
             revision: repository.revision.clone(),
             licence: repository.model.licence.clone(),
-            files: parts.map(job_file).collect(),
+            files: parts.map(|part| JobFile::new(part, repository)).collect(),
             model_files: file.parts.len(),
             folder: folder.to_string_lossy().into_owned(),
             makes_default: false,
@@ -83,19 +104,19 @@ impl DownloadJob {
         RepoId::parse(&self.repo)
     }
 
-    /// The path of the complete file. Its name on the hub is only a hint.
+    /// The path of the complete file.
     pub(crate) fn place(&self, file: &JobFile) -> PathBuf {
-        Path::new(&self.folder).join(safe_name(&file.path))
+        Path::new(&self.folder).join(file.name())
     }
 
     /// The path of a file until it is complete.
     pub(crate) fn part(&self, file: &JobFile) -> PathBuf {
-        Path::new(&self.folder).join(format!("{}.part", safe_name(&file.path)))
+        Path::new(&self.folder).join(format!("{}.part", file.name()))
     }
 
     /// Name of the model file on this machine.
     pub(crate) fn name(&self) -> String {
-        self.files.first().map(|file| safe_name(&file.path)).unwrap_or_default()
+        self.files.first().map(JobFile::name).unwrap_or_default()
     }
 
     /// Size of all files; `None` if one is unknown.
@@ -114,8 +135,4 @@ impl DownloadJob {
         let first = |job: &Self| job.files.first().map(|file| file.path.clone());
         (&self.hub, &self.repo, first(self)) == (&other.hub, &other.repo, first(other))
     }
-}
-
-fn job_file(part: &RemoteFile) -> JobFile {
-    JobFile { path: part.path.clone(), bytes: part.bytes, sha256: part.sha256.clone(), done: false }
 }

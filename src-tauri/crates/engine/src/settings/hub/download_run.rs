@@ -331,6 +331,11 @@ fn fault(error: DownloadError) -> Fault {
             hint: "Check the network. The download resumes where it stopped.".into(),
             after: None,
         },
+        DownloadError::Expired { .. } => Fault::Retry {
+            reason: "The link to the file has expired.".into(),
+            hint: "The download gets a new link from the hub, and resumes where it stopped.".into(),
+            after: None,
+        },
         DownloadError::Full { .. } => Fault::Final {
             reason: "The disk is full. What was downloaded is deleted.".into(),
             hint: "Free some space, or choose another download folder, then try again.".into(),

@@ -66,15 +66,18 @@ impl Configuration {
     /// # Errors
     /// `BadInput` if it cannot be sent; `Keychain`.
     pub(crate) async fn set_hub_token(&self, token: String) -> ApiResult<api::HubSettings> {
-        let token = token.trim().to_owned();
-        if token.len() > 500 || token.chars().any(|letter| !letter.is_ascii_graphic()) {
-            return Err(bad_input(
-                "This is not an access token.",
-                "Copy the whole token from the hub's settings page.",
-            ));
-        }
-        self.keep_secret(Secret::HubToken, token).await?;
+        self.keep_secret(Secret::HubToken, checked_token(&token)?).await?;
         self.hub_settings().await
+    }
+
+    /// Uses an access token until the app ends, without storing it. It is sent to the hub in use, also to one from the
+    /// environment.
+    ///
+    /// # Errors
+    /// `BadInput` if it cannot be sent.
+    pub(crate) fn give_hub_token(&self, token: &str) -> ApiResult<()> {
+        self.secrets().give(Secret::HubToken, checked_token(token)?);
+        Ok(())
     }
 
     /// Adds the model files in a folder and its subfolders to the library, without copying them, and remembers the
@@ -136,11 +139,11 @@ impl Configuration {
         self.hub_settings().await
     }
 
-    /// The hub with the user's token. The token is not sent to an address from the environment.
+    /// The hub with the user's token. A stored token is not sent to an address from the environment.
     pub(crate) async fn hub(&self) -> ApiResult<HubClient> {
         let stored = self.stored_hub().await?;
         let token = match self.environment().hub {
-            Some(_) => None,
+            Some(_) => self.secrets().given(Secret::HubToken).map(SecretString::from),
             None => self.with_secrets(|secrets| secrets.get(Secret::HubToken)).await?.map(SecretString::from),
         };
         Ok(HubClient::new(&self.hub_address(&stored), token)?)
@@ -159,6 +162,14 @@ impl Configuration {
     pub(crate) fn own_model_folder(&self) -> PathBuf {
         self.base().store().dir().join(FOLDER)
     }
+}
+
+fn checked_token(token: &str) -> ApiResult<String> {
+    let token = token.trim();
+    if token.len() > 500 || token.chars().any(|letter| !letter.is_ascii_graphic()) {
+        return Err(bad_input("This is not an access token.", "Copy the whole token from the hub's settings page."));
+    }
+    Ok(token.to_owned())
 }
 
 /// # Errors

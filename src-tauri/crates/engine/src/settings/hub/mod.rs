@@ -10,5 +10,6 @@ pub(crate) mod fit_report;
 pub(crate) mod hub_settings;
 pub(crate) mod known_repos;
 pub(crate) mod larger_hint;
+mod memory_speed;
 pub(crate) mod other_apps;
 pub(crate) mod search;

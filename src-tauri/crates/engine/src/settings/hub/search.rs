@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use local::{GgufHeader, gguf};
-use provider::hub::names::{FilePurpose, RepoId, bits_per_weight};
+use provider::hub::names::{FilePurpose, RepoAddress, RepoId, bits_per_weight};
 use provider::hub::{HubClient, HubFile, HubModel, Repository};
 
-use crate::api::{self, Fits};
+use crate::api::{self, ApiError, Fits};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
 use crate::settings::hub::fit_report;
@@ -43,16 +43,23 @@ impl Configuration {
         })
     }
 
-    /// The model files of a repository.
+    /// The model files of a repository. A file or a quantisation in its address is the recommended one.
     ///
     /// # Errors
     /// `BadInput` if `repo` is not a name; `Provider` if the hub does not answer.
     pub(crate) async fn hub_files(&self, repo: String) -> ApiResult<api::HubRepository> {
         let hub = self.hub().await?;
-        let repository = self.known_repos().put(hub.repository(&repo_id(&repo)?).await?);
+        let address = repo_address(&repo)?;
+        let repository = self.known_repos().put(hub.repository(&address.repo).await?);
         let models = self.base().store().read(|store| store.models().list()).await?;
         let installed = models.into_iter().map(|model| model.sha256.to_ascii_lowercase()).collect();
-        Ok(shown_repository(&hub, &repository, &installed, self.model_memory().await))
+        let mut shown = shown_repository(&hub, &repository, &installed, self.model_memory().await);
+        if let Some(named) = &address.file {
+            let file = shown.files.iter().find(|file| address.names(&file.path));
+            let file = file.ok_or_else(|| no_such_file(&address.repo.to_string(), named, &repository))?;
+            shown.recommended = Some(file.path.clone());
+        }
+        Ok(shown)
     }
 
     /// Reads the header of a file on the hub, and reports the memory that it needs. `context` in tokens; without one,
@@ -109,8 +116,28 @@ impl Configuration {
 }
 
 fn repo_id(text: &str) -> ApiResult<RepoId> {
-    RepoId::parse(text)
+    repo_address(text).map(|address| address.repo)
+}
+
+fn repo_address(text: &str) -> ApiResult<RepoAddress> {
+    RepoAddress::parse(text)
         .ok_or_else(|| bad_input("This is not the name of a model on the hub.", "Write it as OWNER/NAME."))
+}
+
+/// Model files that an error lists.
+const LISTED_FILES: usize = 12;
+
+/// Says that a model lacks a file, and lists its files.
+pub(crate) fn no_such_file(model: &str, wanted: &str, repository: &Repository) -> ApiError {
+    let files = repository.files.iter().filter(|file| file.purpose == FilePurpose::Model);
+    let name = |file: &HubFile| file.quantisation.map_or_else(|| file.path().to_owned(), str::to_owned);
+    let names: Vec<String> = files.map(name).collect();
+    let more = if names.len() > LISTED_FILES { ", and more" } else { "" };
+    let listed = names.iter().take(LISTED_FILES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    bad_input(
+        format!("{model} has no file {wanted} on the hub. It has: {listed}{more}."),
+        format!("Choose one of its files: search for {}.", repository.model.repo),
+    )
 }
 
 /// # Errors

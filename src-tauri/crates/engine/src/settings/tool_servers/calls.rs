@@ -86,7 +86,8 @@ impl Configuration {
         let running = self.running_server(server).await?;
         let list = async {
             let connection = running.connection().await?;
-            if connection.take_tools_changed() { running.tools().await.map(Some) } else { Ok(None) }
+            let changed = connection.take_tools_changed();
+            if changed { running.tools().await.map(|list| Some(list.tools)) } else { Ok(None) }
         };
         let listed = tokio::select! {
             biased;

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::running::failed;
 use super::values::{Values, joined};
+use super::view::shown_left_out;
 use crate::api::{self, Changed, ToolServerDraft, ToolServerTest};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
@@ -68,7 +69,7 @@ impl Configuration {
         if on {
             let running = self.running_server(&server).await?;
             match running.tools().await {
-                Ok(tools) => self.keep_tools(&server, tools).await?,
+                Ok(list) => self.keep_tools(&server, list.tools).await?,
                 Err(error) => tracing::info!(%error, "a tool server did not start"),
             }
         }
@@ -93,8 +94,9 @@ impl Configuration {
         if !server.enabled {
             running.stop().await;
         }
-        self.keep_tools(&server, tools).await?;
-        let server = self.shown_server(self.stored_server(server.id).await?).await?;
+        self.keep_tools(&server, tools.tools).await?;
+        let mut server = self.shown_server(self.stored_server(server.id).await?).await?;
+        server.left_out = tools.left_out.into_iter().map(shown_left_out).collect();
         let resource = |resource: mcp::ServerResource| api::ServerResource {
             uri: resource.uri,
             name: resource.name,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ToolServerId;
 use domain::tool_server::{ToolServer, ToolServerTransport};
-use mcp::{Limits, McpError, Server, ServerConfig, ServerState};
+use mcp::{LeftOutTool, Limits, McpError, Server, ServerConfig, ServerState};
 
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, sentence};
@@ -34,6 +34,11 @@ impl RunningServers {
     /// State of the server; `None` if it was not used yet.
     pub(super) fn state(&self, id: ToolServerId) -> Option<ServerState> {
         self.get(id).map(|server| server.state())
+    }
+
+    /// The tools that were left out when they were last listed.
+    pub(super) fn left_out(&self, id: ToolServerId) -> Vec<LeftOutTool> {
+        self.get(id).map(|server| server.left_out()).unwrap_or_default()
     }
 
     /// Ends the server's process and forgets its failures. The next use reads its settings again.

@@ -34,6 +34,7 @@ impl Configuration {
                 grant: shown_grant(self.grant_of(server.id, tool, None).await?),
             });
         }
+        let left_out = self.tool_servers().left_out(server.id).into_iter().map(shown_left_out).collect();
         Ok(api::ToolServer {
             id: server.id.to_string(),
             values_are_for_session: for_session && values.iter().any(|value| value.stored),
@@ -48,6 +49,7 @@ impl Configuration {
                 ToolServerTransport::Http { url, .. } => api::ToolServerTransport::Http { url },
             },
             tools,
+            left_out,
         })
     }
 
@@ -83,6 +85,10 @@ pub(super) fn named_tools(servers: &[ToolServer]) -> Vec<NamedTool> {
     let positions = servers.iter().flat_map(|server| (0..server.tools.len()).map(|position| (server.id, position)));
     let named = |((server, position), model_name)| NamedTool { server, position, model_name };
     positions.zip(names).map(named).collect()
+}
+
+pub(super) fn shown_left_out(tool: mcp::LeftOutTool) -> api::LeftOutTool {
+    api::LeftOutTool { name: tool.name, reason: tool.reason }
 }
 
 fn shown_grant(grant: ServerToolGrant) -> api::ServerToolGrant {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use context::display::OwnMarks;
 use domain::chat::{Chat, Role};
 use domain::{CharacterId, ChatId};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::api::TurnOptions;
 use crate::api::client::{ReplyPlace, ReplyStream};
 use crate::base::error::ApiResult;
-use crate::turn::client::calls::Conversation;
+use crate::turn::client::calls::{Conversation, GivenMessage};
 use crate::turn::client::past;
 use crate::turn::client::stream::{ReplyReader, ReplyText};
 use crate::turn::generation::PreparedTurn;
@@ -28,6 +29,7 @@ impl Turns {
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub(crate) async fn client_reply_to_given(
         &self,
+        holder: &str,
         character: CharacterId,
         conversation: Conversation,
         options: &TurnOptions,
@@ -35,13 +37,28 @@ impl Turns {
         let used = conversation.call_ids();
         let Conversation { messages, open } = conversation;
         let (mut chat, _) = self.library().first_state(character).await?;
-        // All requests for a character share a KV sequence, so that the model reads the head once.
-        chat.id = ChatId(Uuid::from_u128(character.0.as_u128() ^ SEQUENCE));
+        chat.id = self.given_sequence(holder, character, &messages, options);
         let answerer = self.config().answerer(&chat, options).await?;
         let past = past::read(messages, self.base().now(), answerer.budget.limit);
         let mut turn = self.collect_given(chat, (past, open), (&answerer, options)).await?;
         let made = self.make(&mut turn, &answerer, options).await?;
         self.client_stream_of(PreparedTurn { answerer, turn, made }, used).await
+    }
+
+    /// An id that stands for the conversation, so that the model reads its beginning once.
+    fn given_sequence(
+        &self,
+        holder: &str,
+        character: CharacterId,
+        messages: &[GivenMessage],
+        options: &TurnOptions,
+    ) -> ChatId {
+        let instructions = options.client.iter().map(|client| client.instructions.as_str());
+        let texts = instructions.chain(messages.iter().map(|given| given.message.text.as_str()));
+        let name = self.client_caches().sequence(holder, &character.to_string(), texts);
+        let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
+        let number = digest.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        ChatId(Uuid::from_u128(number ^ SEQUENCE))
     }
 
     /// A reply in a stored chat that stores nothing, to a message with this text.
@@ -60,7 +77,7 @@ impl Turns {
 
     /// `used` are the ids of earlier calls.
     async fn client_stream_of(&self, prepared: PreparedTurn, used: HashSet<String>) -> ApiResult<ReplyStream> {
-        let request = prepared.request(self).await;
+        let request = prepared.request(self).await?;
         let PreparedTurn { answerer, turn, made } = prepared;
         let id = Uuid::now_v7().to_string();
         let character = turn.inputs.snapshot.card.display_name().to_owned();
@@ -69,7 +86,9 @@ impl Turns {
         let marks = OwnMarks::read(&answerer.values.thought_marks);
         let continued = turn.inputs.history.last().filter(|last| last.role == Role::Character);
         let passages = match continued {
-            Some(last) => Passages::going_on(&last.text).with_marks_behind(marks, &last.text),
+            Some(last) => {
+                Passages::going_on(&last.text, answerer.values.continue_postfix).with_marks_behind(marks, &last.text)
+            }
             None => Passages::new(speaker, opened).with_marks(marks, opened),
         };
         let text = ReplyText::Character(Box::new(passages));

@@ -4,6 +4,7 @@
 //! (`given`), or it names a model without a character (`raw`). The first two use the same prompt assembly as every
 //! other turn.
 
+pub(crate) mod caches;
 pub(crate) mod calls;
 pub(crate) mod given;
 pub(crate) mod in_chat;
@@ -14,5 +15,7 @@ pub(crate) mod raw;
 mod raw_prompt;
 pub(crate) mod reply;
 pub(crate) mod reports;
+pub(crate) mod rights;
+pub(crate) mod schema;
 pub(crate) mod stream;
 pub(crate) mod target;

@@ -7,10 +7,11 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe, ReadTransaction, StoreError, WindowMessage};
 use uuid::Uuid;
 
-use crate::api::Changed;
-use crate::api::client::ClientRole;
+use crate::api::client::{ClientError, ClientRole};
+use crate::api::{ApiError, ApiGrant, Changed};
 use crate::base::error::ApiResult;
 use crate::turn::client::calls::{self, GivenMessage};
+use crate::turn::client::rights;
 use crate::turn::gather::ReadMessages;
 use crate::turn::handle::Turns;
 use crate::turn::history::near;
@@ -109,6 +110,20 @@ impl Turns {
         self.library().rename_chat(chat.to_string(), title).await?;
         self.base().store().write(move |store| store.api_chats_mut().set(character, chat)).await?;
         Ok(chat)
+    }
+
+    /// [`Self::client_chat_of`], for a key.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` if the key does not allow it.
+    pub(crate) async fn client_chat_for(&self, grant: &ApiGrant, character: String) -> Result<String, ClientError> {
+        let id: CharacterId = character.parse().map_err(ApiError::from)?;
+        rights::check_storing(grant)?;
+        rights::check_character(grant, id)?;
+        let (card, _) = self.library().first_state(id).await?;
+        let name = self.library().chat_card(&card).await?.card.display_name().to_owned();
+        let chat = self.client_chat_of(id, &name).await?;
+        Ok(self.allowed_chat(grant, chat).await?.id.to_string())
     }
 
     pub(crate) async fn known_client_chat(&self, character: CharacterId) -> ApiResult<Option<ChatId>> {

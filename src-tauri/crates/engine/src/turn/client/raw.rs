@@ -19,25 +19,23 @@ use crate::settings::model_handle::ModelHandle;
 use crate::settings::raw_models::RawModel;
 use crate::turn::client::calls::Conversation;
 use crate::turn::client::stream::{ReplyReader, ReplyText};
-use crate::turn::client::{options, raw_prompt};
+use crate::turn::client::{options, raw_prompt, schema};
 use crate::turn::handle::Turns;
 use crate::turn::tools::offered;
 use crate::turn::tools::turn_tools::TurnTools;
 
 /// Longest reply of an endpoint's model if the client sets no limit, in tokens.
 const ENDPOINT_REPLY: u32 = 4_096;
-/// KV sequence of all such requests.
-const SEQUENCE: &str = "local api";
 
 impl Turns {
-    /// `plain` continues the text of the only message instead of answering it, if the model reads text: a local one, or
+    /// `holder` is the name of the key. `plain` continues the text of the only message instead of answering it, if the model reads text: a local one, or
     /// that of an endpoint with text completions.
     ///
     /// # Errors
     /// `NotFound` if the model is gone; `Provider` if it cannot be loaded or its chat format fails.
     pub(crate) async fn client_raw_reply(
         &self,
-        raw: &RawModel,
+        (holder, raw): (&str, &RawModel),
         conversation: Conversation,
         client: &ClientOptions,
         plain: bool,
@@ -58,10 +56,10 @@ impl Turns {
             prompt.stop.extend(template.stop_strings().iter().filter(|stop| !stop.trim().is_empty()).cloned());
         }
         let sampling = sampling(&answerer, client, &prompt);
-        let background = false;
-        let mut request =
-            Request { cache_key: SEQUENCE.to_owned(), background, prompt, sampling, response_schema: None };
+        let cache_key = self.client_caches().sequence(holder, &raw.name, texts(&prompt));
+        let mut request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
         options::apply(client, &mut request);
+        schema::adapt(&answerer, &mut request.sampling.rules)?;
         if let Some(grammar) = call_grammar(&tools, &answerer, &request.sampling.rules) {
             (request.sampling.rules.grammar, request.sampling.rules.json_schema) = (Some(grammar), None);
         }
@@ -70,6 +68,13 @@ impl Turns {
         let reader = ReplyReader { text: ReplyText::Raw(filter), calls: tools.reader(), used };
         Ok(self.client_stream(Arc::clone(&answerer.provider), request, reader, ReplyPlace::default()))
     }
+}
+
+/// What the model reads, in order.
+fn texts(prompt: &Prompt) -> impl Iterator<Item = &str> {
+    let segments = prompt.segments.iter().map(|segment| segment.text.as_str());
+    let messages = prompt.messages.iter().map(|message| message.text.as_str());
+    segments.chain(messages.filter(|_| prompt.segments.is_empty()))
 }
 
 /// The tools of the client. Without any, only the form of earlier calls matters.

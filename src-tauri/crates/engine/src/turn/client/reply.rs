@@ -9,11 +9,12 @@ use domain::{CharacterId, ChatId};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyStream};
-use crate::api::{ApiError, ApiGrant, MessageSource, Picture, TurnOptions};
+use crate::api::{ApiError, ApiGrant, MessageSource, ModelRef, Picture, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::raw_models::RawModel;
 use crate::turn::client::calls::conversation;
-use crate::turn::client::target::{ClientTarget, allows};
+use crate::turn::client::target::ClientTarget;
+use crate::turn::client::{rights, schema};
 use crate::turn::handle::Turns;
 
 /// A request to a character, with its messages sorted.
@@ -43,8 +44,14 @@ impl Turns {
         if !request.messages.iter().any(says_something) {
             return Err(bad_input("There is no message to answer.", "Send a message with the role `user`.").into());
         }
-        match self.client_target(grant, &request.model).await? {
-            ClientTarget::Raw(raw) => Ok(self.raw_reply(&raw, request).await?),
+        let target = self.client_target(grant, &request.model).await?;
+        if let Some(refusal) = schema::unsupported(&request.options)
+            && self.is_answered_here(&target).await?
+        {
+            return Err(refusal);
+        }
+        match target {
+            ClientTarget::Raw(raw) => Ok(self.raw_reply((&grant.name, &raw), request).await?),
             ClientTarget::Character { id, name, chat } => {
                 let named = request.chat.as_deref().map(str::parse::<ChatId>).transpose().map_err(ApiError::from)?;
                 if let (Some(one), Some(other)) = (chat, named)
@@ -58,7 +65,18 @@ impl Turns {
         }
     }
 
-    async fn raw_reply(&self, raw: &RawModel, request: ClientRequest) -> ApiResult<ReplyStream> {
+    /// Whether a local model answers. A chat of the character may have another model; then the turn itself refuses.
+    async fn is_answered_here(&self, target: &ClientTarget) -> ApiResult<bool> {
+        match target {
+            ClientTarget::Raw(raw) => Ok(matches!(raw.model, ModelRef::Local { .. })),
+            ClientTarget::Character { id, .. } => {
+                let (chat, _) = self.library().first_state(*id).await?;
+                Ok(self.config().answerer(&chat, &TurnOptions::default()).await?.is_local())
+            }
+        }
+    }
+
+    async fn raw_reply(&self, raw: (&str, &RawModel), request: ClientRequest) -> ApiResult<ReplyStream> {
         if request.chat.is_some() || request.store {
             let message = "A model without a character has no chats.";
             return Err(bad_input(message, "Leave out `store` and the chat, or name a character as the model."));
@@ -74,9 +92,8 @@ impl Turns {
         gone: &CancellationToken,
     ) -> Result<ReplyStream, ClientError> {
         let own_history = request.chat.is_some() || is_single(&request.messages);
-        if request.store && grant.read_only {
-            let message = format!("The key \"{}\" may not store anything.", grant.name);
-            return Err(ClientError::Forbidden(message));
+        if request.store {
+            rights::check_storing(grant)?;
         }
         if request.store || (own_history && !grant.read_only) {
             return self.stored_reply(grant, request, own_history, gone).await;
@@ -93,7 +110,7 @@ impl Turns {
             refuse_pictures(&message)?;
             return Ok(self.client_reply_without_storing(&chat, message.text, &options).await?);
         }
-        Ok(self.client_reply_to_given(character, conversation(messages), &options).await?)
+        Ok(self.client_reply_to_given(&grant.name, character, conversation(messages), &options).await?)
     }
 
     /// A reply in the chat that the request names, in the one that holds its conversation, or in the character's own.
@@ -114,24 +131,18 @@ impl Turns {
         let chat = self.client_chat(grant, character, chat).await?;
         let pictures = self.kept_pictures(&message.pictures).await?;
         let client = options.client.as_deref().map(|client| ClientOptions { runs_tools: true, ..client.clone() });
-        let options = TurnOptions { pictures, client: client.map(Arc::new), source: MessageSource::Api, ..options };
+        let (source, limited_sender) = (MessageSource::Api, grant.is_limited());
+        let options = TurnOptions { pictures, client: client.map(Arc::new), source, limited_sender, ..options };
         Ok(self.client_reply_in(&chat, message.text, options, wants_tokens, gone).await?)
     }
 
     /// A chat that the request may use.
     async fn client_chat(&self, grant: &ApiGrant, character: CharacterId, id: ChatId) -> Result<Chat, ClientError> {
-        let chat = self.library().chat(id).await?;
-        if chat.character != character {
+        if self.library().chat(id).await?.character != character {
             let message = "The chat belongs to another character.";
             return Err(bad_input(message, "Name the chat's own character as the model.").into());
         }
-        let members =
-            self.base().store().read(move |store| store.groups().members(id)).await.map_err(ApiError::from)?;
-        if !members.iter().all(|member| allows(grant, *member)) {
-            let message = format!("The key \"{}\" may not use all characters of this chat.", grant.name);
-            return Err(ClientError::Forbidden(message));
-        }
-        Ok(chat)
+        self.allowed_chat(grant, id).await
     }
 
     async fn kept_pictures(&self, urls: &[String]) -> ApiResult<Vec<Picture>> {

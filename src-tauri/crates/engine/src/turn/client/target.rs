@@ -9,6 +9,7 @@ use crate::api::client::{ClientError, ListedModel, ModelKind};
 use crate::base::error::ApiResult;
 use crate::library::slugs::SluggedCharacter;
 use crate::settings::raw_models::RawModel;
+use crate::turn::client::rights::allows;
 use crate::turn::handle::Turns;
 
 /// Maximum number of similar names in an error.
@@ -129,11 +130,6 @@ fn listed(raw: &RawModel) -> ListedModel {
 fn created(named: &SluggedCharacter) -> i64 {
     let time = named.id.0.get_timestamp().map_or(0, |time| time.to_unix().0);
     i64::try_from(time).unwrap_or(0)
-}
-
-/// Whether a key may use a character.
-pub(crate) fn allows(grant: &ApiGrant, character: CharacterId) -> bool {
-    grant.characters.as_ref().is_none_or(|ids| ids.contains(&character.to_string()))
 }
 
 /// The names that are similar to `name`, best first: one contains the other, or at most a quarter of the shorter one and

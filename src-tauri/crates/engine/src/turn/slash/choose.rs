@@ -11,6 +11,9 @@ use crate::turn::slash::halt::{Halt, refused};
 /// The word for the app's default model or template.
 pub(crate) const DEFAULT: &str = "default";
 
+/// Maximum number of names that a refusal lists.
+const LISTED: usize = 30;
+
 /// The only item with this name, or else the only one whose name begins with it; case is ignored.
 pub(crate) fn choose<T>(info: &CommandInfo, wanted: &str, items: Vec<(String, T)>) -> Result<(String, T), Halt> {
     let folded = wanted.to_lowercase();
@@ -25,7 +28,7 @@ pub(crate) fn choose<T>(info: &CommandInfo, wanted: &str, items: Vec<(String, T)
     match found.as_slice() {
         [] => {
             let near: Vec<String> = similar(wanted, names()).into_iter().map(str::to_owned).collect();
-            Err(not_one(RefusalCode::UnknownName, info, wanted, near))
+            Err(with_names(not_one(RefusalCode::UnknownName, info, wanted, near), names()))
         }
         [one] => items.into_iter().nth(*one).ok_or_else(|| unnamed(info, wanted)),
         several => {
@@ -43,11 +46,23 @@ fn not_one(code: RefusalCode, info: &CommandInfo, wanted: &str, near: Vec<String
     let listed = near.join(", ");
     let message = match (code, near.is_empty()) {
         (RefusalCode::AmbiguousName, _) => format!("\"{wanted}\" may mean several: {listed}. Write the whole name."),
-        (_, true) => format!("Nothing is named \"{wanted}\". Write /{} to see the names.", info.name),
+        (_, true) => format!("Nothing is named \"{wanted}\"."),
         (_, false) => format!("Nothing is named \"{wanted}\". Did you mean {listed}?"),
     };
     let (command, value) = (info.name.to_owned(), wanted.to_owned());
     Halt::Refused(CommandRefusal { code, command, value, near, message })
+}
+
+/// Names what there is in a refusal that suggests nothing.
+fn with_names<'n>(halt: Halt, names: impl Iterator<Item = &'n str>) -> Halt {
+    match halt {
+        Halt::Refused(mut refusal) if refusal.near.is_empty() => {
+            refusal.near = names.take(LISTED).map(str::to_owned).collect();
+            refusal.message = format!("{} The names are: {}.", refusal.message, refusal.near.join(", "));
+            Halt::Refused(refusal)
+        }
+        other => other,
+    }
 }
 
 impl Turns {
@@ -118,6 +133,9 @@ mod tests {
         assert_eq!(chosen("an").unwrap_err(), (RefusalCode::AmbiguousName, vec!["Ann".into(), "Annika".into()]));
         assert_eq!(chosen("BO").unwrap_err().0, RefusalCode::AmbiguousName);
         assert_eq!(chosen("Anikka").unwrap_err(), (RefusalCode::UnknownName, vec!["Annika".into()]));
-        assert_eq!(chosen("Zebedee").unwrap_err(), (RefusalCode::UnknownName, vec![]));
+        assert_eq!(
+            chosen("Zebedee").unwrap_err(),
+            (RefusalCode::UnknownName, ["Ann", "Mary Ann", "Annika", "Bo", "bo"].map(str::to_owned).into())
+        );
     }
 }

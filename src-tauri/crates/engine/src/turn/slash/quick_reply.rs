@@ -2,6 +2,7 @@
 
 use domain::chat::Chat;
 use domain::quick_reply::{QuickReply, QuickReplyAction, UnsupportedLine, fill};
+use domain::slash::{self, Typed};
 
 use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
@@ -64,6 +65,11 @@ impl Turns {
         if active.set.only_inserts {
             return Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Insert { text }], used_text });
         }
+        // The text in the composer may have made a command of it.
+        if let Typed::Command(_) = slash::read(&text) {
+            let outcome = self.run_command_with(chat.id.to_string(), text, TurnOptions::default()).await?;
+            return Ok(QuickReplyRun { outcomes: vec![outcome], used_text });
+        }
         let started = self.send_with(chat.id.to_string(), text, TurnOptions::default()).await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
         if !used_text && !typed.is_empty() {
@@ -74,6 +80,10 @@ impl Turns {
 
     async fn run_all(&self, chat: &str, commands: &[&str], typed: &str) -> ApiResult<QuickReplyRun> {
         let (mut outcomes, mut used_text) = (Vec::new(), false);
+        // The composer may not have stored its text yet, and a command must not write over it.
+        if !typed.trim().is_empty() {
+            self.library().keep_draft(chat.parse()?, typed.to_owned()).await?;
+        }
         for command in commands {
             let (command, used) = fill(command, typed);
             let outcome = self.run_command_with(chat.to_owned(), command, TurnOptions::default()).await?;

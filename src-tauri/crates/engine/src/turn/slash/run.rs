@@ -60,6 +60,10 @@ impl Turns {
             Typed::Command(typed) => typed,
         };
         let chat = self.library().chat(chat.parse()?).await?;
+        if slash::command(typed.name).is_some_and(|info| info.command == SlashCommand::Impersonate) {
+            // The model writes into the composer. Only the command itself makes room there.
+            self.clear_draft(&chat, &text).await?;
+        }
         let ran = halt::outcome(self.run(&chat, typed).await)?;
         if !matches!(ran, CommandOutcome::Refused { .. } | CommandOutcome::Drafting) {
             self.clear_draft(&chat, &text).await?;
@@ -86,8 +90,8 @@ impl Turns {
                 Ok(CommandOutcome::Started { started: self.regenerate_with(id, wanted).await? })
             }
             SlashCommand::Swipe => self.swipe(info, chat, text).await,
+            SlashCommand::DeleteSwipe => self.delete_swipe_of_last(info, chat, text).await,
             SlashCommand::Impersonate => {
-                self.clear_draft(chat, &chat.draft).await?;
                 self.impersonate(id).await?;
                 Ok(CommandOutcome::Drafting)
             }
@@ -133,6 +137,16 @@ impl Turns {
             None => last.selected + 1,
         };
         let message = self.select_swipe(last.id.to_string(), index).await?;
+        Ok(CommandOutcome::Updated { messages: vec![message] })
+    }
+
+    /// Deletes the swipe of the last reply with this number, or the shown one.
+    async fn delete_swipe_of_last(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let last = last.filter(|last| convert::is_reply(last.role)).ok_or_else(|| no_reply(info))?;
+        let wanted = number(info, text, last.swipes.len() as u32)?;
+        let index = wanted.map_or(last.selected, |number| number - 1);
+        let message = self.delete_swipe(last.id.to_string(), index).await?;
         Ok(CommandOutcome::Updated { messages: vec![message] })
     }
 

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::api::{Event, ToolDecision, ToolRequest};
 use crate::base::error::{ApiResult, not_found};
 use crate::turn::handle::Turns;
+use crate::turn::tools::argument_texts::argument_texts;
 use crate::turn::tools::turn_tools::OfferedTool;
 
 /// Timeout of a question.
@@ -73,6 +74,7 @@ impl Turns {
             tool: offered.tool.name.clone(),
             description: offered.tool.description.clone(),
             arguments: call.arguments.text().to_owned(),
+            argument_texts: argument_texts(&offered.tool.parameters),
         };
         let decision = self.ask(request, cancel).await;
         self.remember(id, offered, decision).await

@@ -48,6 +48,35 @@ pub(super) const NO_TOOLS: [&str; 9] = [
     "enable-auto-tool-choice",
     "tools param requires",
 ];
+/// Phrases that endpoints use if they want the thoughts of the model back.
+pub(super) const THOUGHTS_BACK: [&str; 13] = [
+    "pass back",
+    "passed back",
+    "be passed",
+    "be provided",
+    "be included",
+    "be present",
+    "missing",
+    "required",
+    "must include",
+    "must contain",
+    "must have",
+    "need",
+    "empty",
+];
+/// Phrases that endpoints use if they refuse the thoughts of the model.
+pub(super) const NO_THOUGHTS_BACK: [&str; 10] = [
+    "unexpected",
+    "extra input",
+    "additional propert",
+    "not permitted",
+    "not allowed",
+    "not support",
+    "unsupported",
+    "unrecogni",
+    "unknown",
+    "must not",
+];
 pub(super) const MISSING: [&str; 3] = ["required", "missing", "must be provided"];
 /// Phrases that endpoints use if the last message must be the user's.
 pub(super) const PREFILL: [&str; 9] = [

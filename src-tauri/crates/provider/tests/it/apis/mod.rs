@@ -4,6 +4,7 @@
 mod anthropic;
 mod conformance;
 mod errors;
+mod framing;
 mod gemini;
 mod mutations;
 mod ollama;

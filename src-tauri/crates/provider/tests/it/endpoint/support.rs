@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::SignedThought;
 use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
@@ -228,6 +229,8 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                         ended = true;
                         seen.line += &format!("[{reason:?}]");
                     }
+                    // They repeat the thoughts.
+                    GenerationEvent::SignedThought(SignedThought::Plain { .. }) => {}
                     other => seen.line += &format!("<{other:?}>"),
                 }
                 seen.last = Some(event);
