@@ -94,7 +94,7 @@ async fn damaged_database_can_be_set_aside() {
     fs::write(&database, bytes).unwrap();
 
     let Err(error) = Engine::open(options(&dir)).await else { panic!("it opened") };
-    let OpenError::Damaged { message, newest_backup: None } = error else { panic!("{error}") };
+    let OpenError::Damaged { message, newest_backup: Some(_) } = error else { panic!("{error}") };
     assert!(message.contains("inglenook.db") && message.contains("damaged"), "{message}");
     let kept = Engine::set_aside(&options(&dir)).await.unwrap().unwrap();
     assert!(fs::read_dir(kept).unwrap().count() > 0);

@@ -254,7 +254,7 @@ async fn reports_truncated_and_changed_data() {
     let text = format!("{}\n{swiped}\n{}\nhalf a li", header(), r#"{"name":"Tom","is_user":true,"mes":"Look \ud83d"}"#);
     let report = library.import("chat.jsonl", text).await;
     let chat = &report.imported[0];
-    for told in ["100 versions", "1 lines had invalid characters", "1 lines contain no message"] {
+    for told in ["100 versions", "1 line had invalid characters", "1 line contains no message"] {
         assert!(chat.warnings.iter().any(|warning| warning.starts_with(told)), "{told}: {:?}", chat.warnings);
     }
     let messages = library.messages(chat).await;
@@ -368,7 +368,7 @@ async fn folder_import_handles_settings_and_unicode_names() {
     assert!(!zoe.is_empty(), "the library has this character");
     let skipped: Vec<String> = report.skipped.iter().map(|one| format!("{}: {}", one.file, one.reason)).collect();
     assert!(
-        skipped.iter().any(|line| line.starts_with("Table: 1 chats") && line.contains("missing.jsonl")),
+        skipped.iter().any(|line| line.starts_with("Table: 1 chat that") && line.contains("missing.jsonl")),
         "{skipped:?}"
     );
     assert!(

@@ -11,6 +11,7 @@ struct Wired {
     chat: String,
     talks: Recorder,
     learns: Recorder,
+    talker: String,
     learner: String,
 }
 
@@ -19,10 +20,10 @@ impl Wired {
         let app = Headless::without_provider().await;
         let chat = app.first_chat().await.id;
         let (talks, learns) = (Recorder::start().await, Recorder::start().await);
-        let talker = talks.join(&app.engine, "talker").await;
-        let ModelRef::Remote { id: learner } = learns.join(&app.engine, "learner").await else { panic!("an endpoint") };
-        app.engine.set_chat_model(chat.clone(), Some(talker)).await.unwrap();
-        Self { app, chat, talks, learns, learner }
+        let joined = (talks.join(&app.engine, "talker").await, learns.join(&app.engine, "learner").await);
+        let (ModelRef::Remote { id: talker }, ModelRef::Remote { id: learner }) = joined else { panic!("endpoints") };
+        app.engine.set_chat_model(chat.clone(), Some(ModelRef::Remote { id: talker.clone() })).await.unwrap();
+        Self { app, chat, talks, learns, talker, learner }
     }
 
     async fn set(&self, owner: SettingOwner, key: &str, value: &str) {
@@ -57,7 +58,7 @@ async fn chat_model_learns_by_default() {
 #[tokio::test]
 async fn selected_model_learns_and_chat_setting_wins() {
     let wired = Wired::open().await;
-    wired.set(SettingOwner::Global, "memory_model", "nobody").await;
+    wired.set(SettingOwner::Global, "memory_model", &wired.talker).await;
     wired.set(SettingOwner::Chat { id: wired.chat.clone() }, "memory_model", &wired.learner).await;
     wired.talk().await;
     assert_eq!(wired.asked(), (false, true), "an endpoint too, because the user selected it");

@@ -120,6 +120,8 @@ async fn five_thousand_messages() {
 
 /// The same with the encoder that ships with the app.
 mod real_model {
+    use std::env;
+
     use tests::headless::models_dir;
 
     use super::{BY_MEANING, hold, table};
@@ -129,8 +131,11 @@ mod real_model {
         hold(BY_MEANING[0].1, &table(BY_MEANING[0].0, Some(models_dir())).await);
     }
 
+    /// With all rounds, 5,000 messages instead of 2,000.
     #[tokio::test(flavor = "multi_thread")]
-    async fn five_thousand_messages_by_their_meaning() {
-        hold(BY_MEANING[1].1, &table(BY_MEANING[1].0, Some(models_dir())).await);
+    async fn thousands_of_messages_by_their_meaning() {
+        let all_rounds = env::var_os("INGLENOOK_ALL_ROUNDS").is_some();
+        let messages = if all_rounds { BY_MEANING[1].0 } else { 2_000 };
+        hold(BY_MEANING[1].1, &table(messages, Some(models_dir())).await);
     }
 }

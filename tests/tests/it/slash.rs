@@ -171,7 +171,7 @@ async fn completes_arguments_of_the_chat() {
         }
     };
     assert_eq!(texts("/mode st").await, ["/mode study"]);
-    assert_eq!(texts("/help sw").await, ["/help swipe"]);
+    assert_eq!(texts("/help sw").await, ["/help swipe", "/help delswipe"]);
     assert_eq!(texts("/export ").await, ["/export markdown", "/export html", "/export text", "/export jsonl"]);
     assert!(texts("/model ").await.contains(&"/model default".to_owned()));
     assert!(texts("/sendas nar").await.contains(&"/sendas narrator ".to_owned()));

@@ -120,7 +120,7 @@ test("scene words select the background by keyboard", async () => {
 	await words.fill("Library,  Library, old mill");
 	await words.press("Enter");
 	await eventually(async () => assert.equal(await words.inputValue(), "Library, old mill"));
-	await page.getByRole("radio", { name: "Automatic" }).focus();
+	await id("background").getByRole("radio", { name: "Automatic" }).focus();
 	await page.keyboard.press("Space");
 	await id("backdrop").waitFor({ state: "detached" });
 	const run = async (command) => {

@@ -81,7 +81,7 @@ test("background is made fainter", async () => {
 	await show("gallery");
 	await id("background-strength").getByRole("slider").focus();
 	for (let n = 0; n < 10; n++) await page.keyboard.press("ArrowLeft");
-	await eventually(async () => assert.equal(await id("backdrop").evaluate((node) => node.style.opacity), "0.5"));
+	await eventually(async () => assert.equal(await id("backdrop").evaluate((node) => getComputedStyle(node).opacity), "0.5"));
 	await page.evaluate(() => localStorage.removeItem("inglenook.backgroundStrength"));
 });
 

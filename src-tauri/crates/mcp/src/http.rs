@@ -15,6 +15,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
+use crate::http_client::Shortening;
 use crate::text::clean_line;
 use crate::{Limits, McpError};
 
@@ -24,7 +25,7 @@ const CONNECT: Duration = Duration::from_secs(15);
 /// Times that a broken event stream is opened again.
 const RECONNECTIONS: usize = 3;
 
-pub(crate) type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
+pub(crate) type HttpTransport = StreamableHttpClientTransport<Shortening>;
 
 /// Parses an address. Secrets may be sent without encryption only on this machine and in the private network.
 ///
@@ -96,7 +97,7 @@ pub(crate) fn transport(
     let mut retries = FixedInterval::default();
     retries.max_times = Some(RECONNECTIONS);
     config.retry_config = Arc::new(retries);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(Shortening(client), config))
 }
 
 fn parsed(headers: &[(String, SecretString)]) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {
@@ -138,12 +139,22 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         StreamableHttpError::ResponseBodyTooLarge { max_size } => {
             McpError::TooMuch { megabytes: max_size >> 20, one_message: true }
         }
+        StreamableHttpError::UnexpectedServerResponse(text) => match status_in(text) {
+            Some(401 | 403) => McpError::Unauthorized { host },
+            Some(status) => McpError::Status { host, status },
+            None => McpError::Protocol { detail: format!("{host} is not a tool server") },
+        },
         // The text may quote the server's page; the protocol error says enough.
-        StreamableHttpError::UnexpectedServerResponse(_)
-        | StreamableHttpError::UnexpectedContentType(_)
-        | StreamableHttpError::Deserialize(_) => McpError::Protocol { detail: format!("{host} is not a tool server") },
+        StreamableHttpError::UnexpectedContentType(_) | StreamableHttpError::Deserialize(_) => {
+            McpError::Protocol { detail: format!("{host} is not a tool server") }
+        }
         _ => McpError::Unreachable { host, reason: "the connection broke".into() },
     }
+}
+
+/// The status of a refusal whose body is no JSON-RPC. The library has it only in the beginning of its text.
+fn status_in(text: &str) -> Option<u16> {
+    text.strip_prefix("HTTP ")?.split([' ', ':']).next()?.parse().ok()
 }
 
 /// Whether a challenge asks for a sign-in by OAuth (RFC 9728) and does not refuse a token that was sent (RFC 6750).

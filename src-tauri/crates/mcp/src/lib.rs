@@ -16,6 +16,7 @@ mod connection;
 mod error;
 mod host;
 mod http;
+mod http_client;
 mod limits;
 mod names;
 mod nesting;

@@ -30,7 +30,8 @@ pub(crate) struct Options {
     #[arg(long)]
     changed: bool,
     /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker instead of
-    /// a fifth, all cases of the property tests instead of a tenth, and clippy of the benchmarks and fuzz targets.
+    /// a fifth, all cases of the property tests instead of a tenth, 5,000 planted messages by their meaning instead of
+    /// 2,000, and clippy of the benchmarks and fuzz targets.
     #[arg(long)]
     all_rounds: bool,
 }

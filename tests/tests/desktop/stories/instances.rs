@@ -126,8 +126,8 @@ pub(crate) async fn damaged_database(desk: TestEnvironment) {
 
     let mut app = desk.command(desk.app()).spawn().unwrap();
     let dialog = until("the question", || async { desk.display.windows(QUESTION).pop() }).await;
-    // The left button: keep it and start fresh.
-    desk.display.xdotool(&["mousemove", "--window", &dialog, "130", "196", "click", "1"]);
+    // The middle button, beside the one that restores the backup of the end of the session: keep it and start fresh.
+    desk.display.xdotool(&["mousemove", "--window", &dialog, "273", "230", "click", "1"]);
     until("the window, and where the damaged file is", || async {
         let shown = !desk.display.windows("Inglenook").is_empty();
         (shown && !desk.display.windows("The damaged file is kept").is_empty()).then_some(())

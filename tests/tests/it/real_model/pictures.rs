@@ -46,12 +46,7 @@ impl App {
         let fields = CharacterFields { name: "Mira".into(), ..CharacterFields::default() };
         let character = engine.create_character(fields).await.unwrap().id;
         let chat = engine.new_chat(character.clone()).await.unwrap().id;
-        for (key, value) in [("template", "plain"), ("read_ahead", "off"), ("max_tokens", "8")] {
-            let value = match value {
-                "off" => SettingValue::Switch(false),
-                "8" => SettingValue::Whole(8),
-                text => SettingValue::Text(text.to_owned()),
-            };
+        for (key, value) in [("read_ahead", SettingValue::Switch(false)), ("max_tokens", SettingValue::Whole(8))] {
             engine.set_setting(SettingOwner::Global, key.into(), Some(value)).await.unwrap();
         }
         Self { engine, dir, model, character, chat }

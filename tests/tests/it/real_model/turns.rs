@@ -190,7 +190,7 @@ async fn reply_with_other_tokens_is_read_in_idle_time() {
 #[tokio::test]
 async fn learning_keeps_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
-    let engine = open_with(&dir, &[("INGLENOOK_MAX_TOKENS", "12")]).await;
+    let engine = open_with(&dir, &[("INGLENOOK_MAX_TOKENS", "12"), ("INGLENOOK_MEMORY_LEARN", "on")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let say = async |words: &str| {
         let mut events = engine.subscribe();

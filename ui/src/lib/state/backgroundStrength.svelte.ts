@@ -1,20 +1,20 @@
 const KEY = "inglenook.backgroundStrength";
-/** The faintest background is still visible. */
-export const [FAINTEST, FULL] = [0.2, 1];
+/** In percent. The faintest background is still visible. */
+export const [FAINTEST, FULL] = [20, 100];
 
 /** How much of a background shows, in all chats. This computer remembers it. */
 class BackgroundStrength {
-	value = $state(stored());
+	percent = $state(stored());
 
-	set(value: number): void {
-		this.value = value;
-		localStorage.setItem(KEY, String(value));
+	set(percent: number): void {
+		this.percent = percent;
+		localStorage.setItem(KEY, String(percent));
 	}
 }
 
 function stored(): number {
-	const value = Number(localStorage.getItem(KEY) ?? FULL);
-	return value >= FAINTEST && value <= FULL ? value : FULL;
+	const percent = Number(localStorage.getItem(KEY) ?? FULL);
+	return percent >= FAINTEST && percent <= FULL ? percent : FULL;
 }
 
 export const backgroundStrength = new BackgroundStrength();

@@ -135,7 +135,10 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
         }
         ConvertedKind::Instruct => converted.format = Some(instruct::convert(preset, name, &mut converted.report)),
         ConvertedKind::SystemPrompt => converted.templates = vec![system_prompt::convert(preset, name)],
-        ConvertedKind::Sampler => converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report)),
+        ConvertedKind::Sampler => {
+            converted.report.extend(preset_notes::texts_beside_samplers(preset));
+            converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report));
+        }
         ConvertedKind::Bundle => bundle::convert(preset, &mut converted),
         ConvertedKind::RisuAi => risuai::convert(preset, &mut converted),
     }

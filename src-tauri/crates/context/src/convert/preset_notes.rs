@@ -28,13 +28,21 @@ const PLACES: [(SectionKind, &str, &[&str], &str); 5] = [
 /// Texts that another app reads from the top of such a file. SillyTavern ignores them. `reads` says which fields the
 /// converter of the prompts reads.
 pub(super) fn texts_at_the_top(preset: &Map<String, Value>, reads: impl Fn(&str) -> bool) -> Vec<ConversionNote> {
+    unread_texts(preset, reads, "not sent: this text is not one of the prompts of the preset")
+}
+
+/// Texts of another app in a sampler preset.
+pub(super) fn texts_beside_samplers(preset: &Map<String, Value>) -> Vec<ConversionNote> {
+    unread_texts(preset, |field| field == "name", "not sent: a sampler preset has no texts for the prompt")
+}
+
+fn unread_texts(preset: &Map<String, Value>, reads: impl Fn(&str) -> bool, why: &str) -> Vec<ConversionNote> {
     let read = |field: &str| reads(field) || reply_defaults::FIELDS.contains(&field) || sampler::reads(field);
     // Addresses and names of models are single words.
     let is_text = |text: &str| text.contains(char::is_whitespace);
     let named = |field: &str| ["prompt", "story_string", "instruction"].iter().any(|word| field.contains(word));
     let texts = preset.iter().filter_map(|(field, value)| Some((field, value.as_str()?.trim())));
     let unread = texts.filter(|(field, text)| !read(field) && !text.is_empty() && (is_text(text) || named(field)));
-    let why = "not sent: this text is not one of the prompts of the preset";
     unread.map(|(field, _)| ConversionNote::new(field, why)).collect()
 }
 

@@ -283,6 +283,15 @@ fn reports_unused_text_completion_fields() {
 }
 
 #[test]
+fn texts_beside_samplers_are_named() {
+    let helper = json!({"name": "My helper", "temperature": 0.7, "system_prompt": "Help.", "notes": "two words", "model": "llama3"});
+    insta::assert_snapshot!(report(&converted(&helper)), @r"
+    system_prompt: not sent: a sampler preset has no texts for the prompt
+    notes: not sent: a sampler preset has no texts for the prompt
+    ");
+}
+
+#[test]
 fn reports_and_keeps_unsupported_samplers() {
     let foreign = json!({"temp": 3.5, "rep_pen_range": 0, "tfs": 0.9, "smoothing_factor": 0.2, "top_a": 0, "seed": -1,
         "dynatemp": true, "min_temp": 0.5, "max_temp": 1.5, "dynatemp_exponent": 2, "sampler_order": [6, 0]});

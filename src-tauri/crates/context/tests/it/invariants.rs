@@ -212,8 +212,10 @@ impl Story {
                 let sent = self.send(&[3, 5]);
                 if self.placement == Placement::CacheFirst && self.look.3 == Retention::AppendOnly {
                     let before = self.before.as_ref().filter(|_| sent.new_epoch.is_none());
+                    // Texts at a depth are those of the new recall.
+                    let moves = |before: &Assembled| moving(before).is_some() || moving(&sent).is_some();
                     assert!(
-                        before.is_none_or(|before| text(before) == text(&sent)),
+                        before.is_none_or(|before| moves(before) || text(before) == text(&sent)),
                         "a swipe must use the same prompt"
                     );
                 }
@@ -312,7 +314,8 @@ impl Story {
         );
     }
 
-    /// Between epochs, a prompt begins with the previous prompt and its reply.
+    /// Between epochs, a prompt begins with the previous prompt and its reply. Texts that are messages of their own at a
+    /// depth move with the end of the chat, so the common part ends before the first of them.
     fn check_reuse(&self, before: &Assembled, now: &Assembled) {
         if now.new_epoch.is_some() || self.placement == Placement::Classic || !self.template.append_only() {
             return;
@@ -321,6 +324,12 @@ impl Story {
         // Otherwise the common prefix ends before the last user message, whose context block is gone.
         let input = || kept(before).filter(|block| block.zone == Zone::Input).filter_map(|block| block.segment).min();
         let shared = if append_only { before.segments.len() } else { input().unwrap() };
+        let moves = |sent| moving(sent).is_some();
+        if moves(before) || moves(now) {
+            let (was, is) = (fixed(before, shared), fixed(now, now.segments.len()));
+            assert!(is.starts_with(&was) || was.starts_with(&is), "the fixed part must be the same:\n{was}\n---\n{is}");
+            return;
+        }
         let shared: String = before.segments[..shared].iter().map(|segment| segment.text.as_str()).collect();
         let now = text(now);
         assert!(now.starts_with(&shared), "the previous prompt must be a prefix:\n{shared}\n---\n{now}");
@@ -329,6 +338,19 @@ impl Story {
             assert!(now[shared.len()..].starts_with(reply.as_str()), "the reply must follow it");
         }
     }
+}
+
+/// The first segment of a text that is a message of its own at a depth.
+fn moving(sent: &Assembled) -> Option<usize> {
+    let own = kept(sent).filter(|block| block.turn.is_some_and(|turn| sent.prompt.apart.contains(&turn)));
+    own.filter_map(|block| block.segment).min()
+}
+
+/// The text before segment `end` that does not move, without the control tokens at its end.
+fn fixed(sent: &Assembled, end: usize) -> String {
+    let segments = &sent.segments[..moving(sent).map_or(end, |moving| moving.min(end))];
+    let length = segments.iter().rposition(|segment| !segment.control).map_or(0, |last| last + 1);
+    segments[..length].iter().map(|segment| segment.text.as_str()).collect()
 }
 
 fn plain(text: &str) -> Segment {

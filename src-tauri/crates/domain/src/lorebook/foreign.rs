@@ -74,7 +74,7 @@ pub(super) fn add_our_names(entry: &mut Map<String, Value>, is_card: bool) {
     }
     let without_text = !entry.contains_key("content");
     copy(entry, "content", &CONTENT, Value::is_string);
-    if is_other || (without_text && entry.contains_key("content")) {
+    if !has_keys || (without_text && entry.contains_key("content")) {
         copy(entry, "comment", &TITLE, Value::is_string);
     }
 }

@@ -276,21 +276,44 @@ pub(crate) fn read_chat(path: &Path) -> Result<ChatRead, (&'static str, String)>
 /// Warnings about data of the file that is missing or changed in the chat.
 pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
     let count = |is: fn(&ChatFileMessage) -> bool| chat.messages.iter().filter(|said| is(said)).count();
+    let words = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let notes = count(|said| said.note);
+    let hidden = count(|said| said.hidden);
     let told = [
-        (count(|said| said.note), "notes without a speaker are kept, hidden from the model"),
-        (count(|said| said.hidden), "hidden messages stay hidden: the model does not read them"),
-        (losses.cut_versions, "versions of messages are above the limit of 500 for each and are left out"),
-        (losses.oversized, "parts that this app does not use are too large to store and are left out"),
+        (
+            notes,
+            words(notes, "note without a speaker is kept", "notes without a speaker are kept")
+                + ", hidden from the model",
+        ),
+        (
+            hidden,
+            words(hidden, "hidden message stays hidden", "hidden messages stay hidden")
+                + ": the model does not read hidden messages",
+        ),
+        (
+            losses.cut_versions,
+            words(losses.cut_versions, "version of a message is", "versions of messages are")
+                + " above the limit of 500 and left out",
+        ),
+        (
+            losses.oversized,
+            words(losses.oversized, "part that this app does not use is", "parts that this app does not use are")
+                + " too large to store and left out",
+        ),
     ];
-    let told = told.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let told = told.into_iter().filter(|(count, _)| *count > 0).map(|(_, told)| told);
     let lines = [
-        (&losses.unread, "lines contain no message and are left out"),
-        (&losses.repaired, "lines had invalid characters, which are now \u{fffd}"),
+        (&losses.unread, "line contains no message and is left out", "lines contain no message and are left out"),
+        (
+            &losses.repaired,
+            "line had invalid characters, which are now \u{fffd}",
+            "lines had invalid characters, which are now \u{fffd}",
+        ),
     ];
-    let of_lines = lines.into_iter().filter(|(lines, _)| !lines.is_empty()).map(|(lines, what)| {
+    let of_lines = lines.into_iter().filter(|(lines, ..)| !lines.is_empty()).map(|(lines, one, many)| {
         let first = lines.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let more = if lines.len() > NAMED { ", ..." } else { "" };
-        format!("{} {what}: {first}{more}", lines.len())
+        format!("{}: {first}{more}", words(lines.len(), one, many))
     });
     told.chain(of_lines).collect()
 }

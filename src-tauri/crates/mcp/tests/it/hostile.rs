@@ -209,7 +209,7 @@ async fn silent_server_times_out() {
 
 #[tokio::test]
 async fn wrong_shapes_are_a_protocol_error() {
-    for result in [json!({ "tools": "many" }), json!({ "tools": [7] }), json!(null), json!({ "content": [] })] {
+    for result in [json!({ "tools": "many" }), json!(null), json!({ "content": [] })] {
         let shown = result.to_string();
         let wrong = async move |script: &mut Script| {
             let id = script.request("tools/list").await;

@@ -16,6 +16,9 @@ const SIGN_IN: &str = "401 Sign in";
 const CHALLENGE: &str =
     "WWW-Authenticate: Bearer resource_metadata=\"http://127.0.0.1:9/.well-known/oauth-protected-resource\"\r\n";
 
+/// A status whose result is sent as an event.
+const EVENTS: &str = "200 Events";
+
 /// Starts a server that records each request and answers it with `answer(method of the call)`: status and body.
 async fn serve(answer: fn(&str) -> (&'static str, String)) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -52,12 +55,16 @@ async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, Stri
                 let result: Value = serde_json::from_str(result).unwrap();
                 json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
             }
+            (EVENTS, result) => {
+                format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}\n\n", message["id"])
+            }
             (_, other) => other.to_owned(),
         };
+        let kind = if status == EVENTS { "text/event-stream" } else { "application/json" };
         let place = if status.starts_with("30") { "Location: http://127.0.0.1:9/elsewhere\r\n" } else { "" };
         let challenge = if status == SIGN_IN { CHALLENGE } else { "" };
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{place}{challenge}Content-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{place}{challenge}Content-Length: {}\r\n\r\n",
             body.len()
         );
         if stream.write_all((head + &body).as_bytes()).await.is_err() {
@@ -94,6 +101,22 @@ async fn calls_a_tool_at_an_address() {
     assert_eq!(output, Ok(ToolOutput { text: "done".into(), error: false }));
     let received = received.lock().unwrap();
     assert!(received.iter().all(|request| request.to_lowercase().contains("authorization: bearer secret")));
+}
+
+#[tokio::test]
+async fn deep_tool_costs_only_itself() {
+    fn deep(method: &str) -> (&'static str, String) {
+        if method != "tools/list" {
+            return well(method);
+        }
+        let default = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        let deep = format!(r#"{{"name":"deep","inputSchema":{{"type":"object","default":{default}}}}}"#);
+        (EVENTS, format!(r#"{{"tools":[{{"name":"good","inputSchema":{{"type":"object"}}}},{deep}]}}"#))
+    }
+    let (url, _) = serve(deep).await;
+    let listed = server(&url, &[]).tools().await.unwrap();
+    assert_eq!(listed.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good"]);
+    assert!(listed.left_out[0].reason.contains("nested too deeply"), "{:?}", listed.left_out);
 }
 
 #[tokio::test]

@@ -99,11 +99,22 @@ fn imports_a_folder_once_and_reports_skipped_files() {
     };
     assert_eq!(
         list(&report, "imported", "kind"),
-        ["persona", "persona", "character", "character", "chat", "regexScript", "samplerPreset", "quickReplies"],
+        [
+            "persona",
+            "persona",
+            "character",
+            "character",
+            "chat",
+            "regexScript",
+            "samplerPreset",
+            "samplerPreset",
+            "quickReplies",
+            "settings"
+        ],
         "{report}"
     );
     let told = list(&report, "skipped", "reason");
-    assert_eq!(list(&report, "skipped", "file"), ["settings.json", "TextGen Settings"]);
+    assert_eq!(list(&report, "skipped", "file"), ["settings.json"]);
     assert!(told[0].contains("already a persona \"Traveller\""), "{told:?}");
     assert_eq!((done.code, list(&report, "refused", "file")), (1, vec!["old.jsonl".to_owned()]));
     assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "neither the first persona nor the newest");

@@ -33,6 +33,7 @@ fn server_is_added_used_and_removed() {
 
     let again = world.run(&["tool-servers", "add", "Other", "--values-from", &values, "--", "sh"]);
     assert!(again.err.contains("no keychain"), "{again:?}");
+    world.json(&["tool-servers", "remove", "Other"]);
 
     // Values last until the program ends, because the tests hide the keychain.
     world.run(&["tool-servers", "on", "Shell", "--json"]).assert_failed("badInput");

@@ -238,8 +238,7 @@ impl EndpointConfig {
     pub(crate) fn redact(&self, text: &str) -> String {
         let text = match &self.key {
             Some(key) if is_secret(key.expose_secret()) => text.replace(key.expose_secret(), "[key]"),
-            Some(_) => text.to_owned(),
-            None => text.to_owned(),
+            _ => text.to_owned(),
         };
         headers::redact(&self.headers, text)
     }

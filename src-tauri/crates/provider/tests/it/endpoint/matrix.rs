@@ -200,8 +200,8 @@ async fn reads_odd_streams() {
 async fn explains_responses_that_are_not_streams() {
     let reply = r#"{"choices":[{"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}]}"#;
     let json = |body: &str| answer("200 OK", "Content-Type: application/json\r\n", body);
-    let huge = stream([b"data: ".as_slice(), &vec![b'x'; 3 << 20]].concat());
-    let huge_later = stream([says("Hello ").as_bytes(), b"data: ", &vec![b'x'; 3 << 20]].concat());
+    let huge = stream([b"data: ".as_slice(), &vec![b'x'; 33 << 20]].concat());
+    let huge_later = stream([says("Hello ").as_bytes(), b"data: ", &vec![b'x'; 33 << 20]].concat());
     check(vec![
         case("a server that does not stream", vec![json(reply)], "Hello.[Stop]", 1),
         case(
