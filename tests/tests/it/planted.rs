@@ -126,16 +126,12 @@ mod real_model {
 
     use super::{BY_MEANING, hold, table};
 
+    /// With all rounds, also 5,000 messages.
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_thousand_messages_by_their_meaning() {
-        hold(BY_MEANING[0].1, &table(BY_MEANING[0].0, Some(models_dir())).await);
-    }
-
-    /// With all rounds, 5,000 messages instead of 2,000.
-    #[tokio::test(flavor = "multi_thread")]
-    async fn thousands_of_messages_by_their_meaning() {
-        let all_rounds = env::var_os("INGLENOOK_ALL_ROUNDS").is_some();
-        let messages = if all_rounds { BY_MEANING[1].0 } else { 2_000 };
-        hold(BY_MEANING[1].1, &table(messages, Some(models_dir())).await);
+    async fn messages_by_their_meaning() {
+        let sizes = if env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { BY_MEANING.len() } else { 1 };
+        for (messages, floors) in &BY_MEANING[..sizes] {
+            hold(floors, &table(*messages, Some(models_dir())).await);
+        }
     }
 }

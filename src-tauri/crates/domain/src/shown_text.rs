@@ -46,8 +46,8 @@ fn is_hidden(letter: char) -> bool {
 
 /// Whether a joiner between both letters changes how they are drawn: in emoji, and in scripts with joined letters.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
-    let joined = |letter: char| is_emoji(letter) || letter == EMOJI_STYLE || has_joined_letters(letter);
-    before.is_some_and(joined) && after.is_some_and(joined)
+    let joined = |letter: char| is_emoji(letter) || has_joined_letters(letter);
+    before.is_some_and(|before| joined(before) || before == EMOJI_STYLE) && after.is_some_and(joined)
 }
 
 /// Whether a letter has a form as text and one as an emoji.
@@ -100,6 +100,7 @@ mod tests {
         ] {
             assert_eq!(visible(&format!("a{hidden}b")), "ab", "{hidden:?}");
         }
+        assert_eq!(visible("❤\u{200c}\u{fe0f}"), "❤\u{fe0f}");
         assert_eq!(visible("/home/u/\u{202e}gnp.exe.json"), "/home/u/gnp.exe.json");
         assert_eq!(visible_line("a\r\nb\tc\u{2028}d\u{2800}e"), "a b c d e");
     }

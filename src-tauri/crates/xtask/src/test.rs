@@ -11,6 +11,7 @@ use crate::ui;
 use crate::vulkan;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -29,9 +30,9 @@ pub(crate) struct Options {
     /// unless `--only` names them.
     #[arg(long)]
     changed: bool,
-    /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker instead of
-    /// a fifth, all cases of the property tests instead of a tenth, 5,000 planted messages by their meaning instead of
-    /// 2,000, and clippy of the benchmarks and fuzz targets.
+    /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker and all cases
+    /// of the property tests instead of a tenth, 5,000 planted messages by their meaning, and clippy of the benchmarks and
+    /// fuzz targets.
     #[arg(long)]
     all_rounds: bool,
 }
@@ -79,6 +80,9 @@ struct Outcome {
     /// Why the step was skipped; it then has no count.
     skipped: Option<&'static str>,
 }
+
+/// The variable with the seed of the property tests.
+const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Number of tests in the list of the slowest.
 const SLOWEST: usize = 20;
@@ -243,6 +247,9 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
     with_clippy(&mut call);
     if options.all_rounds {
         call.env("INGLENOOK_ALL_ROUNDS", "1");
+    } else if env::var_os(SEED).is_none() {
+        // The same inputs in every run, so that a run says something about a change. `cargo xtask fuzz` tries new ones.
+        call.env(SEED, "20261128");
     }
     // Always the whole workspace, because a selection of packages has other features and would be rebuilt.
     if let Some(nextest) = python::plugin("cargo-nextest") {

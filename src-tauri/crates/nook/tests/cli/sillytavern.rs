@@ -41,7 +41,7 @@ fn chat_survives_import_and_export() {
     let imported = &report["imported"][0];
     assert_eq!((&imported["kind"], &imported["name"]), (&json!("chat"), &json!("Harbour night")));
     let warnings: Vec<_> = imported["warnings"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
-    assert!(warnings[0].starts_with("1 notes") && warnings[1].starts_with("1 hidden messages"), "{warnings:?}");
+    assert!(warnings[0].starts_with("1 note ") && warnings[1].starts_with("1 hidden message "), "{warnings:?}");
     assert!(warnings[2].contains("left out: 5"), "{warnings:?}");
     assert!(warnings[3].starts_with("no persona named \"Tom\", so the chat keeps this name"), "{warnings:?}");
     let at = "2024-01-15T12:32:00Z";
