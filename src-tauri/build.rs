@@ -1,25 +1,15 @@
-//! Gives Tauri the list of commands that the page may call: the engine's operations and the shell's own commands. The
-//! commands are generated from the same lists, so no command outside them can be called.
+//! Gives Tauri the list of commands that the page may call, so that no other can be called.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-#[path = "crates/engine/src/operations/list.rs"]
-mod operations;
 #[path = "src/commands/shell_commands.rs"]
 mod shell_commands;
 
-macro_rules! engine_names {
-    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
-        const ENGINE: &[&str] = &[$(stringify!($name)),*];
-    };
-}
-crate::operations!(engine_names);
-
 macro_rules! shell_names {
     ($($name:ident),*) => {
-        const SHELL: &[&str] = &[$(stringify!($name)),*];
+        const COMMANDS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 crate::shell_commands!(shell_names);
@@ -31,9 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = out.join("own-permissions");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("own-commands.toml"), own_commands())?;
-    for list in ["crates/engine/src/operations/list.rs", "src/commands/shell_commands.rs"] {
-        println!("cargo:rerun-if-changed={list}");
-    }
+    println!("cargo:rerun-if-changed=src/commands/shell_commands.rs");
     let pattern = folder.join("*.toml").to_str().ok_or("the target folder's path is not Unicode")?.to_owned();
     let manifest = tauri_build::AppManifest::new().permissions_path_pattern(pattern.leak());
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(manifest))?;
@@ -42,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// One permission that allows exactly our commands.
 fn own_commands() -> String {
-    let names: Vec<_> = ENGINE.iter().chain(SHELL).map(|name| format!("\"{name}\"")).collect();
+    let names: Vec<_> = COMMANDS.iter().map(|name| format!("\"{name}\"")).collect();
     format!(
         "[[permission]]\nidentifier = \"own-commands\"\ndescription = \"The commands of Inglenook itself.\"\n\
          commands.allow = [{}]\n",

@@ -70,8 +70,13 @@ impl<'a> Window<'a> {
         self.session.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
+    /// Calls an operation of the engine like the page. `Err` is the error that the page would get.
+    pub(crate) async fn invoke(&self, operation: &str, arguments: Value) -> Result<Value, Value> {
+        self.command("call", json!({ "operation": operation, "arguments": arguments.to_string() })).await
+    }
+
     /// Calls a command like the page. `Err` is the error that the page would get.
-    pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
+    pub(crate) async fn command(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments;
             window.__TAURI_INTERNALS__.invoke(command, args)
                 .then((ok) => done({ ok: ok ?? null }), (err) => done({ err: err ?? null }));";

@@ -271,7 +271,8 @@ async fn group_goes_on_when_its_first_character_is_deleted() {
     scene.app.engine.delete_character(scene.mira.clone()).await.unwrap();
 
     let chats = scene.app.engine.list_chats().await.unwrap();
-    assert!(chats.iter().any(|chat| chat.id == scene.chat), "{chats:?}");
+    let group = chats.iter().find(|chat| chat.id == scene.chat).unwrap_or_else(|| panic!("{chats:?}"));
+    assert_eq!((group.character_name.as_str(), group.other_member.as_ref().unwrap().name.as_str()), ("Ada", "Bo"));
     let open = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
     assert_eq!((open.character, names(&open.page.messages)), (scene.ada.clone(), said_before));
     let reply = scene.let_speak(Some(&scene.bo), "I am Bo.").await;

@@ -462,7 +462,9 @@ export class MockEngine implements Transport {
 			const character = this.op_get_character({ id: chat.character });
 			const last = chat.messages.at(-1);
 			const lastLine = last?.swipes[last.selected]?.text ?? "";
-			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, lastLine, messageCount: chat.messages.length, created: chat.messages[0]?.created ?? chat.updated, updated: chat.updated, place: this.folders.place(chat.id) };
+			const other = this.op_get_character({ id: chat.members[0] ?? "" });
+			const otherMember = other ? { name: other.fields.name, picture: other.picture } : null;
+			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, otherMember, lastLine, messageCount: chat.messages.length, created: chat.messages[0]?.created ?? chat.updated, updated: chat.updated, place: this.folders.place(chat.id) };
 		});
 	op_new_chat = ({ character }: { character: string }) => {
 		const fields = this.op_get_character({ id: character })?.fields;

@@ -6,8 +6,8 @@
 //! - One function compiles prompts: chat, regenerate, preview and tests all call it. The previewed, counted and sent
 //!   prompts are therefore equal.
 //! - Regenerating appends a swipe and overwrites nothing.
-//! - Every operation exists once, in [`operations!`]. A Tauri command, an HTTP route and a CLI verb only forward to
-//!   it.
+//! - Every operation exists once, in [`operations!`]. The window's command, the HTTP route and `nook call` reach all of
+//!   them through [`Engine::call`].
 //!
 //! This crate contains no windows, sockets, SQL or C++.
 

@@ -194,6 +194,12 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "[NAME=]FILE")]
         key_from: Vec<PathBuf>,
     },
+    /// Call any operation of the app by its name, such as `list_chats`, and print its result as JSON
+    Call {
+        operation: String,
+        /// The operation's arguments as one JSON object; - reads stdin [default: none]
+        arguments: Option<String>,
+    },
     /// Make, list, limit and revoke keys of the local API
     ApiKey {
         #[command(subcommand)]

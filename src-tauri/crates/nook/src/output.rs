@@ -40,6 +40,11 @@ impl Output {
         self.write(&format!("{}\n", snake_case(value)))
     }
 
+    /// Prints a result that is JSON for everybody.
+    pub(crate) fn json_text(&self, json: &str) -> Result<(), CommandError> {
+        self.write(&format!("{json}\n"))
+    }
+
     /// Prints text for people, in whole lines.
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };

@@ -97,8 +97,10 @@ pub(crate) async fn forbidden(desk: TestEnvironment) {
     let greeting = greeted(&window).await;
     let server = Listener::start().await;
     for (command, arguments) in COMMANDS {
-        let answer = window.invoke(command, serde_json::from_str(arguments).unwrap()).await;
-        assert!(answer.is_err(), "{command} answered {answer:?}");
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        let (by_itself, as_operation) =
+            (window.command(command, arguments.clone()).await, window.invoke(command, arguments).await);
+        assert!(by_itself.is_err() && as_operation.is_err(), "{command} answered {by_itself:?}, {as_operation:?}");
     }
     for (action, body) in ACTIONS {
         let answer = attempt(&window, body, &server.address).await;

@@ -12,7 +12,7 @@ async function ask<T>(command: string, args: Record<string, unknown> = {}): Prom
 	}
 }
 
-/** Transport for the desktop window: every operation is a Tauri command of the same name. */
+/** Transport for the desktop window: one command calls all operations. */
 export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
@@ -20,7 +20,7 @@ export class TauriTransport implements Transport {
 	/** `nook://localhost/`, or `http://nook.localhost/` on Windows, where WebView2 requires it. */
 	readonly assetBase = convertFileSrc("", "nook");
 
-	call = (operation: string, args: Record<string, unknown>) => ask<unknown>(operation, args);
+	call = (operation: string, args: Record<string, unknown>) => ask<unknown>("call", { operation, arguments: JSON.stringify(args) });
 
 	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void {
 		const events = new Channel<Event>();

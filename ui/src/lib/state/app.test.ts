@@ -15,7 +15,7 @@ afterEach(() => {
 	vi.unstubAllGlobals();
 });
 
-const SUMMARY = { id: "chat", title: "Mira", character: "mira", characterName: "Mira", picture: null, lastLine: "", messageCount: 1, created: "", updated: "", place: { folder: null, pinned: false, archived: false } };
+const SUMMARY = { id: "chat", title: "Mira", character: "mira", characterName: "Mira", picture: null, otherMember: null, lastLine: "", messageCount: 1, created: "", updated: "", place: { folder: null, pinned: false, archived: false } };
 
 async function started(answers: Record<string, (args: never) => unknown> = {}) {
 	const shell = new FakeShell({

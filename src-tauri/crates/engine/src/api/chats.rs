@@ -12,12 +12,23 @@ pub struct ChatSummary {
     pub character: String,
     pub character_name: String,
     pub picture: Option<String>,
+    /// The first other participant of a group.
+    pub other_member: Option<ChatFace>,
     /// The start of the newest message.
     pub last_line: String,
     pub message_count: u32,
     pub created: String,
     pub updated: String,
     pub place: ListPlace,
+}
+
+/// A participant in the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatFace {
+    pub name: String,
+    /// Hash of the picture.
+    pub picture: Option<String>,
 }
 
 /// The speaker of a message.

@@ -1,6 +1,7 @@
 //! One file per group of verbs. Each verb calls the engine once and prints the result.
 
 mod api_key;
+mod call;
 mod character;
 mod chat;
 mod data;
@@ -119,6 +120,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             keys::give(engine, &key_from, None).await?;
             serve::serve(engine, serve::ServeArgs { host, port, ui, api }, out).await
         }
+        Verb::Call { operation, arguments } => call::call(engine, &operation, arguments, out).await,
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
         Verb::Backup { list: true, .. } => data::list(engine, out).await,
         Verb::Backup { export: Some(file), .. } => data::export(engine, file, out).await,

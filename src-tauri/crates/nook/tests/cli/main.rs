@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod calls;
 mod data;
 mod endpoints;
 mod exports;

@@ -18,6 +18,8 @@ pub struct ChatSummary {
     pub character: CharacterId,
     pub character_name: String,
     pub character_picture: Option<AssetHash>,
+    /// Name and picture of the first other participant of a group.
+    pub other_member: Option<(String, Option<AssetHash>)>,
     /// The first 200 characters of the last message; `None` in an empty chat.
     pub last_line: Option<String>,
     pub message_count: u32,
@@ -37,6 +39,7 @@ impl Chats<'_> {
             .conn
             .prepare_cached(
                 "SELECT chat.id, chat.title, chat.character, character.name AS character_name, character.picture,
+                     other.name AS other_name, other.picture AS other_picture,
                      chat.created, chat.updated, chat_place.folder, chat_place.pinned, chat_place.archived,
                      (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL)
                          AS message_count,
@@ -46,6 +49,10 @@ impl Chats<'_> {
                       WHERE message.chat = chat.id AND message.deleted IS NULL AND message.hidden = 0
                       ORDER BY message.position DESC LIMIT 1) AS last_line
                  FROM chat JOIN character ON character.id = chat.character
+                 LEFT JOIN character AS other ON other.id =
+                     (SELECT one.id FROM chat_member JOIN character AS one ON one.id = chat_member.character
+                      WHERE chat_member.chat = chat.id AND one.deleted IS NULL
+                      ORDER BY chat_member.position LIMIT 1)
                  LEFT JOIN chat_place ON chat_place.item = chat.id
                  WHERE chat.deleted IS NULL AND character.deleted IS NULL
                  ORDER BY chat.updated DESC, chat.id DESC",
@@ -273,7 +280,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
 }
 
 fn summary_from_row(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
+    let picture = row.get::<_, Option<Col<_>>>("other_picture")?.map(|Col(hash)| hash);
     Ok(ChatSummary {
+        other_member: row.get::<_, Option<String>>("other_name")?.map(|name| (name, picture)),
         id: row.get::<_, Col<_>>("id")?.0,
         title: row.get("title")?,
         character: row.get::<_, Col<_>>("character")?.0,
