@@ -900,6 +900,13 @@ export type ChatBackground = {
 	sceneWord: string | null,
 };
 
+/**  A participant in the list of chats. */
+export type ChatFace = {
+	name: string,
+	/**  Hash of the picture. */
+	picture: string | null,
+};
+
 /**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
 /**  SillyTavern's format, one line per message. */
@@ -952,6 +959,8 @@ export type ChatSummary = {
 	character: string,
 	characterName: string,
 	picture: string | null,
+	/**  The first other participant of a group. */
+	otherMember: ChatFace | null,
 	/**  The start of the newest message. */
 	lastLine: string,
 	messageCount: number,

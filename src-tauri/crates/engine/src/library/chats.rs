@@ -39,10 +39,9 @@ impl Library {
             character: chat.character.to_string(),
             character_name: chat.character_name,
             picture: chat.character_picture.map(|hash| hash.to_string()),
-            other_member: chat.other_member.map(|(name, picture)| api::ChatFace {
-                name,
-                picture: picture.map(|hash| hash.to_string()),
-            }),
+            other_member: chat
+                .other_member
+                .map(|(name, picture)| api::ChatFace { name, picture: picture.map(|hash| hash.to_string()) }),
             last_line: chat.last_line.map(first_words).unwrap_or_default(),
             message_count: chat.message_count,
             created: rfc3339(chat.created),

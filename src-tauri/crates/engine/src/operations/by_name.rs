@@ -12,6 +12,8 @@ const QUOTE: usize = 300;
 
 macro_rules! by_name {
     ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        /// The arguments of each operation.
+        #[allow(non_camel_case_types, reason = "they have the names of their operations")]
         mod args {
             use crate::api::*;
             $(
