@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use domain::Timestamp;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use tempfile::TempDir;
 
 use crate::access::{ReadTransaction, WriteTransaction};
@@ -409,10 +409,26 @@ impl Drop for Closing {
     }
 }
 
-/// Checks the structure, then the texts.
+/// Checks the structure, then the texts, in one snapshot.
 fn check(conn: &Connection) -> Result<(), String> {
+    let _snapshot =
+        conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose().map_err(|e| e.to_string())?;
+    renew_search_caches(conn).map_err(|error| error.to_string())?;
     quick_check(conn)?;
     checksum::check(conn)
+}
+
+/// Makes the search tables of this connection forget what they have cached: `quick_check` compares them with their cache
+/// (SQLite 3.54), and after a change by another connection it would report damage that does not exist. Opening a cursor
+/// renews the cache.
+fn renew_search_caches(conn: &Connection) -> rusqlite::Result<()> {
+    let mut tables =
+        conn.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'")?;
+    let names: Vec<String> = tables.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for name in names {
+        conn.query_row(&format!("SELECT rowid FROM \"{name}\" LIMIT 1"), [], |_| Ok(())).optional()?;
+    }
+    Ok(())
 }
 
 fn transact<T>(

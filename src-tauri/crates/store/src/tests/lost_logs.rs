@@ -115,6 +115,20 @@ async fn furnish(store: &crate::Store) {
     store.write(move |w| w.memories_mut().insert(&memory)).await.unwrap();
 }
 
+/// `quick_check` compares the search tables with what the connection has cached of them.
+#[tokio::test]
+async fn changes_of_another_connection_are_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    furnish(&store).await;
+    for number in 0..12 {
+        store.check().await.unwrap();
+        let change = format!("UPDATE swipe SET text = 'words {number}'; UPDATE memory SET text = 'more {number}'");
+        store.on_writer(move |conn| conn.execute_batch(&change)).await.unwrap().unwrap();
+    }
+    store.check().await.unwrap();
+}
+
 #[tokio::test]
 async fn changed_texts_of_every_kind_are_found() {
     for (kind, flip) in FLIPS {
