@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use domain::ModelId;
-use local::{LocalHost, Tokenizer, WorkerSettings};
+use local::{LocalHost, WorkerSettings};
 use tests::reuse::{ChatRun, Control, Measure, ReplySource, ReuseFigures, script};
 use tracing::Subscriber;
 use tracing::field::Field;
@@ -56,7 +56,7 @@ pub(crate) async fn run() {
     let held = measure.run(dir.path(), told).await;
 
     let model = measure.model(dir.path());
-    let tokenizer = Tokenizer::open(&model).unwrap();
+    let tokenizer = local::open_tokenizer(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
     print_ours(&measure, &held, &read_ahead);
     line("sliding window", &control.by_tokens());

@@ -64,7 +64,7 @@ struct PreparedModel {
 
 impl PreparedModel {
     fn load(load: &Load) -> Self {
-        let tokenizer = Tokenizer::open(Path::new(&load.path)).expect("a supported tokenizer");
+        let tokenizer = local::open_tokenizer(Path::new(&load.path)).expect("a supported tokenizer");
         let placement = Placement::default();
         send(&WorkerReply::Loaded(LoadedModelInfo {
             context: load.context,

@@ -13,7 +13,6 @@ use domain::prompt::Segment;
 use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatIf};
 use engine::{Engine, Options, TurnOptions};
 pub use group::{GroupRun, group};
-use local::Tokenizer;
 
 use crate::headless::{ended, models_dir, program, selected_text, worker};
 use crate::model_file::ModelFile;
@@ -126,7 +125,7 @@ impl Measure {
     /// Runs the chat. `told` receives the figures of each turn, and why an epoch begins with it.
     pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures, Option<&str>)) -> ChatRun {
         let engine = self.open(dir).await;
-        let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model has a supported tokenizer");
+        let tokenizer = local::open_tokenizer(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
         let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is imported");
         let chat = engine.new_chat(imported.imported[0].id.clone()).await.expect("a chat").id;

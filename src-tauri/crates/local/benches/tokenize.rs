@@ -31,7 +31,7 @@ fn bytes(texts: &[Segment]) -> BytesCount {
 }
 
 fn open() -> Tokenizer {
-    Tokenizer::open(model().path.as_ref()).unwrap()
+    local::open_tokenizer(model().path.as_ref()).unwrap()
 }
 
 #[divan::bench(sample_count = 10)]

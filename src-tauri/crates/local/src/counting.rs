@@ -11,10 +11,11 @@ use domain::model::LocalModel;
 use domain::prompt::Segment;
 use provider::ProviderError;
 use serde::{Deserialize, Serialize};
+use tokenizer::{Tokenizer, Unsupported};
 use tokio::sync::OnceCell;
 
 use crate::host::LocalHost;
-use crate::tokenizer::{Tokenizer, Unsupported, check};
+use crate::{gguf, tokenizer_check};
 
 /// Revision of the comparison. Increment it when the tokenizers, the samples or the worker's llama.cpp change; this
 /// invalidates older verdicts and counts.
@@ -162,7 +163,7 @@ impl LocalHost {
             tracing::debug!(against = ?verdict.against, "the worker counts tokens for this model");
             return Ok(ModelCounting { tokenizer: None, verdict: kept.unwrap_or_else(|| Verdict::new(false, None)) });
         }
-        let opened = tokio::task::spawn_blocking(move || Tokenizer::open(&path)).await;
+        let opened = tokio::task::spawn_blocking(move || gguf::open_tokenizer(&path)).await;
         let tokenizer = opened.unwrap_or_else(|_| Err(Unsupported::Vocabulary("it cannot be read".to_owned())));
         if let (Some(verdict), Ok(_)) = (&kept, &tokenizer) {
             let verdict = Verdict::new(verdict.adds_bos, None);
@@ -180,9 +181,9 @@ impl LocalHost {
 
     /// Returns the first sample that the worker tokenizes differently.
     async fn difference(&self, model: &LocalModel, tokenizer: &Tokenizer) -> Result<Option<String>, ProviderError> {
-        let samples = check::segments(tokenizer);
+        let samples = tokenizer_check::segments(tokenizer);
         let theirs = self.tokenize_by_worker(Path::new(&model.path), &samples).await?;
-        let difference = check::difference(tokenizer, &samples, &theirs);
+        let difference = tokenizer_check::difference(tokenizer, &samples, &theirs);
         Ok(difference.map(|text| format!("the worker tokenizes {text:?} differently")))
     }
 

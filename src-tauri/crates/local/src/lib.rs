@@ -12,7 +12,8 @@
 //! - KV caches of chats are saved to disk within a budget, separately per model and context size. A damaged file costs
 //!   time, never a reply.
 //!
-//! Not in this crate: llama.cpp (in `worker`), chat templates, downloads, the list of models (in `store`).
+//! Not in this crate: llama.cpp (in `worker`), tokenizers (in `tokenizer`), chat templates, downloads, the list of
+//! models (in `store`).
 //!
 //! [`ProviderErrorKind::WorkerDied`]: provider::ProviderErrorKind::WorkerDied
 
@@ -41,7 +42,7 @@ mod saved;
 mod settings;
 mod status;
 mod token_rules;
-pub mod tokenizer;
+mod tokenizer_check;
 
 pub use adapters::{AdapterFault, check_adapter};
 pub use core_dumps::disable_core_dumps;
@@ -49,7 +50,7 @@ pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
 pub use failure::GRAMMAR_HINT;
 pub use fallback::LoadNote;
-pub use gguf::{GgufError, GgufHeader};
+pub use gguf::{GgufError, GgufHeader, open_tokenizer};
 pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};

@@ -65,7 +65,7 @@ fn push(values: &mut Vec<f32>, value: f32, limit: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoding::Encoding;
+    use crate::Encoding;
 
     /// Estimates like the context engine without a tokenizer: one token per four narrow letters or per wide letter.
     fn estimate(text: &str) -> u32 {

@@ -12,7 +12,6 @@ mod anthropic;
 pub mod calibration;
 pub mod conformance;
 pub mod download;
-mod encoding;
 pub mod endpoint;
 mod error;
 pub mod fake;
@@ -35,7 +34,6 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 pub use calibration::Calibration;
-pub use encoding::Encoding;
 pub use endpoint::{
     EndpointClient, EndpointConfig, EndpointProbe, LearnedDialect, ModelPrice, RoleRules, Timeouts, guess_dialect,
     probe,
@@ -44,6 +42,8 @@ pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, ReplyGate, ReplyScript};
 /// A secret that `Debug` and serde never show. It is wiped from memory when dropped.
 pub use secrecy::SecretString;
+/// Counts the tokens of models whose encoding is published.
+pub use tokenizer::Encoding;
 pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
 
 /// One generation request.

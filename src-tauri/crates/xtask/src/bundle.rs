@@ -34,11 +34,12 @@ impl Options {
 /// folder.
 const LIBRARY: &str = "/usr/lib/inglenook";
 
-/// Licences of this project, of the models and of the fonts.
-const LICENCES: [&str; 5] = [
+/// Licences of this project, of the models, of the encodings and of the fonts.
+const LICENCES: [&str; 6] = [
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "models/LICENCES.md",
+    "src-tauri/crates/tokenizer/data/LICENSE-tiktoken",
     "ui/public/licences/OFL-Literata.txt",
     "ui/public/licences/OFL-Atkinson-Hyperlegible.txt",
 ];

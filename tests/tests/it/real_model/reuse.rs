@@ -1,7 +1,7 @@
 //! Short form of `cargo xtask bench reuse`: a full window is not evaluated again on every turn.
 
 use domain::ModelId;
-use local::{LocalHost, Tokenizer, WorkerSettings};
+use local::{LocalHost, WorkerSettings};
 use tests::reuse::{Control, Measure, ReplySource};
 
 #[tokio::test]
@@ -14,7 +14,7 @@ async fn most_of_a_long_chat_is_reused() {
     assert!(held.epochs > 2, "too few epochs to prove anything: {}", held.epochs);
 
     let model = measure.model(dir.path());
-    let tokenizer = Tokenizer::open(&model).unwrap();
+    let tokenizer = local::open_tokenizer(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
     let settings = WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() };
     let host = LocalHost::new(settings).unwrap();

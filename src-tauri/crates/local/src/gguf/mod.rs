@@ -22,8 +22,9 @@ pub use purpose::OtherPurpose;
 use reader::GgufReader;
 pub use split::parts_of;
 pub(crate) use tensor::Tensor;
+pub use tokenizer::{TokenKind, Vocabulary};
+use tokenizer::{Tokenizer, Unsupported};
 use value::Metadata;
-pub use vocabulary::{TokenKind, Vocabulary};
 
 /// Maximum number of key-value pairs; real files have 20 to 60.
 const MAX_PAIRS: u64 = 65_536;
@@ -185,6 +186,15 @@ pub fn vocabulary(path: &Path) -> Result<Vocabulary, GgufError> {
     read().map_err(|fault| GgufError { path: path.to_owned(), fault })
 }
 
+/// Creates the tokenizer of the file at `path`. Blocks, for about 0.3 s if the vocabulary is large.
+///
+/// # Errors
+/// [`Unsupported`]; the worker must count then.
+pub fn open_tokenizer(path: &Path) -> Result<Tokenizer, Unsupported> {
+    let vocabulary = vocabulary(path).map_err(|error| Unsupported::File(error.to_string()))?;
+    Tokenizer::of(&vocabulary)
+}
+
 fn open(path: &Path) -> Result<(BufReader<File>, u64), GgufFault> {
     // Opening a pipe would wait for a writer forever.
     if !std::fs::metadata(path)?.is_file() {
@@ -237,7 +247,7 @@ pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabul
     reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
-    Vocabulary::read(&mut reader, &metadata)
+    vocabulary::read(&mut reader, &metadata)
 }
 
 fn begin<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<u32, GgufFault> {

@@ -1,5 +1,5 @@
 use domain::prompt::Segment;
-use local::{CountingMethod, Tokenizer};
+use local::CountingMethod;
 
 use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
@@ -16,7 +16,7 @@ pub(crate) async fn difference(
     model: &domain::model::LocalModel,
     texts: &[Segment],
 ) -> Option<(String, Vec<u32>, Vec<i32>)> {
-    let tokenizer = Tokenizer::open(model.path.as_ref()).unwrap();
+    let tokenizer = local::open_tokenizer(model.path.as_ref()).unwrap();
     let theirs = host().tokenize(model, texts).await.unwrap();
     assert_eq!(theirs.len(), texts.len());
     texts.iter().zip(theirs).find_map(|(text, theirs)| {
@@ -114,7 +114,7 @@ fn reference() -> tokenizers::Tokenizer {
 
 #[test]
 fn agrees_with_the_tokenizers_crate() {
-    let (ours, reference) = (Tokenizer::open(&model_path()).unwrap(), reference());
+    let (ours, reference) = (local::open_tokenizer(&model_path()).unwrap(), reference());
     for text in corpus(3, 200_000) {
         assert_eq!(ours.tokenize(&plain(&text)), reference.encode(text.as_str(), false).unwrap().get_ids(), "{text}");
     }

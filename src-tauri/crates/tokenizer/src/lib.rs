@@ -1,31 +1,46 @@
-//! Tokenizer in this process, using the model's own vocabulary, with the same result as the worker.
+//! Tokenizers in this process: from the [`Vocabulary`] of a GGUF file, and from the rank lists of the two published
+//! [`Encoding`]s.
 //!
-//! The worker (llama.cpp) is the reference: [`check`] compares both on a sample once per model. If they differ, or the
-//! vocabulary type is not supported here, the worker counts.
+//! Guarantees
+//! - A tokenizer from a vocabulary follows llama.cpp, which is the reference. The crate `local` compares both on a sample
+//!   once per model. If they differ, or this crate does not support the vocabulary, the worker counts.
+//! - An encoding returns the same tokens as the crate `bpe-openai`, which is the reference in the tests.
+//! - The time is at most n log n in the length of a text, even for a text without spaces.
+//!
+//! The rank lists `data/*.ranks` come from `tiktoken` (MIT, by OpenAI; see `data/LICENSE-tiktoken`), by way of
+//! `bpe-openai`. The ignored test `encoding::tests::write_data` writes them.
+//!
+//! Not in this crate: files, the GGUF reader, the comparison with the worker (both in `local`), and the
+//! `tokenizer.json` of remote models (in `provider`).
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod bpe;
 mod cache;
-pub(crate) mod check;
 mod class;
+mod encoding;
 mod merging;
+mod ranks;
 mod scan;
 mod sentence_piece;
 mod special;
 mod split;
+mod vocabulary;
 mod word_rules;
 mod wordpiece;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use domain::prompt::Segment;
 
-use crate::gguf::{self, GgufError, Vocabulary};
 use bpe::BytePairs;
 use cache::WordCache;
+pub use encoding::Encoding;
+use ranks::RankList;
 use sentence_piece::SentencePiece;
 use special::{SpecialSplit, SpecialTokens};
+pub use vocabulary::{TokenKind, Vocabulary};
 use wordpiece::WordPieces;
 
 /// Bytes of text per thread; for less text, a thread costs more than it saves.
@@ -40,20 +55,16 @@ pub enum Unsupported {
     Rule(String),
     #[error("the vocabulary is unusual: {0}")]
     Vocabulary(String),
+    /// Never returned by this crate, which reads no files.
     #[error("the file cannot be read: {0}")]
     File(String),
-}
-
-impl From<GgufError> for Unsupported {
-    fn from(error: GgufError) -> Self {
-        Self::File(error.to_string())
-    }
 }
 
 enum TokenizerAlgorithm {
     BytePairs(Box<BytePairs>),
     SentencePiece(SentencePiece),
     WordPieces(WordPieces),
+    Ranks(Box<RankList>),
 }
 
 /// A model's tokenizer. Threads may share it.
@@ -65,14 +76,6 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Creates the tokenizer of the GGUF file at `path`. Blocks, for about 0.3 s if the vocabulary is large.
-    ///
-    /// # Errors
-    /// [`Unsupported`]; the worker must count then.
-    pub fn open(path: &Path) -> Result<Self, Unsupported> {
-        Self::of(&gguf::vocabulary(path)?)
-    }
-
     /// Creates the tokenizer for `vocabulary`.
     ///
     /// # Errors
@@ -87,6 +90,20 @@ impl Tokenizer {
             other => return Err(Unsupported::Kind(other.chars().take(60).collect())),
         };
         Ok(Self { model, specials: SpecialTokens::of(vocabulary), caches: Mutex::default() })
+    }
+
+    /// Creates the tokenizer for a rank list, without special tokens.
+    fn of_ranks(ranks: RankList) -> Self {
+        Self {
+            model: TokenizerAlgorithm::Ranks(Box::new(ranks)),
+            specials: SpecialTokens::default(),
+            caches: Mutex::default(),
+        }
+    }
+
+    /// Returns the texts of the control tokens and of markup-like tokens.
+    pub fn special_texts(&self) -> impl Iterator<Item = &str> {
+        self.specials.texts()
     }
 
     /// Returns the token ids of `segment`. Contents never produce a control token.
@@ -129,14 +146,26 @@ impl Tokenizer {
     }
 
     fn each(&self, segment: &Segment, give: &mut dyn FnMut(&[u32])) {
-        let mut cache = self.caches().pop().unwrap_or_default();
-        if segment.control {
-            self.text(self.specials.control(&segment.text), &mut cache, give);
-        } else {
-            for parts in self.specials.contents(&segment.text) {
-                self.text(parts, &mut cache, give);
+        self.with_cache(|cache| {
+            if segment.control {
+                return self.text(self.specials.control(&segment.text), cache, give);
             }
-        }
+            for parts in self.specials.contents(&segment.text) {
+                self.text(parts, cache, give);
+            }
+        });
+    }
+
+    /// Counts the tokens of `text`, in which no special token is matched.
+    fn count_plain(&self, text: &str) -> u32 {
+        let mut count = 0;
+        self.with_cache(|cache| self.plain(text, true, cache, &mut |found| count += found.len()));
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    fn with_cache(&self, work: impl FnOnce(&mut WordCache)) {
+        let mut cache = self.caches().pop().unwrap_or_default();
+        work(&mut cache);
         self.caches().push(cache);
     }
 
@@ -162,6 +191,9 @@ impl Tokenizer {
                 });
             }
             TokenizerAlgorithm::WordPieces(model) => {
+                model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
+            }
+            TokenizerAlgorithm::Ranks(model) => {
                 model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
             }
         }

@@ -7,7 +7,7 @@ use ahash::AHashMap;
 
 use super::Unsupported;
 use super::merging::{Merge, NO_TOKEN, Symbol, merge};
-use crate::gguf::{TokenKind, Vocabulary};
+use crate::vocabulary::{TokenKind, Vocabulary};
 
 /// Represents a space in the vocabulary.
 const SPACE: char = '▁';

@@ -1,5 +1,6 @@
 //! Merges neighbouring symbols until no pair forms a token, for byte-pair encoding and SentencePiece.
 
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Result of merging two neighbours.
@@ -52,43 +53,42 @@ fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Optio
     }
 }
 
-const NONE: usize = usize::MAX;
-
-/// A queued pair of neighbours.
+/// A queued pair of neighbours. It is small, because a word of a million letters has a million of them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct MergeCandidate {
     rank: u32,
-    left: std::cmp::Reverse<usize>,
-    right: usize,
+    /// Index of the left symbol.
+    left: Reverse<u32>,
     /// Bytes of both symbols; if either has grown since, the entry is stale.
-    length: usize,
+    length: u32,
     token: u32,
 }
 
+/// `before` and `after` hold the neighbours by index. At both ends they hold an index that no symbol has.
 fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
-    let mut before: Vec<usize> = (0..symbols.len()).map(|at| at.wrapping_sub(1)).collect();
-    let mut after: Vec<usize> = (1..=symbols.len()).map(|at| if at < symbols.len() { at } else { NONE }).collect();
-    let pair = |symbols: &[Symbol], left: usize, right: usize| {
-        let (from, to) = (symbols.get(left)?, symbols.get(right)?);
+    let count = symbols.len() as u32;
+    let mut before: Vec<u32> = (0..count).map(|at| at.wrapping_sub(1)).collect();
+    let mut after: Vec<u32> = (1..=count).collect();
+    let pair = |symbols: &[Symbol], left: u32, right: u32| {
+        let (from, to) = (symbols.get(left as usize)?, symbols.get(right as usize)?);
         let Merge { rank, token } = joined(from, to)?;
-        Some(MergeCandidate { rank, left: std::cmp::Reverse(left), right, length: to.end - from.start, token })
+        Some(MergeCandidate { rank, left: Reverse(left), length: (to.end - from.start) as u32, token })
     };
     let mut queue: BinaryHeap<MergeCandidate> =
-        (1..symbols.len()).filter_map(|right| pair(symbols, right - 1, right)).collect();
-    while let Some(MergeCandidate { left: std::cmp::Reverse(left), right, length, token, .. }) = queue.pop() {
-        let (from, to) = (symbols[left], symbols[right]);
-        let gone = from.start == from.end || to.start == to.end;
-        if gone || to.end - from.start != length {
+        (1..count).filter_map(|right| pair(symbols, right - 1, right)).collect();
+    while let Some(MergeCandidate { left: Reverse(left), length, token, .. }) = queue.pop() {
+        let (at, right) = (left as usize, after[left as usize]);
+        let (from, Some(to)) = (symbols[at], symbols.get_mut(right as usize)) else { continue };
+        if from.start == from.end || to.end - from.start != length as usize {
             continue;
         }
-        symbols[left] = Symbol { start: from.start, end: to.end, token };
-        symbols[right].end = to.start;
-        after[left] = after[right];
-        if let Some(next) = before.get_mut(after[right]) {
+        symbols[at] = Symbol { start: from.start, end: std::mem::replace(&mut to.end, to.start), token };
+        after[at] = after[right as usize];
+        if let Some(next) = before.get_mut(after[at] as usize) {
             *next = left;
         }
-        queue.extend(pair(symbols, before[left], left));
-        queue.extend(pair(symbols, left, after[left]));
+        queue.extend(pair(symbols, before[at], left));
+        queue.extend(pair(symbols, left, after[at]));
     }
     symbols.retain(|symbol| symbol.end > symbol.start);
 }

@@ -5,7 +5,7 @@ use super::class::{Classes, SPACE};
 /// A text with its character classes. Positions are byte offsets.
 pub(super) struct TextScan<'t> {
     pub(super) text: &'t str,
-    classes: Classes,
+    pub(super) classes: Classes,
 }
 
 impl<'t> TextScan<'t> {
@@ -14,25 +14,25 @@ impl<'t> TextScan<'t> {
     }
 
     /// Returns the character at `at` and its classes; `None` at the end.
-    pub(super) fn peek(&self, at: usize) -> Option<(char, u8)> {
+    pub(super) fn peek(&self, at: usize) -> Option<(char, u16)> {
         let character = self.text.get(at..)?.chars().next()?;
         Some((character, self.classes.of(character)))
     }
 
     /// Whether the character at `at` satisfies `wanted`.
-    pub(super) fn is(&self, at: usize, wanted: impl Fn(char, u8) -> bool) -> bool {
+    pub(super) fn is(&self, at: usize, wanted: impl Fn(char, u16) -> bool) -> bool {
         self.peek(at).is_some_and(|(character, class)| wanted(character, class))
     }
 
     /// Returns the end of the run of `wanted` characters from `at`, of at most `most` characters.
-    pub(super) fn run(&self, at: usize, most: usize, wanted: impl Fn(char, u8) -> bool) -> usize {
+    pub(super) fn run(&self, at: usize, most: usize, wanted: impl Fn(char, u16) -> bool) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let run = rest.chars().take(most).take_while(|character| wanted(*character, self.classes.of(*character)));
         at + run.map(char::len_utf8).sum::<usize>()
     }
 
     /// Like [`TextScan::run`], without a limit.
-    pub(super) fn all(&self, at: usize, wanted: impl Fn(char, u8) -> bool) -> usize {
+    pub(super) fn all(&self, at: usize, wanted: impl Fn(char, u16) -> bool) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let end = rest.char_indices().find(|(_, character)| !wanted(*character, self.classes.of(*character)));
         at + end.map_or(rest.len(), |(end, _)| end)

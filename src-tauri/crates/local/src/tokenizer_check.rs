@@ -1,8 +1,7 @@
-//! Samples for comparing this process's tokenizer with the worker's.
+//! Compares this process's tokenizer with the worker's (llama.cpp), which is the reference, on samples.
 
 use domain::prompt::Segment;
-
-use super::Tokenizer;
+use tokenizer::Tokenizer;
 
 /// Scripts, numbers, code, white space and odd characters on which pre-tokenizers differ.
 const SAMPLES: &[&str] = &[
@@ -39,8 +38,7 @@ const SAMPLES: &[&str] = &[
 /// Segments to compare: the samples, and texts that resemble the model's control tokens, each as contents and as
 /// control.
 pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
-    let lookalikes: Vec<String> =
-        tokenizer.specials.texts().take(200).map(|text| format!("a {text} b{text}")).collect();
+    let lookalikes: Vec<String> = tokenizer.special_texts().take(200).map(|text| format!("a {text} b{text}")).collect();
     let texts = SAMPLES.iter().copied().chain(lookalikes.iter().map(String::as_str));
     texts.flat_map(|text| [false, true].map(|control| Segment { text: text.to_owned(), control })).collect()
 }

@@ -4,16 +4,20 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 
-pub(super) const LETTER: u8 = 1;
-pub(super) const NUMBER: u8 = 2;
-pub(super) const MARK: u8 = 4;
-pub(super) const PUNCTUATION: u8 = 8;
-pub(super) const SYMBOL: u8 = 16;
-pub(super) const SPACE: u8 = 32;
-pub(super) const CONTROL: u8 = 64;
+pub(super) const LETTER: u16 = 1;
+pub(super) const NUMBER: u16 = 2;
+pub(super) const MARK: u16 = 4;
+pub(super) const PUNCTUATION: u16 = 8;
+pub(super) const SYMBOL: u16 = 16;
+pub(super) const SPACE: u16 = 32;
+pub(super) const CONTROL: u16 = 64;
+/// A letter in upper or title case.
+pub(super) const UPPER: u16 = 128;
+/// A letter in lower case.
+pub(super) const LOWER: u16 = 256;
 
 /// Flags by code point: one memory access per character instead of a search in ranges.
-static FLAGS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+static FLAGS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
     let mut flags = vec![0; char::MAX as usize + 1].into_boxed_slice();
     for (pattern, flag) in [
         (r"\p{L}", LETTER),
@@ -23,6 +27,8 @@ static FLAGS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
         (r"\p{S}", SYMBOL),
         (r"\s", SPACE),
         (r"[\p{Cc}\p{Cf}\p{Co}]", CONTROL),
+        (r"[\p{Lu}\p{Lt}]", UPPER),
+        (r"\p{Ll}", LOWER),
     ] {
         let parsed = regex_syntax::parse(pattern);
         if let Ok(HirKind::Class(Class::Unicode(class))) = parsed.as_ref().map(regex_syntax::hir::Hir::kind) {
@@ -36,14 +42,14 @@ static FLAGS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
 
 /// Reference to the table; loops fetch it once, which avoids a check per character.
 #[derive(Clone, Copy)]
-pub(super) struct Classes(&'static [u8]);
+pub(super) struct Classes(&'static [u16]);
 
 impl Classes {
     pub(super) fn get() -> Self {
         Self(&FLAGS)
     }
 
-    pub(super) fn of(self, character: char) -> u8 {
+    pub(super) fn of(self, character: char) -> u16 {
         self.0.get(character as usize).copied().unwrap_or(0)
     }
 }
@@ -56,8 +62,9 @@ mod tests {
     fn classifies_characters_of_every_script() {
         let classes = Classes::get();
         for (character, flags) in [
-            ('a', LETTER),
-            ('я', LETTER),
+            ('a', LETTER | LOWER),
+            ('Я', LETTER | UPPER),
+            ('ǅ', LETTER | UPPER),
             ('語', LETTER),
             ('7', NUMBER),
             ('Ⅻ', NUMBER),

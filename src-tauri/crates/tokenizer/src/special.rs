@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use aho_corasick::AhoCorasick;
 
-use crate::gguf::{TokenKind, Vocabulary};
+use crate::vocabulary::{TokenKind, Vocabulary};
 
 /// Texts that llama.cpp always treats as control tokens (`llama_vocab::impl::load`).
 const CONTROL: &[&str] = &[
@@ -79,6 +79,7 @@ struct SpecialToken {
 }
 
 /// All special tokens of a vocabulary, longest first.
+#[derive(Default)]
 pub(super) struct SpecialTokens {
     all: Vec<SpecialToken>,
     /// Finds all special tokens of a text in one pass, because some vocabularies have thousands. `None` if there are

@@ -5,7 +5,7 @@ use ahash::AHashMap;
 use super::Unsupported;
 use super::merging::{Merge, NO_TOKEN, Symbol, merge};
 use super::split::{self, Pre};
-use crate::gguf::Vocabulary;
+use crate::vocabulary::Vocabulary;
 
 pub(super) struct BytePairs {
     pre: Pre,

@@ -10,7 +10,7 @@ pub(super) enum SplitStage {
     /// A run of characters of a class with limited length, optionally preceded by a space.
     Run {
         lead: Lead,
-        class: fn(char, u8) -> bool,
+        class: fn(char, u16) -> bool,
         least: usize,
         most: usize,
     },
@@ -27,11 +27,11 @@ pub(super) enum Lead {
 }
 
 impl SplitStage {
-    const fn each(class: fn(char, u8) -> bool) -> Self {
+    const fn each(class: fn(char, u16) -> bool) -> Self {
         Self::Run { lead: Lead::None, class, least: 1, most: 1 }
     }
 
-    const fn runs(class: fn(char, u8) -> bool) -> Self {
+    const fn runs(class: fn(char, u16) -> bool) -> Self {
         Self::Run { lead: Lead::None, class, least: 1, most: usize::MAX }
     }
 
@@ -103,7 +103,7 @@ const BLOOM: SplitStage = SplitStage::Run {
     most: usize::MAX,
 };
 
-fn signs(character: char, class: u8) -> bool {
+fn signs(character: char, class: u16) -> bool {
     class & PUNCTUATION != 0 || matches!(character, '$' | '+' | '<' | '=' | '>' | '^' | '~' | '|')
 }
 
@@ -126,12 +126,12 @@ fn stages(name: &str) -> Option<&'static [SplitStage]> {
         "qwen35" => &const { [SplitStage::Rules(Rules { letters: Letters::Marks, ..ONE_DIGIT })] },
         "minicpm5" => &const { [THREE_DIGITS, SplitStage::Rules(Rules { digits: usize::MAX, ..Rules::LLAMA3 })] },
         "tekken" => {
-            const LETTERS: Letters = Letters::Cased { contractions: false };
-            &const { [SplitStage::Rules(Rules { contractions: false, digits: 1, letters: LETTERS, tail: SLASH })] }
+            const LETTERS: Letters = Letters::AsciiCase { contractions: false };
+            &const { [SplitStage::Rules(Rules { contractions: None, digits: 1, letters: LETTERS, tail: SLASH })] }
         }
         "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => {
-            const LETTERS: Letters = Letters::Cased { contractions: true };
-            &const { [SplitStage::Rules(Rules { contractions: false, digits: 3, letters: LETTERS, tail: SLASH })] }
+            const LETTERS: Letters = Letters::AsciiCase { contractions: true };
+            &const { [SplitStage::Rules(Rules { contractions: None, digits: 3, letters: LETTERS, tail: SLASH })] }
         }
         "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
             &const { [THREE_DIGITS, KANA_AND_HAN, SplitStage::Words(word_rules::deepseek)] }
@@ -175,6 +175,11 @@ fn stages(name: &str) -> Option<&'static [SplitStage]> {
         _ => return None,
     })
 }
+
+/// Stages of the encoding `cl100k_base`.
+pub(super) const CL100K: &[SplitStage] = &[SplitStage::Rules(Rules::CL100K)];
+/// Stages of the encoding `o200k_base`.
+pub(super) const O200K: &[SplitStage] = &[SplitStage::Rules(Rules::O200K)];
 
 /// The vocabularies in which a word that is a token is not split.
 fn keeps_words(name: &str) -> bool {

@@ -4,7 +4,7 @@ use ahash::AHashMap;
 use unicode_normalization::char::decompose_canonical;
 
 use super::class::{CONTROL, Classes, MARK, PUNCTUATION, SPACE, SYMBOL};
-use crate::gguf::Vocabulary;
+use crate::vocabulary::Vocabulary;
 
 /// Usual id of `[UNK]`.
 const UNKNOWN: u32 = 100;

@@ -1,16 +1,17 @@
 //! Word rules of the pre-tokenizers, one function per family of models. Each returns the end of the word that begins at
 //! a position, or `None` if no word of its rule begins there.
 //!
-//! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the reference.
+//! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the reference. Only
+//! [`Rules::CL100K`] and [`Rules::O200K`] follow the patterns that OpenAI published.
 
-use super::class::{LETTER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL};
+use super::class::{LETTER, LOWER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL, UPPER};
 use super::scan::TextScan;
 
 /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 pub(super) fn gpt2(scan: &TextScan<'_>, at: usize) -> Option<usize> {
     let (first, class) = scan.peek(at)?;
     if first == '\''
-        && let Some(end) = contraction(scan.text, at, false)
+        && let Some(end) = contraction(scan.text, at, Folding::None)
     {
         return Some(end);
     }
@@ -29,8 +30,8 @@ pub(super) fn gpt2(scan: &TextScan<'_>, at: usize) -> Option<usize> {
 /// Differences between the word rules of newer models, which all derive from cl100k.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// `'s` and similar endings are words, in either case.
-    pub(super) contractions: bool,
+    /// `'s` and similar endings are words, compared with this folding.
+    pub(super) contractions: Option<Folding>,
     /// Maximum digits per word.
     pub(super) digits: usize,
     pub(super) letters: Letters,
@@ -43,22 +44,39 @@ pub(super) enum Letters {
     Plain,
     /// Combining marks belong to the word.
     Marks,
-    /// A word ends where lower case changes to upper case.
-    Cased {
+    /// A word ends where lower case changes to upper case. Letters outside ASCII match both.
+    AsciiCase {
         /// `'s` and similar endings stay with their word.
         contractions: bool,
     },
+    /// Like [`Letters::AsciiCase`], with the case of every script. Letters without case and combining marks match both.
+    UnicodeCase,
+}
+
+/// Case folding of `'s` and similar endings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folding {
+    None,
+    Ascii,
+    /// `ſ` matches too, the only letter outside ASCII that folds to a letter of an ending.
+    Unicode,
 }
 
 impl Rules {
     pub(super) const LLAMA3: Self =
-        Self { contractions: true, digits: 3, letters: Letters::Plain, tail: &['\r', '\n'] };
+        Self { contractions: Some(Folding::Ascii), digits: 3, letters: Letters::Plain, tail: &['\r', '\n'] };
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    pub(super) const CL100K: Self = Self { contractions: Some(Folding::Unicode), ..Self::LLAMA3 };
+    /// The words of [`unicode_cased`], then
+    /// `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    pub(super) const O200K: Self =
+        Self { contractions: None, digits: 3, letters: Letters::UnicodeCase, tail: &['\r', '\n', '/'] };
 
     pub(super) fn word(&self, scan: &TextScan<'_>, at: usize) -> Option<usize> {
         let (first, class) = scan.peek(at)?;
-        if self.contractions
+        if let Some(folding) = self.contractions
             && first == '\''
-            && let Some(end) = contraction(scan.text, at, true)
+            && let Some(end) = contraction(scan.text, at, folding)
         {
             return Some(end);
         }
@@ -72,7 +90,11 @@ impl Rules {
     }
 
     /// `[^\r\n\p{L}\p{N}]?` and letters.
-    fn letters(&self, scan: &TextScan<'_>, at: usize, first: char, class: u8) -> Option<usize> {
+    fn letters(&self, scan: &TextScan<'_>, at: usize, first: char, class: u16) -> Option<usize> {
+        if self.letters == Letters::UnicodeCase {
+            let end = unicode_cased(scan, at, first, class)?;
+            return Some(contraction(scan.text, end, Folding::Unicode).unwrap_or(end));
+        }
         let letter = if self.letters == Letters::Marks { LETTER | MARK } else { LETTER };
         let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
         let start = match leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
@@ -81,9 +103,9 @@ impl Rules {
             false => return None,
         };
         match self.letters {
-            Letters::Cased { contractions } => {
-                let end = cased(scan, start);
-                Some(if contractions { contraction(scan.text, end, true).unwrap_or(end) } else { end })
+            Letters::AsciiCase { contractions } => {
+                let end = ascii_cased(scan, start);
+                Some(if contractions { contraction(scan.text, end, Folding::Ascii).unwrap_or(end) } else { end })
             }
             _ => Some(scan.all(start, |_, class| class & letter != 0)),
         }
@@ -100,8 +122,8 @@ impl Rules {
 }
 
 /// Upper-case letters, then lower-case ones; letters outside ASCII match both.
-fn cased(scan: &TextScan<'_>, start: usize) -> usize {
-    let lower = |character: char, class: u8| class & LETTER != 0 && !character.is_ascii_uppercase();
+fn ascii_cased(scan: &TextScan<'_>, start: usize) -> usize {
+    let lower = |character: char, class: u16| class & LETTER != 0 && !character.is_ascii_uppercase();
     let upper = scan.all(start, |character, class| class & LETTER != 0 && !character.is_ascii_lowercase());
     let end = scan.all(upper, lower);
     if end > upper {
@@ -113,12 +135,36 @@ fn cased(scan: &TextScan<'_>, start: usize) -> usize {
     both.map_or(upper, |(at, character)| start + at + character.len_utf8())
 }
 
+/// `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` or
+/// `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
+fn unicode_cased(scan: &TextScan<'_>, at: usize, first: char, class: u16) -> Option<usize> {
+    let upper = |_: char, class: u16| class & (LETTER | MARK) != 0 && class & LOWER == 0;
+    let lower = |_: char, class: u16| class & (LETTER | MARK) != 0 && class & UPPER == 0;
+    let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
+    let start = if leads { at + first.len_utf8() } else { at };
+    let middle = scan.all(start, upper);
+    let end = scan.all(middle, lower);
+    if end > middle {
+        return Some(end);
+    }
+    // The first pattern gives back letters of upper case until its second half matches.
+    let both = |(_, character): &(usize, char)| scan.classes.of(*character) & (UPPER | LOWER) == 0;
+    if let Some((last, character)) = scan.text[start..middle].char_indices().rev().find(both) {
+        return Some(start + last + character.len_utf8());
+    }
+    // A leading mark also matches the second half, so the first pattern matches it alone.
+    if leads && class & MARK != 0 {
+        return Some(start);
+    }
+    (middle > start).then_some(middle)
+}
+
 /// DeepSeek V3: punctuation before Latin letters, words with marks, punctuation with symbols.
 pub(super) fn deepseek(scan: &TextScan<'_>, at: usize) -> Option<usize> {
     let (first, class) = scan.peek(at)?;
     let after = at + first.len_utf8();
-    let in_word = |_: char, class: u8| class & (LETTER | MARK) != 0;
-    let sign = |_: char, class: u8| class & (PUNCTUATION | SYMBOL) != 0;
+    let in_word = |_: char, class: u16| class & (LETTER | MARK) != 0;
+    let sign = |_: char, class: u16| class & (PUNCTUATION | SYMBOL) != 0;
     if first.is_ascii_punctuation() && scan.is(after, |next, _| next.is_ascii_alphabetic()) {
         return Some(scan.all(after, |character, _| character.is_ascii_alphabetic()));
     }
@@ -135,12 +181,13 @@ pub(super) fn deepseek(scan: &TextScan<'_>, at: usize) -> Option<usize> {
 }
 
 /// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` at `at`.
-fn contraction(text: &str, at: usize, any_case: bool) -> Option<usize> {
-    let folded = |byte: &u8| if any_case { byte.to_ascii_lowercase() } else { *byte };
+fn contraction(text: &str, at: usize, folding: Folding) -> Option<usize> {
+    let folded = |byte: &u8| if folding == Folding::None { *byte } else { byte.to_ascii_lowercase() };
     let rest = text.as_bytes().get(at..)?;
     let &[b'\'', ref rest @ ..] = rest else { return None };
     let (first, second) = (rest.first().map(folded)?, rest.get(1).map(folded));
     match (first, second) {
+        _ if folding == Folding::Unicode && rest.starts_with("ſ".as_bytes()) => Some(at + 1 + 'ſ'.len_utf8()),
         (b's' | b't' | b'm' | b'd', _) => Some(at + 2),
         (b'r' | b'v', Some(b'e')) | (b'l', Some(b'l')) => Some(at + 3),
         _ => None,
