@@ -19,10 +19,10 @@ afterEach(() => {
 	vi.unstubAllGlobals();
 });
 
-test("operation calls the command of the same name", async () => {
+test("one command calls every operation, with its arguments as JSON", async () => {
 	invoke.mockResolvedValue({ id: "c" });
 	expect(await new TauriTransport().call("open_chat", { id: "c" })).toEqual({ id: "c" });
-	expect(invoke.mock.calls[0]?.slice(0, 2)).toEqual(["open_chat", { id: "c" }]);
+	expect(invoke.mock.calls[0]?.slice(0, 2)).toEqual(["call", { operation: "open_chat", arguments: '{"id":"c"}' }]);
 });
 
 test("rejection keeps its kind, others become internal", async () => {
