@@ -10,7 +10,7 @@ use crate::processes;
 const STILL: usize = 8;
 
 /// Number of starts of each program; the result is the median.
-const STARTS: usize = 5;
+const STARTS: usize = 3;
 
 /// Measures startup time and memory before the first message, compared with an empty Tauri window in the same run.
 pub(crate) async fn measured(desk: TestEnvironment) {
