@@ -11,7 +11,7 @@ pub const MAX_LABELS: usize = 60;
 /// Maximum number of characters of a label.
 const MAX_LABEL: usize = 40;
 
-/// Words that models and picture files use, each with the label of the default set that it stands for. The words of
+/// Words that models and picture files use, each with its label in the default set. The words of
 /// SillyTavern's 28 expressions are among them.
 const SYNONYMS: &[(&str, &str)] = &[
     ("default", "neutral"),
@@ -94,12 +94,12 @@ const NEIGHBOURS: &[(&str, &[&str])] = &[
     ("embarrassment", &["fear", "surprise"]),
 ];
 
-/// The label of the default set that a word stands for; the word itself if it stands for none.
+/// The label of a word in the default set; the word itself if it has none.
 fn base(word: &str) -> &str {
     SYNONYMS.iter().find(|(synonym, _)| *synonym == word).map_or(word, |(_, label)| label)
 }
 
-/// The emotions whose pictures can stand for `wanted`, best first: itself, words of the same meaning, similar emotions
+/// The emotions whose pictures can replace that of `wanted`, best first: itself, words of the same meaning, similar emotions
 /// and neutral.
 pub fn stand_ins(wanted: &str) -> Vec<String> {
     let word = wanted.trim().to_lowercase();

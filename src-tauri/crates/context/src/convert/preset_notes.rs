@@ -1,4 +1,4 @@
-//! What the report says about a chat completion preset as a whole.
+//! Notes of the import report about a preset as a whole.
 
 use serde_json::{Map, Value};
 

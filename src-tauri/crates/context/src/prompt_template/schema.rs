@@ -85,12 +85,12 @@ pub struct Defaults {
     /// Text that every reply begins with; it may contain macros.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_start: Option<String>,
-    /// What stands between a reply and its continuation.
+    /// The text between a reply and its continuation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continue_postfix: Option<Postfix>,
 }
 
-/// What stands between a reply and its continuation.
+/// The text between a reply and its continuation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -167,7 +167,7 @@ const CLOSING: [char; 8] = ['"', '\'', ')', ']', '*', '”', '’', '»'];
 struct Sentence {
     /// Behind its last mark.
     end: usize,
-    /// Where the next one begins, behind the blanks.
+    /// Position of the next one, after the blanks.
     next: usize,
     /// It ends with a mark.
     closed: bool,

@@ -180,7 +180,7 @@ fn texts_without_a_place_are_named() {
     assert!(!notes(&prompt_manager()).iter().any(|note| note.starts_with("prompt: dialogueExamples")));
 }
 
-/// Of several names for one value, the one counts that SillyTavern reads in this kind of preset.
+/// If a value has several names, the one that SillyTavern reads in this kind of preset is used.
 #[test]
 fn of_several_names_the_right_one_is_used() {
     let value = |preset: &Value, key: &str| {

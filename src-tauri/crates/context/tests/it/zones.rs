@@ -495,7 +495,7 @@ fn texts_at_a_depth_have_order_and_role() {
     }
 }
 
-/// Texts that stay in the context block stand in it by their depth, after the others.
+/// Texts that stay in the context block are sorted by depth, after the others.
 #[test]
 fn context_block_is_ordered_by_depth() {
     let mut frame = frame(chat(1, 1), "A keeper.", "");

@@ -158,7 +158,7 @@ fn is_text_field(name: &str) -> bool {
     known || NAMES.iter().any(|(ours, theirs)| *ours == name || theirs.contains(&name))
 }
 
-/// The number that a plain scalar stands for. A number that JSON cannot hold stays text.
+/// The number in a plain scalar. A number that JSON cannot hold stays text.
 fn number(text: &str) -> Option<Value> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')

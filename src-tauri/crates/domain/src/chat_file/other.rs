@@ -5,13 +5,11 @@ use serde_json::{Map, Value};
 
 use super::{
     AssistantExport, ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion, RisuChat, from_risuai,
-    read_assistant,
+    read_assistant, versions::MAX_VERSIONS,
 };
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
-/// Maximum number of versions per message.
-const MAX_VERSIONS: usize = 500;
 /// Maximum length of a name, title or date, in characters.
 const MAX_NAME: usize = 200;
 /// Placeholder for the user's message before a greeting in text-generation-webui.

@@ -3,12 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::versions::MAX_VERSIONS;
 use super::{ChatFile, ChatFileAuthor, ChatFileMessage};
 
 /// Maximum number of branches per conversation. A file can have one for each message.
 const MAX_BRANCHES: usize = 100;
-/// Maximum number of versions per message.
-const MAX_VERSIONS: usize = 500;
 
 /// A message with the one that it follows.
 #[derive(Debug, Clone)]

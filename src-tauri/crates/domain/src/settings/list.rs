@@ -193,13 +193,13 @@ settings! {
     template: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// Name of the mode: the character's mood or style.
     mode: String = text("default"), ValueType::NameOr { word: "default" }, None, Prompt, PEOPLE;
-    /// Whose main prompt, text after the history and scenario a group chat sends. The chat's own texts precede both.
+    /// Owner of the main prompt, post-history text and scenario in a group chat. The chat's own texts precede both.
     group_texts: GroupTexts = text("speaker"), ValueType::Choice(GroupTexts::WORDS), None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, MACHINE;
     /// Text that every reply begins with. The model continues it. Macros are allowed.
     reply_start: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, EVERYWHERE;
-    /// What stands between a reply and its continuation.
+    /// The text between a reply and its continuation.
     continue_postfix: ContinuePostfix = text("auto"), ValueType::Choice(ContinuePostfix::WORDS), None, Prompt, EVERYWHERE;
     continue_by: ContinueBy = text("auto"), ValueType::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
     /// Ids of the templates for continuing a reply, writing for the user and naming the chat; `auto` is the built-in

@@ -41,7 +41,7 @@ words! {
         Classic = "classic",
     }
 
-    /// Whose main prompt, text after the history and scenario a group chat sends.
+    /// Owner of the main prompt, post-history text and scenario in a group chat.
     GroupTexts {
         /// Those of the character that speaks, as in SillyTavern.
         Speaker = "speaker",
@@ -136,7 +136,7 @@ words! {
         Asking = "asking",
     }
 
-    /// What stands between a reply and its continuation.
+    /// The text between a reply and its continuation.
     ContinuePostfix {
         /// A blank after the end of a sentence, where the language writes one.
         Auto = "auto",

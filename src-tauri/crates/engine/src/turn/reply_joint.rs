@@ -1,4 +1,4 @@
-//! What stands between a reply and its continuation.
+//! The text between a reply and its continuation.
 
 use domain::script::is_unspaced_letter;
 use domain::settings::ContinuePostfix;
