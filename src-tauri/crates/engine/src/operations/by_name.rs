@@ -1,4 +1,4 @@
-//! The one door of pages and programs: an operation by its name, with its arguments as JSON. Generated from the list of
+//! Calls an operation by its name, with its arguments as JSON, for the window, HTTP and `nook`. Generated from the list of
 //! operations.
 
 use serde::Serialize;
