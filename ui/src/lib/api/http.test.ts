@@ -111,3 +111,21 @@ test("chosen tokenizer is sent to its endpoint", async () => {
 	expect(requests.map(({ path, init }) => [path, init.body])).toEqual([["/api/tokenizer/a%2Fb", file]]);
 	click.mockRestore();
 });
+
+test("file input stays in the document until its dialog closes", async () => {
+	const inputs = () => [...document.querySelectorAll<HTMLInputElement>("input[type=file]")];
+	const transport = new HttpTransport("x");
+	const cancelled = transport.pickImport();
+	expect(inputs()).toHaveLength(1);
+	expect([inputs()[0]?.hidden, inputs()[0]?.tabIndex, inputs()[0]?.getAttribute("aria-hidden")]).toEqual([true, -1, "true"]);
+	inputs()[0]?.dispatchEvent(new Event("cancel"));
+	expect(await cancelled).toBeNull();
+	expect(inputs()).toEqual([]);
+
+	answer = () => Response.json({ imported: [{ name: "Mira" }], skipped: [], refused: [], cancelled: false, choices: [] });
+	const chosen = transport.pickImport();
+	Object.defineProperty(inputs()[0], "files", { value: [new File(["x"], "mira.png")] });
+	inputs()[0]?.dispatchEvent(new Event("change"));
+	expect((await chosen)?.imported).toMatchObject([{ name: "Mira" }]);
+	expect(inputs()).toEqual([]);
+});

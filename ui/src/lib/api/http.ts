@@ -317,12 +317,23 @@ async function refusal(answer: Response): Promise<ApiError> {
 	}
 }
 
+/**
+ * Opens the browser's file dialog. Returns no files if the user cancels it.
+ *
+ * The input stays in the document until the dialog closes: the browser may collect one that nothing refers to, and the choice would be lost.
+ */
 function chooseFiles(accept: string, multiple = true): Promise<File[]> {
 	const input = document.createElement("input");
-	Object.assign(input, { type: "file", multiple, accept });
+	Object.assign(input, { type: "file", multiple, accept, hidden: true, tabIndex: -1 });
+	input.setAttribute("aria-hidden", "true");
+	document.body.append(input);
 	return new Promise((resolve) => {
-		input.onchange = () => resolve([...(input.files ?? [])]);
-		input.oncancel = () => resolve([]);
+		const finish = (files: File[]) => {
+			input.remove();
+			resolve(files);
+		};
+		input.onchange = () => finish([...(input.files ?? [])]);
+		input.oncancel = () => finish([]);
 		input.click();
 	});
 }
