@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { axe } from "./axe.mjs";
-import { launch } from "./browser.mjs";
+import { launch, WAIT_MS } from "./browser.mjs";
 import { serve } from "./engine.mjs";
 import { eventually } from "./eventually.mjs";
 
@@ -17,7 +17,7 @@ const errors = [];
 
 async function newPage() {
 	page = await context.newPage();
-	page.setDefaultTimeout(10_000);
+	page.setDefaultTimeout(WAIT_MS);
 	page.on("pageerror", (error) => errors.push(error.message));
 	await page.goto(engine.url);
 	await message().waitFor();

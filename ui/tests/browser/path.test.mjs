@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { axe } from "./axe.mjs";
-import { launch } from "./browser.mjs";
+import { launch, WAIT_MS } from "./browser.mjs";
 import { cardPng } from "./card.mjs";
 import { serve } from "./engine.mjs";
 import { eventually } from "./eventually.mjs";
@@ -31,7 +31,7 @@ before(async () => {
 	});
 	page.on("pageerror", (error) => errors.push(error.message));
 	page.on("console", (message) => message.type() === "error" && /Content Security|Refused/.test(message.text()) && errors.push(message.text()));
-	page.setDefaultTimeout(10_000);
+	page.setDefaultTimeout(WAIT_MS);
 	await page.goto(engine.url);
 });
 
@@ -251,6 +251,8 @@ test("imported card shows its greeting", async () => {
 	await id("import").click();
 	await (await chooser).setFiles({ name: "Quillabee.png", mimeType: "image/png", buffer: cardPng("Quillabee", "*A bee lands.* “Hold still, {{user}}.”") });
 	await page.waitForFunction((before) => document.querySelectorAll("[data-testid=library-card]").length === before + 1, cards);
+	// Imports in quick succession share one toast, and the next test reads the toast of its own import.
+	await id("toast").filter({ hasText: "Imported Quillabee" }).waitFor();
 	await id("library-card").filter({ hasText: "Quillabee" }).locator(".card").click();
 	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
 	await eventually(async () => assert.equal(await messages().count(), 1));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
-import { launch } from "./browser.mjs";
+import { launch, WAIT_MS } from "./browser.mjs";
 
 const ui = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -57,7 +57,7 @@ export async function scriptedPage(options) {
 		await scripted.stop();
 	});
 	const page = await context.newPage();
-	page.setDefaultTimeout(10_000);
+	page.setDefaultTimeout(WAIT_MS);
 	const errors = [];
 	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
 	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme, language) => open(page, scripted.address, scene, theme, language) };
