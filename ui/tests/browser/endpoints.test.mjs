@@ -1,6 +1,8 @@
 // Endpoints and their models, import reports and unknown commands, on the scripted engine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { axe } from "./axe.mjs";
+import { eventually } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -80,22 +82,34 @@ test("health tests an endpoint only on request", async () => {
 	assert.equal(await other.getByRole("status").innerText(), "http://127.0.0.1:1234/v1");
 });
 
-test("Escape and a click outside keep what was typed", async () => {
+test("closed form keeps its text, and Undo brings back secrets", async () => {
 	await show("models", "light");
 	await id("add-endpoint").click();
 	const form = id("endpoint-form");
 	await id("endpoint-name").fill("My router");
-	await page.keyboard.press("Escape");
-	await page.getByRole("button", { name: "Keep editing" }).click();
-	assert.equal(await id("endpoint-name").inputValue(), "My router");
 	await page.mouse.click(5, 5);
-	assert.equal(await id("endpoint-name").inputValue(), "My router");
-	await page.keyboard.press("Escape");
-	await page.getByRole("alert").getByRole("button", { name: "Discard" }).click();
 	await form.waitFor({ state: "detached" });
 	await id("add-endpoint").click();
+	await id("draft-notice").getByText("Enter keys and other secret values again").waitFor();
+	assert.equal(await id("endpoint-name").inputValue(), "My router");
+
+	await id("endpoint-key").fill("sk-secret");
 	await page.keyboard.press("Escape");
 	await form.waitFor({ state: "detached" });
+	await page.getByText("Keys and other secret values are kept only for Undo.").waitFor();
+	const drafts = await page.evaluate(() => JSON.stringify(window.engine.drafts.of("endpoint", "")));
+	assert.match(drafts, /My router/);
+	assert.doesNotMatch(drafts, /sk-secret/);
+	await id("undo").last().click();
+	assert.equal(await id("endpoint-key").inputValue(), "sk-secret");
+	await eventually(async () => assert.equal(await id("endpoint-name").inputValue(), "My router"));
+	assert.deepEqual(await axe(page), []);
+
+	await id("draft-use").click();
+	await id("endpoint-key").fill("");
+	await page.keyboard.press("Escape");
+	await form.waitFor({ state: "detached" });
+	await eventually(async () => assert.deepEqual(await page.evaluate(() => window.engine.drafts.of("endpoint", "")), []));
 });
 
 test("import report can be opened again", async () => {

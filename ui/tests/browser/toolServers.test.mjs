@@ -49,6 +49,28 @@ test("server is added by the form, with a secret value", async () => {
 	await row("Dice").getByText("Off", { exact: true }).waitFor();
 });
 
+test("closed form of a server keeps its text without secrets", async () => {
+	await show("toolservers", "light");
+	await id("add-tool-server").click();
+	await id("tool-server-command").fill("npx");
+	await id("add-value").click();
+	await id("value-name").fill("API_KEY");
+	await id("value-value").fill("secret");
+	await page.keyboard.press("Escape");
+	await id("tool-server-form").waitFor({ state: "detached" });
+	await id("add-tool-server").click();
+	await id("draft-notice").getByText("Enter keys and other secret values again").waitFor();
+	assert.deepEqual([await id("tool-server-command").inputValue(), await id("value-name").inputValue(), await id("value-value").inputValue()], ["npx", "API_KEY", ""]);
+	await page.keyboard.press("Escape");
+
+	await id("paste-tool-servers").click();
+	await id("paste-text").fill('{ "mcpServers": {} }');
+	await page.keyboard.press("Escape");
+	await id("paste-form").waitFor({ state: "detached" });
+	await id("undo").last().click();
+	assert.equal(await id("paste-text").inputValue(), '{ "mcpServers": {} }');
+});
+
 test("taken name is an error in the form", async () => {
 	await show("toolservers", "light");
 	await id("add-tool-server").click();

@@ -1274,7 +1274,11 @@ export type DraftKind =
 /**  The target is the persona; empty for a new one. */
 "persona" | 
 /**  The target is the set; empty for a new one. */
-"quickReplies" | "template" | "script" | "mode" | "sampler" | "chatFormat" | 
+"quickReplies" | 
+/**  The form of an endpoint, without secrets. The target is the endpoint; empty for a new one. */
+"endpoint" | 
+/**  The form of a tool server, without secrets. The target is the server; empty for a new one. */
+"toolServer" | "template" | "script" | "mode" | "sampler" | "chatFormat" | 
 /**  A field of the settings. The owner is the chat, character or model, the target the key. */
 "setting";
 

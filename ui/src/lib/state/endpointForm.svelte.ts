@@ -1,24 +1,35 @@
 import { asApiError } from "../api/errors";
 import type { ApiError, Endpoint, EndpointDraft, EndpointService, EndpointTest, HeaderDraft, OfferedModel } from "../api/generated";
 import type { Api } from "./api";
-
-/** A header in the form. A stored value is never shown again. */
-export interface HeaderRow {
-	name: string;
-	value: string;
-	/** A value is stored. It is kept while the field is empty. */
-	stored: boolean;
-}
+import { hasValue, namedRows, type SecretRow } from "./secretRows";
 
 /** Id of the choice "no service", which allows any address. */
 export const CUSTOM = "custom";
 
+/** The contents of the form that a draft keeps. */
+interface Drafted extends Pick<EndpointDraft, "name" | "dialect" | "url" | "model" | "context"> {
+	service: string;
+	adding: string;
+	/** Names only. */
+	headers: string[];
+	/** Names of models that the user added. */
+	added: string[];
+}
+
+/** The typed secrets of a closed form. They are kept in memory only, for Undo. */
+export interface EndpointSecrets {
+	key: string | null;
+	headers: SecretRow[];
+}
+
 /** The endpoint form: its contents, and the result of a test. */
 export class EndpointForm {
 	draft = $state<EndpointDraft>({ id: null, name: "", dialect: null, url: "", model: "", context: 8192, key: null, headers: null, models: null });
-	headers = $state<HeaderRow[]>([]);
+	headers = $state<SecretRow[]>([]);
 	/** The models that the endpoint last listed, and those that the user added. */
 	models = $state.raw<OfferedModel[]>([]);
+	/** The name in the field for another model. */
+	adding = $state("");
 	services = $state.raw<EndpointService[]>([]);
 	/** The chosen service, or `custom`; empty until one is chosen. */
 	service = $state("");
@@ -34,19 +45,51 @@ export class EndpointForm {
 	readonly ready = $derived(this.draft.url.trim() !== "");
 	readonly known = $derived(this.services.find(({ id }) => id === this.service) ?? null);
 	readonly typed = $derived(this.models.filter(({ typed }) => typed));
+	readonly #secrets: EndpointSecrets | null;
 
+	/** `secrets` come from a closed form of the same endpoint. */
 	constructor(
 		private readonly api: Api,
 		endpoint: Endpoint | null,
+		secrets: EndpointSecrets | null = null,
 	) {
+		this.#secrets = secrets;
 		this.saved = endpoint;
 		this.hasKey = endpoint?.hasKey ?? false;
 		if (endpoint) {
 			const { id, name, dialect, url, model, context } = endpoint;
 			this.draft = { id, name, dialect, url, model, context, key: null, headers: null, models: null };
-			this.headers = endpoint.headers.map((header) => ({ name: header, value: "", stored: true }));
+			this.headers = namedRows(endpoint.headers, secrets?.headers ?? [], endpoint.headers);
 			this.models = endpoint.models.map(({ name: model, context: size, typed }) => ({ name: model, context: size, typed }));
 		}
+		if (secrets?.key === "") this.forgetKey();
+		else this.draft.key = secrets?.key ?? null;
+	}
+
+	/** The contents as the text of a draft, without the key and the values of headers. */
+	get written(): string {
+		const { name, dialect, url, model, context } = this.draft;
+		const drafted: Drafted = { name, dialect, url, model, context, service: this.service, adding: this.adding, headers: this.headers.map((row) => row.name), added: this.typed.map((one) => one.name) };
+		return JSON.stringify(drafted);
+	}
+
+	/** Shows the text of a draft. Typed secrets stay. */
+	show = (draft: string): void => {
+		const { service, adding, headers, added, ...fields } = JSON.parse(draft) as Drafted;
+		Object.assign(this.draft, fields);
+		[this.service, this.adding] = [service, adding];
+		this.headers = namedRows(headers, [...this.headers, ...(this.#secrets?.headers ?? [])], this.saved?.headers ?? []);
+		const known = this.models;
+		this.models = [...known.filter(({ typed }) => !typed), ...added.map((name) => known.find((one) => one.typed && one.name === name) ?? { name, context: null, typed: true })];
+	};
+
+	get secrets(): EndpointSecrets {
+		return { key: this.draft.key ?? null, headers: $state.snapshot(this.headers) };
+	}
+
+	/** A key or the value of a header was typed and is not saved. */
+	get hasSecrets(): boolean {
+		return Boolean(this.draft.key) || hasValue(this.headers);
 	}
 
 	async load(): Promise<void> {
@@ -95,9 +138,10 @@ export class EndpointForm {
 		}
 	}
 
-	/** Adds a model that the server does not list. */
-	addModel(name: string): void {
-		const model = name.trim();
+	/** Adds the named model, which the server does not list. */
+	addModel(): void {
+		const model = this.adding.trim();
+		this.adding = "";
 		if (model === "" || this.models.some((one) => one.name === model)) return;
 		this.models = [...this.models, { name: model, context: null, typed: true }];
 		this.draft.model ||= model;

@@ -104,10 +104,52 @@ test("typed models stay when the server lists others", async () => {
 	const listed = [{ name: "a", context: 4096, typed: false }];
 	const form = new EndpointForm(api(new FakeShell({ test_endpoint: () => ({ models: listed, context: null, tookMs: 1 }) })), null);
 	form.draft.url = "http://127.0.0.1:1/v1";
-	form.addModel(" hidden ");
-	form.addModel("hidden");
+	for (const name of [" hidden ", "hidden"]) {
+		form.adding = name;
+		form.addModel();
+	}
+	expect(form.adding).toBe("");
 	await form.test();
 	expect(form.models.map(({ name }) => name)).toEqual(["a", "hidden"]);
 	form.removeModel("hidden");
 	expect([form.models.length, form.draft.model]).toEqual([1, "a"]);
+});
+
+test("draft has no secrets, and Undo brings them back", async () => {
+	let saved: EndpointDraft | undefined;
+	const engine = api(new FakeShell({ save_endpoint: ({ draft }: { draft: EndpointDraft }) => (saved = draft) }));
+	const stored = endpoint("far", "https://far.example/v1", { headers: ["x-team"], models: [{ id: "m", name: "listed", context: null, typed: false }] });
+	const form = new EndpointForm(engine, stored);
+	const before = form.written;
+	form.typeKey("sk-secret");
+	form.headers[0]!.value = "lamp-secret";
+	expect([form.written, form.hasSecrets]).toEqual([before, true]);
+	form.draft.name = "Far away";
+	form.adding = "hidden";
+	form.addModel();
+	form.adding = "half";
+	form.addHeader();
+	Object.assign(form.headers[1]!, { name: "X-New", value: "new-secret" });
+	expect(form.written).not.toMatch(/secret/);
+
+	const reloaded = new EndpointForm(engine, stored);
+	reloaded.show(form.written);
+	expect([reloaded.written, reloaded.hasSecrets]).toEqual([form.written, false]);
+	expect(reloaded.headers).toEqual([{ name: "x-team", value: "", stored: true }, { name: "X-New", value: "", stored: false }]);
+
+	const undone = new EndpointForm(engine, stored, form.secrets);
+	undone.show(form.written);
+	expect(undone.adding).toBe("half");
+	await undone.save();
+	expect(saved).toMatchObject({ name: "Far away", key: "sk-secret", headers: [{ name: "x-team", value: "lamp-secret" }, { name: "X-New", value: "new-secret" }] });
+	expect(saved?.models?.map(({ name }) => name)).toEqual(["listed", "hidden"]);
+});
+
+test("Undo without a draft brings back what only secrets change", () => {
+	const stored = endpoint("far", "https://far.example/v1", { headers: ["x-team"], hasKey: true });
+	const form = new EndpointForm(api(new FakeShell({})), stored);
+	form.headers[0]!.value = "lamp";
+	form.forgetKey();
+	const undone = new EndpointForm(api(new FakeShell({})), stored, form.secrets);
+	expect([undone.headers[0]?.value, undone.draft.key, undone.hasKey]).toEqual(["lamp", "", false]);
 });

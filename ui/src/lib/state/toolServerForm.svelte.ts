@@ -1,13 +1,17 @@
 import { asApiError } from "../api/errors";
 import type { ApiError, ToolServer, ToolServerDraft } from "../api/generated";
 import type { Api } from "./api";
+import { hasValue, namedRows, type SecretRow } from "./secretRows";
 
-/** A variable or a header in the form. A stored value is never shown again. */
-export interface ValueRow {
+/** The contents of the form that a draft keeps. */
+interface Drafted {
 	name: string;
-	value: string;
-	/** A value is stored. It is kept while the field is empty. */
-	stored: boolean;
+	kind: "process" | "http";
+	command: string;
+	args: string;
+	url: string;
+	/** Names of variables or headers, without their values. */
+	values: string[];
 }
 
 /** The form of a tool server. */
@@ -18,21 +22,41 @@ export class ToolServerForm {
 	/** One argument per line. */
 	args = $state("");
 	url = $state("");
-	values = $state<ValueRow[]>([]);
+	values = $state<SecretRow[]>([]);
 	failure = $state.raw<ApiError | null>(null);
 	saving = $state(false);
 	readonly ready = $derived(this.name.trim() !== "" && (this.kind === "process" ? this.command : this.url).trim() !== "");
 
+	/** `typed` are the rows of a closed form of the same server. Their values are kept in memory only, for Undo. */
 	constructor(
 		private readonly api: Api,
 		readonly server: ToolServer | null,
+		private readonly typed: readonly SecretRow[] = [],
 	) {
 		if (!server) return;
 		this.name = server.name;
 		this.kind = server.transport.kind;
 		if (server.transport.kind === "process") [this.command, this.args] = [server.transport.command, server.transport.args.join("\n")];
 		else this.url = server.transport.url;
-		this.values = server.values.map(({ name, stored }) => ({ name, value: "", stored }));
+		this.values = this.#rows(server.values.map(({ name }) => name));
+	}
+
+	/** The contents as the text of a draft, without the values of variables and headers. */
+	get written(): string {
+		const { name, kind, command, args, url } = this;
+		return JSON.stringify({ name, kind, command, args, url, values: this.values.map((row) => row.name) } satisfies Drafted);
+	}
+
+	/** Shows the text of a draft. Typed values stay. */
+	show = (draft: string): void => {
+		const { values, ...fields } = JSON.parse(draft) as Drafted;
+		Object.assign(this, fields);
+		this.values = this.#rows(values);
+	};
+
+	/** A value was typed and is not saved. */
+	get hasSecrets(): boolean {
+		return hasValue(this.values);
 	}
 
 	addValue = (): void => void this.values.push({ name: "", value: "", stored: false });
@@ -53,6 +77,11 @@ export class ToolServerForm {
 		} finally {
 			this.saving = false;
 		}
+	}
+
+	#rows(names: readonly string[]): SecretRow[] {
+		const stored = this.server?.values.filter((one) => one.stored).map(({ name }) => name) ?? [];
+		return namedRows(names, [...this.values, ...this.typed], stored);
 	}
 
 	#draft(): ToolServerDraft {

@@ -91,3 +91,23 @@ test("form needs a name and a command or an address", () => {
 	form.kind = "http";
 	expect(form.ready).toBe(false);
 });
+
+test("draft of a server has no values, and Undo brings them back", () => {
+	const form = new ToolServerForm(api(new FakeShell({})), server());
+	form.command = "uvx";
+	form.values[0]!.value = "one-secret";
+	form.addValue();
+	Object.assign(form.values[1]!, { name: "NEW", value: "two-secret" });
+	expect(form.written).not.toMatch(/secret/);
+	expect(form.hasSecrets).toBe(true);
+
+	const reloaded = new ToolServerForm(api(new FakeShell({})), server());
+	reloaded.show(form.written);
+	expect([reloaded.command, reloaded.hasSecrets]).toEqual(["uvx", false]);
+	expect(reloaded.values).toEqual([{ name: "KEY", value: "", stored: true }, { name: "NEW", value: "", stored: false }]);
+
+	const undone = new ToolServerForm(api(new FakeShell({})), server(), form.values);
+	expect(undone.values).toEqual([{ name: "KEY", value: "one-secret", stored: true }]);
+	undone.show(form.written);
+	expect(undone.values.map(({ value }) => value)).toEqual(["one-secret", "two-secret"]);
+});

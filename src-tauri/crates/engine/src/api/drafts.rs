@@ -30,6 +30,10 @@ pub enum DraftKind {
     Persona,
     /// The target is the set; empty for a new one.
     QuickReplies,
+    /// The form of an endpoint, without secrets. The target is the endpoint; empty for a new one.
+    Endpoint,
+    /// The form of a tool server, without secrets. The target is the server; empty for a new one.
+    ToolServer,
     Template,
     Script,
     Mode,

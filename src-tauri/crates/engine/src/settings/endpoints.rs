@@ -9,7 +9,7 @@ use provider::endpoint::{EndpointConfig, guess_dialect, probe};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
+use crate::api::{self, Changed, DraftKind, EndpointDraft, EndpointTest, ModelRef};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::secrets::Secret;
 use crate::settings::endpoint_dialect::{self, quirks, shown_dialect, stored_dialect};
@@ -73,7 +73,11 @@ impl Configuration {
     pub(crate) async fn delete_endpoint(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<EndpointId>()?;
         let models = self.base().store().read(move |store| store.endpoint_models().of(id)).await?;
-        self.base().store().write(move |store| store.endpoints_mut().delete(id)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::Endpoint.name(), "", &id.to_string())?;
+            store.endpoints_mut().delete(id)
+        });
+        delete.await?;
         for id in std::iter::once(id).chain(models.into_iter().map(|model| model.id)) {
             self.forget_default(&ModelRef::Remote { id: id.to_string() }).await?;
         }

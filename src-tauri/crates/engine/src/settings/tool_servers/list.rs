@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::running::failed;
 use super::values::{Values, joined};
 use super::view::shown_left_out;
-use crate::api::{self, Changed, ToolServerDraft, ToolServerTest};
+use crate::api::{self, Changed, DraftKind, ToolServerDraft, ToolServerTest};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
 
@@ -47,7 +47,11 @@ impl Configuration {
     pub(crate) async fn delete_tool_server(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ToolServerId>()?;
         self.tool_servers().end(id).await;
-        self.base().store().write(move |store| store.tool_servers_mut().delete(id)).await?;
+        let delete = self.base().store().write(move |store| {
+            store.drafts_mut().forget(&DraftKind::ToolServer.name(), "", &id.to_string())?;
+            store.tool_servers_mut().delete(id)
+        });
+        delete.await?;
         // Files that the server has written may be the user's, so only an empty folder is removed.
         let _ = tokio::fs::remove_dir(self.server_folder(id)).await;
         self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
