@@ -41,7 +41,7 @@ impl Imports {
             self.import_risuai_chat(&file, (&character, &card, &user), title, chat, report).await?;
         }
         if let Some(row) = report.imported.get_mut(first).filter(|_| unread > 0) {
-            row.warnings.push(format!("{unread} chats of the file contain no messages and are left out"));
+            row.warnings.push(left_out(unread));
         }
         if titles.0.is_empty() {
             let reason = "the file contains no chat with messages".to_owned();
@@ -127,7 +127,7 @@ impl Imports {
             }
             let mut warnings = differences(&chat, &Losses::default());
             if unread > 0 && titles.0.len() == 1 {
-                warnings.push(format!("{unread} chats of the file contain no messages and are left out"));
+                warnings.push(left_out(unread));
             }
             let persona = self.persona_named(&chat.user, &mut warnings).await?;
             let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
@@ -241,6 +241,14 @@ impl Imports {
     }
 }
 
+/// The warning about chats of a file without messages.
+fn left_out(count: usize) -> String {
+    match count {
+        1 => "1 chat of the file contains no messages and is left out".to_owned(),
+        _ => format!("{count} chats of the file contain no messages and are left out"),
+    }
+}
+
 /// Titles already in use by chats of a file.
 #[derive(Default)]
 pub(crate) struct Titles(Vec<String>);
@@ -253,5 +261,16 @@ impl Titles {
         let free = names.find(|name| !self.0.contains(name)).unwrap_or(wanted);
         self.0.push(free.clone());
         free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warning_counts_chats_without_messages() {
+        assert_eq!(left_out(1), "1 chat of the file contains no messages and is left out");
+        assert_eq!(left_out(2), "2 chats of the file contain no messages and are left out");
     }
 }
