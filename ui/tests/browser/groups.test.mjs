@@ -40,6 +40,19 @@ test("character is added in the header with a search", async () => {
 	await id("members").locator("li", { hasText: "Juniper" }).waitFor();
 });
 
+test("group shows its faces in the header and at the start", async () => {
+	await show("group");
+	await eventually(async () => assert.equal(await page.locator("header .who .picture").count(), 2));
+	await id("log").evaluate((node) => (node.scrollTop = 0));
+	await eventually(async () => {
+		const heights = await id("portrait").evaluateAll((all) => all.map((one) => Math.round(one.firstElementChild.getBoundingClientRect().height)));
+		assert.ok(heights.length === 3 && heights.every((height) => height > 100), String(heights));
+	});
+	await page.locator(".opening").getByText("Mira, Captain Osei, Dr. Ines").waitFor();
+	await show("chat");
+	await eventually(async () => assert.equal(await page.locator("header .who .picture").count(), 1));
+});
+
 test("member is away and is told later", async () => {
 	await show("group");
 	const member = id("members").locator("li", { hasText: "Captain Osei" });
