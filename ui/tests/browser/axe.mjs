@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 
 const source = readFile(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-/** Rules beyond the standards: a heading for each screen, and names of controls that everybody sees. */
-const more = ["page-has-heading-one", "heading-order", "label-title-only", "label-content-name-mismatch"];
+/** Rules beyond the standards: a heading for each screen, names of controls that everybody sees, and nothing outside the parts of the page. */
+const more = ["region", "page-has-heading-one", "heading-order", "label-title-only", "label-content-name-mismatch"];
 const options = { runOnly: { type: "tag", values: tags }, rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])) };
 
 /** Only what a theme can change: colours. */

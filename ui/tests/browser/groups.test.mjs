@@ -53,6 +53,20 @@ test("group shows its faces in the header and at the start", async () => {
 	await eventually(async () => assert.equal(await page.locator("header .who .picture").count(), 1));
 });
 
+test("menus belong to the part of the page that they open in", async () => {
+	await show("group");
+	await id("chat-menu").click();
+	await page.locator("main [role=menu]").waitFor();
+	assert.deepEqual(await axe(page), []);
+	await page.keyboard.press("Escape");
+	await page.getByRole("menu").waitFor({ state: "detached" });
+	await id("chats-view").click();
+	await page.locator("section.list [role=menu]").waitFor();
+	assert.deepEqual(await axe(page), []);
+	await page.keyboard.press("Escape");
+	await eventually(async () => assert.ok(await id("chats-view").evaluate((node) => node === document.activeElement)));
+});
+
 test("member is away and is told later", async () => {
 	await show("group");
 	const member = id("members").locator("li", { hasText: "Captain Osei" });
