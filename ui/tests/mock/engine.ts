@@ -1,10 +1,11 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
-import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
+import type { ApiError, AttachedDocument, CardField, Character, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
+import type { Connection, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockDrafts } from "./drafts";
 import { MockLocalApi } from "./localApi";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
+import { MockCharacters } from "./characters";
 import { MockCardVersions } from "./cardVersions";
 import { MockTokens } from "./tokens";
 import { MockTools } from "./tools";
@@ -13,7 +14,7 @@ import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
 import { MockCommands } from "./commands";
 import * as data from "./data";
-import { guessedDialect } from "./dialects";
+import { MockDeletions } from "./deletions";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
 import { MockHub } from "./hub";
@@ -21,11 +22,14 @@ import * as groups from "./groups";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
 import { MockModelLoads } from "./modelLoads";
+import { MockModelList } from "./modelList";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
+import { MockReplies } from "./replies";
 import { MockSearch } from "./search";
 import { MockQuickReplies } from "./quickReplies";
 import { MockSections } from "./sections";
+import { MockShell } from "./shell";
 import { MockTemplateSections } from "./templateSections";
 import { MockToolServers } from "./toolServers";
 import type { Scene } from "./scenes";
@@ -62,10 +66,7 @@ const REPORT: ImportReport = {
 };
 
 /** A scripted engine for tests and screenshots. It keeps the order of events and the id formats of the real one. */
-export class MockEngine implements Transport {
-	readonly addsModelFiles = true;
-	readonly importsFolders = true;
-	readonly desktop = true;
+export class MockEngine extends MockShell implements Transport {
 	readonly backups = new MockBackups();
 	readonly drafts = new MockDrafts();
 	readonly localApi = new MockLocalApi();
@@ -80,17 +81,20 @@ export class MockEngine implements Transport {
 	readonly modelLoads = new MockModelLoads(() => this.models, () => this.emit({ event: "changed", what: "models", id: null }));
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
-	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
+	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.replies.op_regenerate(args) });
+	readonly replies = new MockReplies(this);
 	readonly tokens = new MockTokens({
-		find: (id) => this.chats.flatMap(({ messages }) => messages).find((message) => message.id === id) ?? this.#reply(),
+		find: (id) => this.chats.flatMap(({ messages }) => messages).find((message) => message.id === id) ?? this.replies.reply(),
 		last: (id) => this.chat(id).messages.at(-1),
 		continued: (id, text) => {
-			const started = this.op_regenerate({ chat: id });
+			const started = this.replies.op_regenerate({ chat: id });
 			this.token(this.chat(id), text);
 			return started;
 		},
 	});
 	readonly tools = new MockTools(this);
+	readonly modelList = new MockModelList(this);
+	readonly library = new MockCharacters(this);
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery(this);
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
@@ -107,19 +111,19 @@ export class MockEngine implements Transport {
 	readonly toolServers = new MockToolServers((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
-	drops: Drops | null = null;
 	documents: AttachedDocument[] = [];
 	/** If set, every operation fails with this error. */
 	broken: ApiError | null = null;
-	#deleted: { undo: () => void; id: string }[] = [];
-	readonly #favourites = new Set(["c1", "c5"]);
-	#next = 1;
+	readonly deletions = new MockDeletions();
+	/** The number of the next id. */
+	next = 1;
 
 	constructor(
 		readonly scene: Scene,
 		theme: "light" | "dark",
 		language: string,
 	) {
+		super();
 		this.prompts = new MockPrompts(scene);
 		this.settings = { theme, language, defaultPersona: "p1" };
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
@@ -147,7 +151,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -161,68 +165,19 @@ export class MockEngine implements Transport {
 		return () => this.listeners.delete(listener);
 	}
 
-	/** Addresses that were opened. */
-	readonly opened: string[] = [];
-	/** Zoom factors that were set. */
-	readonly zooms: number[] = [];
-	setZoom = async (factor: number) => void this.zooms.push(factor);
-	readonly assetBase = null;
-	openLink = async (address: string) => void this.opened.push(address);
 	assetUrl = async (hash: string) => data.portrait(hash);
 	pickSecondPlace = async () => this.backups.choose("/media/sam/Archive");
-	exportArchive = async () => "/home/sam/Documents/Inglenook backup.zip";
-	importArchive = async () => null;
-	openBackups = async () => {};
-	openDataFolder = async () => {};
-	/** Answers of the page to files from other programs. */
-	answered: { accept: boolean; shown: number }[] = [];
-	/** Notifications that the page asked for. */
-	notified: { title: string; text: string }[] = [];
-	offer: (paths: string[]) => void = () => {};
-	watchClosing = () => () => {};
-	/** The picture in the clipboard. */
-	clipboard: string | null = null;
-	clipboardPicture = async (): Promise<string | null> => this.clipboard;
-	watchOpenings(listener: (paths: string[]) => void): () => void {
-		this.offer = listener;
-		return () => {};
-	}
-	answerOpenings = async (accept: boolean, shown: number) => {
-		this.answered.push({ accept, shown });
-		this.offer([]);
-	};
-	notify = async (title: string, text: string) => void this.notified.push({ title, text });
-	restart = async () => {};
-	pickChats = async () => null;
 	/** Starts a folder import, whose progress the scene controls. */
 	pickSillytavern = async () => this.folder.begin();
-	savedTheme = "";
-	saveTheme = async (theme: string) => ((this.savedTheme = theme), "/home/sam/Documents/Inglenook theme.json");
-	saveReport = async () => "/home/sam/Documents/Import report.txt";
-	exportCharacters = async () => "/home/sam/Documents/cards";
-	exportChats = async () => "/home/sam/Documents/chats";
-	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
-	pickModel = async () => null;
-	pickModelFolder = async () => null;
 	pickAdapter = async (id: string) => this.modelLoads.pickAdapter(id);
 	pickProjector = async (id: string) => this.modelLoads.pickProjector(id);
 	pickEmbeddingModel = async () => this.modelLoads.chooseEmbedding();
-	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
-	exportCharacter = async () => "/home/sam/Downloads/mira.png";
-	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
-	exportPromptFile = async () => "/home/sam/Downloads/stars.json";
-	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
-	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, choices: [], refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
+	pickTokenizer = async (id: string) => this.modelList.counts(id, "tokenizer.json");
 	pickImport = async (): Promise<ImportReport> => {
 		const report = structuredClone(REPORT);
 		this.emit({ event: "imported", report });
 		return report;
 	};
-
-	watchDrops(drops: Drops): () => void {
-		this.drops = drops;
-		return () => {};
-	}
 
 	/** Appends a message of the character to the first chat. */
 	say(text: string, over: Partial<Message> = {}): void {
@@ -239,77 +194,6 @@ export class MockEngine implements Transport {
 		const found = this.chats.find((chat) => chat.id === id);
 		if (!found) throw { kind: "notFound", message: "This chat is no longer there." } satisfies ApiError;
 		return found;
-	}
-
-	/** Starts a reply to `sent` and leaves it unfinished, so that a scene can stop at any point. */
-	begin(chat: MockChat, reply = this.#reply(), sent: Message | null = null, turn: ReplyTurn | null = null): Message {
-		const known = chat.messages.findIndex((message) => message.id === reply.id);
-		if (known < 0) chat.messages.push(reply);
-		else chat.messages[known] = reply;
-		const swipe = reply.swipes[reply.selected];
-		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0, turn };
-		this.emit({ event: "started", chat: chat.id, sent, message: reply, turn });
-		return reply;
-	}
-
-	token(chat: MockChat, text: string): void {
-		const now = chat.generating;
-		if (!now) return;
-		this.emit({ event: "token", chat: chat.id, message: now.message, swipe: now.swipe, seq: now.seq, text });
-		now.seq += 1;
-		now.text += text;
-	}
-
-	end(chat: MockChat, reason: EndReason, following = 0): void {
-		const now = chat.generating;
-		const message = chat.messages.find((known) => known.id === now?.message);
-		const swipe = message?.swipes.find((known) => known.id === now?.swipe);
-		chat.generating = null;
-		if (!now || !message || !swipe) return;
-		swipe.text = now.text;
-		swipe.state = reason.kind === "stop" || reason.kind === "length" ? "finished" : reason.kind === "cancelled" ? "stopped" : "interrupted";
-		swipe.figures = data.figures;
-		const empty = swipe.text === "" && message.swipes.length === 1;
-		if (empty) chat.messages.splice(chat.messages.indexOf(message), 1);
-		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, anchor: this.#anchor(), reason, following });
-	}
-
-	/** Returns whether the reply was written to its end. */
-	async #write(chat: MockChat, following = 0): Promise<boolean> {
-		for (let done = 0; done <= 412; done += 103) {
-			if (!chat.generating) return false;
-			this.emit({ event: "prefill", chat: chat.id, done, total: 412, reused: 103 });
-			await pause(60);
-		}
-		for (const piece of data.REPLY.match(/\S+\s*/g) ?? []) {
-			if (!chat.generating) return false;
-			this.token(chat, piece);
-			await pause(16);
-		}
-		this.end(chat, { kind: "stop" }, following);
-		return true;
-	}
-
-	/** The members that a message names answer it, one after the other. */
-	async #writeInTurn(chat: MockChat, speakers: string[]): Promise<void> {
-		for (let at = 1; at <= speakers.length; at += 1) {
-			if (!(await this.#write(chat, speakers.length - at)) || at === speakers.length) return;
-			this.#called(chat, speakers[at] ?? null, { number: at + 1, of: speakers.length });
-		}
-	}
-
-	/** Calls upon a member or the narrator, whose reply begins. */
-	#called(chat: MockChat, speaker: string | null, turn: ReplyTurn | null = null) {
-		const name = speaker === null ? "Narrator" : (this.op_get_character({ id: speaker })?.fields.name ?? "");
-		const by = speaker === chat.character ? {} : { speaker: speaker ?? "" };
-		const sent = data.message(`e${this.#next}-${Date.now()}`, "event", [data.swipe(`es${this.#next++}`, `(${name}'s turn.)`)], { name, ...by, created: data.ago(0) });
-		chat.messages.push(sent);
-		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by }, sent, turn);
-		return { sent, reply };
-	}
-
-	#reply(): Message {
-		return data.message(`a${this.#next}-${Date.now()}`, "character", [data.swipe(`s${this.#next++}`, "", { state: "streaming", model: "SmolLM2 135M Instruct" })], { created: data.ago(0) });
 	}
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
@@ -334,11 +218,6 @@ export class MockEngine implements Transport {
 		}
 	}
 
-	#summary({ id, picture, fields, created }: Character): CharacterSummary {
-		const chat = this.chats.find((known) => known.character === id);
-		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), lastChat: chat?.updated ?? null, created, place: this.folders.place(id) };
-	}
-
 	#message(id: string): { chat: MockChat; message: Message } {
 		for (const chat of this.chats) {
 			const message = chat.messages.find((known) => known.id === id);
@@ -347,26 +226,15 @@ export class MockEngine implements Transport {
 		throw { kind: "notFound", message: "This message is no longer there." } satisfies ApiError;
 	}
 
-	#anchor(): string | null {
+	op_get_character = (args: Parameters<MockCharacters["op_get_character"]>[0]) => this.library.op_get_character(args);
+	begin = (...args: Parameters<MockReplies["begin"]>): Message => this.replies.begin(...args);
+	token = (...args: Parameters<MockReplies["token"]>): void => this.replies.token(...args);
+	end = (...args: Parameters<MockReplies["end"]>): void => this.replies.end(...args);
+	op_send_message = (args: Parameters<MockReplies["op_send_message"]>[0]) => this.replies.op_send_message(args);
+
+	anchor(): string | null {
 		if (this.scene === "long") return "l560";
 		return this.scene === "window" ? "a1" : null;
-	}
-
-	#restore(id: string): void {
-		const at = this.#deleted.findLastIndex((gone) => gone.id === id);
-		this.#deleted.splice(at, 1)[0]?.undo();
-	}
-
-	/** Deletes an item. `undoMore` restores what was deleted with it. */
-	#delete<T extends { id: string }>(list: T[], id: string, undoMore = () => {}): void {
-		const at = list.findIndex((item) => item.id === id);
-		const [gone] = list.splice(at, 1);
-		if (!gone) return;
-		const undo = () => {
-			list.splice(at, 0, gone);
-			undoMore();
-		};
-		this.#deleted.push({ id, undo });
 	}
 
 	/** What the search finds besides messages. */
@@ -410,45 +278,12 @@ export class MockEngine implements Transport {
 		this.emit({ event: "changed", what: "settings", id: "id" in owner ? owner.id : null });
 		return this.layered.of(owner);
 	};
-	op_list_characters = () => this.characters.map((character) => this.#summary(character));
-	op_get_character = ({ id }: { id: string }) => this.characters.find((character) => character.id === id);
-	op_create_character = ({ fields }: { fields: CharacterFields }) => {
-		const made: Character = { id: `n${this.#next++}`, picture: null, spec: "chara_card_v3", fields, sources: [], created: data.ago(0), updated: data.ago(0) };
-		this.characters.unshift(made);
-		return made;
-	};
-	op_update_character = ({ id, fields }: { id: string; fields: CharacterFields }) => Object.assign(this.op_get_character({ id }) ?? {}, { fields });
-	op_find_characters = ({ query }: { query: string }) => {
-		const words = query.toLowerCase().split(/\s+/);
-		const text = ({ fields }: Character) => `${fields.name} ${fields.creator} ${fields.tags.join(" ")} ${fields.description}`.toLowerCase();
-		return this.characters.filter((character) => words.every((word) => text(character).includes(word))).map(({ id }) => id);
-	};
-	op_set_favourites = ({ characters, favourite }: { characters: string[]; favourite: boolean }) => {
-		for (const id of characters) this.#favourites[favourite ? "add" : "delete"](id);
-	};
-	op_tag_characters = ({ characters, add, remove }: { characters: string[]; add: string[]; remove: string[] }): CharacterTags[] => {
-		const former = this.characters.filter(({ id }) => characters.includes(id)).map(({ id, fields }) => ({ id, tags: fields.tags }));
-		for (const { id, fields } of this.characters) if (characters.includes(id)) fields.tags = [...new Set([...fields.tags.filter((tag) => !remove.includes(tag)), ...add])];
-		return former;
-	};
-	op_restore_tags = ({ tags }: { tags: CharacterTags[] }) => {
-		for (const { id, fields } of this.characters) fields.tags = tags.find((one) => one.id === id)?.tags ?? fields.tags;
-	};
-	/** Groups outlive a character, its other chats do not. */
-	op_delete_characters = ({ characters }: { characters: string[] }) => {
-		for (const id of characters) {
-			const alone = this.chats.filter((chat) => chat.character === id && chat.members.length === 0);
-			for (const chat of alone) this.#delete(this.chats, chat.id);
-			this.#delete(this.characters, id, () => alone.toReversed().forEach((chat) => this.#restore(chat.id)));
-		}
-	};
-	op_restore_characters = ({ characters }: { characters: string[] }) => characters.toReversed().forEach((id) => this.#restore(id));
 	op_count_fields = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => Math.ceil(text.length / 4)), model: this.models[0]?.name ?? "", exact: this.models.length > 0 });
 	op_list_personas = () => this.personas;
 	op_save_persona = ({ persona }: { persona: Persona }) => {
 		const known = this.personas.find(({ id }) => id === persona.id);
 		// As in the engine, saving leaves the characters as they are.
-		const saved = { ...persona, id: persona.id || `p${this.#next++}`, characters: known?.characters ?? [] };
+		const saved = { ...persona, id: persona.id || `p${this.next++}`, characters: known?.characters ?? [] };
 		this.personas = [...this.personas.filter((one) => one.id !== saved.id), saved];
 		return saved;
 	};
@@ -456,7 +291,7 @@ export class MockEngine implements Transport {
 		const known = this.personas.find((one) => one.id === id);
 		return known && Object.assign(known, { picture: picture && "c5" });
 	};
-	op_delete_persona = ({ id }: { id: string }) => this.#delete(this.personas, id);
+	op_delete_persona = ({ id }: { id: string }) => this.deletions.delete(this.personas, id);
 	op_list_chats = (): ChatSummary[] =>
 		this.chats.map((chat) => {
 			const character = this.op_get_character({ id: chat.character });
@@ -468,7 +303,7 @@ export class MockEngine implements Transport {
 		});
 	op_new_chat = ({ character }: { character: string }) => {
 		const fields = this.op_get_character({ id: character })?.fields;
-		this.#chat(character, [data.message(`n${this.#next++}`, "character", [data.swipe("ns", fields?.firstMessage ?? "")], { name: fields?.name })], 0);
+		this.#chat(character, [data.message(`n${this.next++}`, "character", [data.swipe("ns", fields?.firstMessage ?? "")], { name: fields?.name })], 0);
 		this.chats.unshift(...this.chats.splice(-1));
 		this.emit({ event: "changed", what: "chats", id: null });
 		return this.op_open_chat({ id: this.chats[0]?.id ?? "" });
@@ -482,7 +317,7 @@ export class MockEngine implements Transport {
 			return found ? [{ id: found.id, name: found.fields.name, picture: found.picture }] : [];
 		});
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, nameKept: chat.nameKept ?? null, asksName: chat.asksName ?? false, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, nameKept: chat.nameKept ?? null, asksName: chat.asksName ?? false, draft, model, page, anchor: this.anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -512,13 +347,13 @@ export class MockEngine implements Transport {
 	op_attach_document = ({ owner, name, data: file }: { owner: DocumentOwner; name: string; data: string }): AttachedDocument => {
 		const { length } = atob(file);
 		if (length === 0) throw { kind: "badInput", message: `"${name}" cannot be attached: it contains no text.`, hint: "Choose another file." } satisfies ApiError;
-		const document = { id: `d${this.#next++}`, owner, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
+		const document = { id: `d${this.next++}`, owner, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
 		this.documents.push(document);
 		this.emit({ event: "changed", what: "documents", id: owner.id });
 		return document;
 	};
-	op_remove_document = ({ id }: { id: string }) => this.#delete(this.documents, id);
-	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
+	op_remove_document = ({ id }: { id: string }) => this.deletions.delete(this.documents, id);
+	op_restore_document = ({ id }: { id: string }) => this.deletions.restore(id);
 	op_drafts = ({ kind, owner }: { kind: DraftKind; owner: string }) => this.drafts.of(kind, owner);
 	op_write_draft = (args: Parameters<MockDrafts["write"]>[0]) => this.drafts.write(args);
 	op_discard_draft = ({ id }: { id: string }) => this.drafts.discard(id);
@@ -529,25 +364,14 @@ export class MockEngine implements Transport {
 		return this.drafts.of("composer", id);
 	};
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
-	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
-	op_delete_chats = ({ chats, keepLearned }: { chats: string[]; keepLearned: boolean }) => chats.forEach((id) => this.#delete(this.chats, id, keepLearned ? undefined : this.memories.leave(id)));
+	op_delete_chat = ({ id }: { id: string }) => this.deletions.delete(this.chats, id, this.memories.leave(id));
+	op_delete_chats = ({ chats, keepLearned }: { chats: string[]; keepLearned: boolean }) => chats.forEach((id) => this.deletions.delete(this.chats, id, keepLearned ? undefined : this.memories.leave(id)));
 	op_restore_from_trash = ({ items }: { items: TrashRef[] }) => {
-		const deletedNow = ({ id }: TrashRef) => this.#deleted.some((gone) => gone.id === id);
+		const deletedNow = ({ id }: TrashRef) => this.deletions.has(id);
 		this.backups.op_restore_from_trash({ items: items.filter((item) => !deletedNow(item)) });
-		for (const { id } of items.filter(deletedNow).toReversed()) this.#restore(id);
+		for (const { id } of items.filter(deletedNow).toReversed()) this.deletions.restore(id);
 	};
-	op_restore_chat = ({ id }: { id: string }) => this.branches.restoreJoined(id) || this.#restore(id);
-	op_send_message = ({ chat: id, text }: { chat: string; text: string }) => {
-		if (this.models.length + this.endpoints.length === 0) throw { kind: "noModel", message: "There is no model that could answer.", hint: "Add a model file or an endpoint." } satisfies ApiError;
-		const chat = this.chat(id);
-		const sent = data.message(`u${this.#next}-${Date.now()}`, "user", [data.swipe(`us${this.#next++}`, text)], { created: data.ago(0) });
-		chat.messages.push(sent);
-		const speakers = groups.named(chat, text, (id) => this.op_get_character({ id })?.fields.name ?? "");
-		const first = speakers.length > 1 && speakers[0] !== chat.character ? { speaker: speakers[0], name: this.op_get_character({ id: speakers[0] ?? "" })?.fields.name ?? "" } : {};
-		const reply = this.begin(chat, { ...this.#reply(), ...first }, sent, speakers.length > 1 ? { number: 1, of: speakers.length } : null);
-		void this.#writeInTurn(chat, speakers.length > 1 ? speakers : [chat.character]);
-		return { sent, reply };
-	};
+	op_restore_chat = ({ id }: { id: string }) => this.branches.restoreJoined(id) || this.deletions.restore(id);
 	op_set_members = ({ chat, characters }: { chat: string; characters: string[] }) => void (this.chat(chat).members = characters);
 	op_new_group = ({ title, characters }: { title: string; characters: string[] }) => {
 		const chat = this.op_new_chat({ character: characters[0] ?? "" });
@@ -559,52 +383,7 @@ export class MockEngine implements Transport {
 	op_set_group = ({ chat, options }: { chat: string; options: GroupOptions }) => groups.setOptions(this.chat(chat), options);
 	op_set_member = ({ chat, ...state }: { chat: string; character: string; muted: boolean; away: boolean }) => groups.setMember(this.chat(chat), state);
 	op_let_member_know = ({ chat, character }: { chat: string; character: string }) => groups.letKnow(this.chat(chat), character);
-	op_speak_next = ({ chat }: { chat: string }) => this.op_let_speak({ chat, speaker: groups.nextOf(this.chat(chat)) });
-	op_let_speak = ({ chat: id, speaker }: { chat: string; speaker: string | null }) => {
-		const chat = this.chat(id);
-		const started = this.#called(chat, speaker);
-		void this.#write(chat);
-		return started;
-	};
 	op_add_picture = ({ name }: { name: string }) => ({ hash: "c3", name });
-	op_send_pictures = ({ chat, text, pictures }: { chat: string; text: string; pictures: Picture[] }) => {
-		const started = this.op_send_message({ chat, text });
-		started.sent.pictures = pictures;
-		return started;
-	};
-	op_regenerate = ({ chat: id }: { chat: string }) => {
-		const chat = this.chat(id);
-		const last = chat.messages.at(-1);
-		const reply = last?.role === "character" ? last : this.#reply();
-		if (reply === last) {
-			reply.swipes.push(data.swipe(`s${this.#next++}-${Date.now()}`, "", { state: "streaming" }));
-			reply.selected = reply.swipes.length - 1;
-		}
-		this.begin(chat, reply);
-		void this.#write(chat);
-		return { sent: null, reply };
-	};
-	op_continue_reply = ({ chat: id }: { chat: string }) => {
-		const chat = this.chat(id);
-		const reply = chat.messages.at(-1);
-		if (!reply) throw { kind: "notFound", message: "There is no reply to continue." } satisfies ApiError;
-		this.begin(chat, reply);
-		void this.#write(chat);
-		return { sent: null, reply };
-	};
-	op_impersonate = async ({ chat: id }: { chat: string }) => {
-		this.emit({ event: "drafting", chat: id });
-		const text = "Thank you, I would love some soup.";
-		void (async () => {
-			for (const [seq, piece] of (text.match(/\S+\s*/g) ?? []).entries()) {
-				this.emit({ event: "draft", chat: id, seq, text: piece });
-				await pause(16);
-			}
-			this.chat(id).draft = text;
-			this.emit({ event: "drafted", chat: id, text, figures: data.figures, reason: { kind: "stop" } });
-		})();
-	};
-	op_stop = ({ chat: id }: { chat: string }) => this.end(this.chat(id), { kind: "cancelled" });
 	op_select_swipe = ({ message: id, index }: { message: string; index: number }) => Object.assign(this.#message(id).message, { selected: index });
 	op_delete_swipe = ({ message: id, index }: { message: string; index: number }) => {
 		const { message } = this.#message(id);
@@ -620,59 +399,11 @@ export class MockEngine implements Transport {
 		Object.assign(message.swipes[message.selected] ?? {}, { text });
 		return message;
 	};
-	op_delete_message = ({ message: id }: { message: string }) => this.#delete(this.#message(id).chat.messages, id);
-	op_restore_message = ({ message: id }: { message: string }) => this.#restore(id);
+	op_delete_message = ({ message: id }: { message: string }) => this.deletions.delete(this.#message(id).chat.messages, id);
+	op_restore_message = ({ message: id }: { message: string }) => this.deletions.restore(id);
 	op_hide_message = ({ message: id, hidden }: { message: string; hidden: boolean }) => Object.assign(this.#message(id).message, { hidden });
 	op_pin_message = ({ message: id, pinned }: { message: string; pinned: boolean }) => Object.assign(this.#message(id).message, { pinned });
 	op_new_scene = () => {};
-	op_list_models = () => this.models;
-	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
-	op_model_states = () => this.modelLoads.all();
-	op_load_model = ({ id }: { id: string }) => this.modelLoads.load(id);
-	op_unload_model = ({ id }: { id: string }) => this.modelLoads.unload(id);
-	op_remove_model_projector = ({ id }: { id: string }) => this.modelLoads.removeProjector(id);
-	op_pair_model_projector = ({ id }: { id: string }) => this.modelLoads.pairProjector(id);
-	op_set_adapter_weight = ({ id, path, weight }: { id: string; path: string; weight: number }) => this.modelLoads.setWeight(id, path, weight);
-	op_remove_model_adapter = ({ id, path }: { id: string; path: string }) => this.modelLoads.removeAdapter(id, path);
-	op_embedding_choice = () => this.modelLoads.embedding;
-	op_use_bundled_embedding_model = () => this.modelLoads.useBundledEmbedding();
-	op_measure_model = () => this.modelLoads.measure();
-	op_list_devices = () => this.modelLoads.devices;
-	op_delete_model_file = ({ id }: { id: string }) => this.#delete(this.models, id);
-	op_list_endpoints = () => this.endpoints;
-	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
-	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {
-		const known = this.endpoints.find(({ id }) => id === draft.id);
-		const id = known?.id ?? `endpoint${this.#next++}`;
-		const { name, url, model, context } = draft;
-		const dialect = draft.dialect ?? known?.dialect ?? guessedDialect(url);
-		const models = draft.models?.map((one, index) => ({ id: `${id}-${index}`, ...one })) ?? known?.models ?? [];
-		const headers = draft.headers?.map((header) => header.name) ?? known?.headers ?? [];
-		const saved: Endpoint = { default: false, defaultModel: null, countedWith: "estimate", meanError: null, hasKey: draft.key !== null, keyIsForSession: true, learned: [], ...known, id, name, dialect, url, model, context, models, headers };
-		this.endpoints = [...this.endpoints.filter((one) => one !== known), saved];
-		return saved;
-	};
-	op_endpoint_services = () => data.services;
-	op_recent_models = (): ModelRef[] => [{ kind: "remote", id: "e2-5" }, { kind: "local", id: "m2" }];
-	op_refresh_endpoint = ({ id }: { id: string }) => {
-		if (id === "e2") throw { kind: "provider", class: "unauthorized", message: "https://openrouter.ai/api/v1 needs an API key (401).", hint: "Enter the key in the endpoint's settings." } satisfies ApiError;
-		return { models: this.endpoints.find((endpoint) => endpoint.id === id)?.models ?? [], context: null, price: null, dialect: "openai" as const, tookMs: 38 };
-	};
 	op_list_import_reports = () => data.importRecords;
 	op_get_import_report = () => REPORT;
-	op_remove_endpoint_tokenizer = ({ id }: { id: string }) => this.#counts(id, "estimate");
-	op_test_endpoint = ({ draft }: { draft: EndpointDraft }) => {
-		const dialect = draft.dialect ?? guessedDialect(draft.url);
-		if (dialect === "anthropic") return { models: [{ name: "claude-sonnet-4-5", context: 200_000, typed: false }], context: 200_000, price: null, dialect, tookMs: 61 };
-		if (draft.url.includes("1234")) return { price: { input: 0.4, output: 2 }, dialect, models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"].map((name) => ({ name, context: null, typed: false })), context: 32_768, tookMs: 42 };
-		throw { kind: "provider", class: "unreachable", message: "127.0.0.1:8080 refused the connection.", hint: "Start the server, or check the port. Newer llama.cpp servers listen on 9931." } satisfies ApiError;
-	};
-
-	#counts(id: string, countedWith: Endpoint["countedWith"]): Endpoint {
-		const found = this.endpoints.find((endpoint) => endpoint.id === id);
-		if (!found) throw { kind: "notFound", message: "This endpoint is no longer there." } satisfies ApiError;
-		return Object.assign(found, { countedWith, meanError: null });
-	}
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
