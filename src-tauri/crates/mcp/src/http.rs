@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
-use crate::http_client::Shortening;
+use crate::http_client::{Shortening, is_too_deep};
 use crate::text::clean_line;
 use crate::{Limits, McpError};
 
@@ -138,6 +138,9 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         StreamableHttpError::ReservedHeaderConflict(name) => McpError::BadHeader { name: name.clone() },
         StreamableHttpError::ResponseBodyTooLarge { max_size } => {
             McpError::TooMuch { megabytes: max_size >> 20, one_message: true }
+        }
+        StreamableHttpError::UnexpectedServerResponse(text) if is_too_deep(text) => {
+            McpError::Protocol { detail: format!("the answer of {host} is nested too deeply") }
         }
         StreamableHttpError::UnexpectedServerResponse(text) => match status_in(text) {
             Some(401 | 403) => McpError::Unauthorized { host },

@@ -33,31 +33,43 @@ async fn serve(answer: fn(&str) -> (&'static str, String)) -> (String, Arc<Mutex
     (url, received)
 }
 
-async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, String), kept: Arc<Mutex<Vec<String>>>) {
+/// A request of the client: its text, and the message in its body.
+struct Request {
+    text: String,
+    is_post: bool,
+    message: Value,
+}
+
+/// Reads the next request of a connection; `None` at its end.
+async fn next_request(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
         let mut piece = [0; 4_096];
-        let Ok(read @ 1..) = stream.read(&mut piece).await else { return };
+        let Ok(read @ 1..) = stream.read(&mut piece).await else { return None };
         bytes.extend_from_slice(&piece[..read]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-        if body.len() < length.unwrap_or(0) {
-            continue;
+        if body.len() >= length.unwrap_or(0) {
+            let message = serde_json::from_str(body).unwrap_or_default();
+            return Some(Request { is_post: head.starts_with("POST"), message, text });
         }
-        let message: Value = serde_json::from_str(body).unwrap_or_default();
-        kept.lock().unwrap().push(text.clone());
-        let method = if head.starts_with("POST") { message["method"].as_str().unwrap_or_default() } else { "" };
+    }
+}
+
+/// The result of a request as a whole JSON-RPC answer. Results may be nested more deeply than `serde_json` reads.
+fn answered(request: &Request, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request.message["id"])
+}
+
+async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, String), kept: Arc<Mutex<Vec<String>>>) {
+    while let Some(request) = next_request(&mut stream).await {
+        kept.lock().unwrap().push(request.text.clone());
+        let method = if request.is_post { request.message["method"].as_str().unwrap_or_default() } else { "" };
         let (status, result) = answer(method);
         let body = match (status, result.as_str()) {
-            ("200 OK", result) if !result.is_empty() => {
-                let id = message["id"].clone();
-                let result: Value = serde_json::from_str(result).unwrap();
-                json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
-            }
-            (EVENTS, result) => {
-                format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}\n\n", message["id"])
-            }
+            ("200 OK", result) if !result.is_empty() => answered(&request, result),
+            (EVENTS, result) => format!("data: {}\n\n", answered(&request, result)),
             (_, other) => other.to_owned(),
         };
         let kind = if status == EVENTS { "text/event-stream" } else { "application/json" };
@@ -70,7 +82,6 @@ async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, Stri
         if stream.write_all((head + &body).as_bytes()).await.is_err() {
             return;
         }
-        bytes.clear();
     }
 }
 
@@ -103,20 +114,52 @@ async fn calls_a_tool_at_an_address() {
     assert!(received.iter().all(|request| request.to_lowercase().contains("authorization: bearer secret")));
 }
 
+/// 200 lists in each other.
+fn nested() -> String {
+    format!("{}1{}", "[".repeat(200), "]".repeat(200))
+}
+
+/// A good tool, and one whose arguments are nested too deeply.
+fn tools_with_a_deep_one() -> String {
+    let deep = format!(r#"{{"name":"deep","inputSchema":{{"type":"object","default":{}}}}}"#, nested());
+    format!(r#"{{"tools":[{{"name":"run","inputSchema":{{"type":"object"}}}},{deep}]}}"#)
+}
+
 #[tokio::test]
 async fn deep_tool_costs_only_itself() {
-    fn deep(method: &str) -> (&'static str, String) {
-        if method != "tools/list" {
-            return well(method);
-        }
-        let default = format!("{}1{}", "[".repeat(200), "]".repeat(200));
-        let deep = format!(r#"{{"name":"deep","inputSchema":{{"type":"object","default":{default}}}}}"#);
-        (EVENTS, format!(r#"{{"tools":[{{"name":"good","inputSchema":{{"type":"object"}}}},{deep}]}}"#))
+    let in_an_event = |method: &str| match method {
+        "tools/list" => (EVENTS, tools_with_a_deep_one()),
+        _ => well(method),
+    };
+    let in_plain_json = |method: &str| match method {
+        "tools/list" => ("200 OK", tools_with_a_deep_one()),
+        _ => well(method),
+    };
+    for answer in [in_an_event as fn(&str) -> (&'static str, String), in_plain_json] {
+        let (url, received) = serve(answer).await;
+        let server = server(&url, &[("X-Key", "secret")]);
+        let listed = server.tools().await.unwrap();
+        assert_eq!(listed.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["run"]);
+        assert!(listed.left_out[0].reason.contains("nested too deeply"), "{:?}", listed.left_out);
+        let output = server.call("run", Map::new(), &CancellationToken::new()).await;
+        assert_eq!(output, Ok(ToolOutput { text: "done".into(), error: false }));
+        assert!(received.lock().unwrap().iter().all(|request| request.to_lowercase().contains("x-key: secret")));
     }
-    let (url, _) = serve(deep).await;
-    let listed = server(&url, &[]).tools().await.unwrap();
-    assert_eq!(listed.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good"]);
-    assert!(listed.left_out[0].reason.contains("nested too deeply"), "{:?}", listed.left_out);
+}
+
+#[tokio::test]
+async fn deep_result_fails_its_call_which_is_not_repeated() {
+    let (url, received) = serve(|method| match method {
+        "tools/call" => ("200 OK", format!(r#"{{"content":[],"structuredContent":{{"x":{}}}}}"#, nested())),
+        _ => well(method),
+    })
+    .await;
+    let server = server(&url, &[]);
+    let failed = server.call("run", Map::new(), &CancellationToken::new()).await.unwrap_err();
+    assert!(failed.to_string().contains("nested too deeply"), "{failed}");
+    assert_eq!(server.tools().await.unwrap().tools.len(), 1, "the server can still be used");
+    let received = received.lock().unwrap();
+    assert_eq!(received.iter().filter(|request| request.contains("tools/call")).count(), 1);
 }
 
 #[tokio::test]
@@ -175,29 +218,14 @@ async fn converse_with_session(
     body: &'static str,
     kept: Arc<Mutex<Vec<String>>>,
 ) {
-    let mut bytes = Vec::new();
-    loop {
-        let mut piece = [0; 4_096];
-        let Ok(read @ 1..) = stream.read(&mut piece).await else { return };
-        bytes.extend_from_slice(&piece[..read]);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let Some((head, sent)) = text.split_once("\r\n\r\n") else { continue };
-        let head = head.to_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
-        if sent.len() < length.unwrap_or(0) {
-            continue;
-        }
-        let message: Value = serde_json::from_str(sent).unwrap_or_default();
-        let method = message["method"].as_str().unwrap_or_default().to_owned();
+    while let Some(request) = next_request(&mut stream).await {
+        let method = request.message["method"].as_str().unwrap_or_default().to_owned();
         let sessions = kept.lock().unwrap().iter().filter(|known| *known == "initialize").count();
         kept.lock().unwrap().push(method.clone());
         let lost = method == "tools/call" && sessions < 2;
         let (status, body) = match well(&method) {
-            _ if lost => (status, body.replace("ID", &message["id"].to_string())),
-            ("200 OK", result) if head.starts_with("post") => {
-                let result: Value = serde_json::from_str(&result).unwrap();
-                ("200 OK", json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string())
-            }
+            _ if lost => (status, body.replace("ID", &request.message["id"].to_string())),
+            ("200 OK", result) if request.is_post => ("200 OK", answered(&request, &result)),
             (status, _) => (status, String::new()),
         };
         let length = body.len();
@@ -207,7 +235,6 @@ async fn converse_with_session(
         if stream.write_all((head + &body).as_bytes()).await.is_err() {
             return;
         }
-        bytes.clear();
     }
 }
 
