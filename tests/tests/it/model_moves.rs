@@ -200,23 +200,6 @@ async fn killed_move_can_be_cancelled() {
     moved.has_moved().await;
 }
 
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn full_disk_leaves_the_model_where_it_is() {
-    let app = App::new().await;
-    let mut events = app.app.engine.subscribe();
-    fs::create_dir_all(app.path("new/maker")).unwrap();
-    std::os::unix::fs::symlink("/dev/full", app.path("new/maker/tiny.gguf.moving")).unwrap();
-    app.start().await;
-    let end = failed(&mut events).await;
-    assert!(end.reason.contains("The disk is full") && end.hint.contains("Free some space"), "{end:?}");
-    app.has_stayed().await;
-    assert_eq!(app.app.engine.list_model_moves().await.unwrap().len(), 1, "it can be tried again");
-    app.start().await;
-    assert!(ended(&mut events).await);
-    app.has_moved().await;
-}
-
 #[tokio::test]
 async fn file_that_has_changed_is_not_moved() {
     let app = App::new().await;
