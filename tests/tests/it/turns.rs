@@ -1,7 +1,8 @@
 //! Whole turns through the engine with the scripted provider.
 
 use engine::api::{
-    ApiError, EndReason, Event, Origin, ProviderClass, Role, SettingOwner, SettingValue, SwipeState, WhatIf,
+    ApiError, EndReason, Event, MessageSource, Origin, ProviderClass, Role, SettingOwner, SettingValue, SwipeState,
+    TurnOptions, WhatIf,
 };
 use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
@@ -43,12 +44,27 @@ async fn message_is_stored_before_the_model_is_called() {
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
     app.model.play(ReplyScript::new().gate(&gate).words("Late."));
-    app.engine.save_draft(chat.clone(), "Are you".into()).await.unwrap();
+    app.engine.save_draft(chat.clone(), "Are you there?\n".into()).await.unwrap();
     let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
     gate.reached().await;
     assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
     assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
     assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, "");
+}
+
+/// Programs and other windows send messages too.
+#[tokio::test]
+async fn another_text_in_the_composer_stays() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.engine.save_draft(chat.clone(), "A long letter, not sent".into()).await.unwrap();
+    for source in [MessageSource::Api, MessageSource::Tool, MessageSource::Typed] {
+        let mut events = app.engine.subscribe();
+        let options = TurnOptions { source, ..TurnOptions::default() };
+        app.engine.send_with(chat.clone(), "Hello.".into(), options).await.unwrap();
+        ended(&mut events, &chat).await;
+        assert_eq!(app.engine.open_chat(chat.clone()).await.unwrap().draft, "A long letter, not sent", "{source:?}");
+    }
 }
 
 #[tokio::test]

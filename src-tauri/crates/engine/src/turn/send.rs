@@ -9,7 +9,7 @@ use domain::chat::{Chat, Message, MessageSource, Role, SwipeState};
 use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
-use store::{NewMessage, NewSwipe, WindowMessage};
+use store::{NewMessage, NewSwipe, StoreError, WindowMessage, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{self, ApiError, Ask, Changed, EndReason, Picture, PromptReport, Started, WhatIf};
@@ -137,8 +137,8 @@ impl Turns {
         self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason, following });
     }
 
-    /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
-    /// not change under the model's cache.
+    /// Stores the user's message and removes its text from the composer. Macros are expanded only once, now, so that the
+    /// history does not change under the model's cache.
     pub(crate) async fn commit(
         &self,
         chat: &Chat,
@@ -150,7 +150,7 @@ impl Turns {
         let id = MessageId(Uuid::now_v7());
         let before = self.library().macro_state(chat).await?;
         let mut after = before.clone();
-        let typed = text.clone();
+        let (typed, sent) = (text.clone(), text.clone());
         let resolved = AssertUnwindSafe(Box::pin(async {
             match sender.limited {
                 true => self.scripted(chat, text, &mut after).await,
@@ -183,7 +183,7 @@ impl Turns {
             .base()
             .store()
             .write(move |store| {
-                store.chats_mut().set_draft(row.id, "")?;
+                take_from_composer(store, row.id, &sent)?;
                 macro_variables::keep(store, &row, &before, &after)?;
                 let mut message = store.messages_mut().append(&new)?;
                 store.messages_mut().set_source(id, sender.source)?;
@@ -427,6 +427,13 @@ impl Turns {
 
 pub(crate) fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
+}
+
+/// Removes a sent text from the composer. Another text stays: it was typed in another window, or while a program sent
+/// a message.
+fn take_from_composer(store: &mut WriteTransaction<'_>, chat: ChatId, sent: &str) -> Result<(), StoreError> {
+    let draft = store.chats().get(chat)?.map(|chat| chat.draft).unwrap_or_default();
+    if draft.trim() == sent.trim() { store.chats_mut().set_draft(chat, "") } else { Ok(()) }
 }
 
 /// # Errors
