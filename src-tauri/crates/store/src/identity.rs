@@ -46,14 +46,17 @@ pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(migrate::format(conn)? > 0 && has_tables && (id == OURS || id == 0))
 }
 
-/// Whether tables, their references, indexes, triggers and views match those that our migrations create for
+/// Whether tables, their columns, references, indexes, triggers and views match those that our migrations create for
 /// this format. A file from outside must not bring its own code.
 pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
     let format = migrate::format(conn)? as usize;
     let mut fresh = Connection::open_in_memory()?;
     search::register(&fresh)?;
     migrate::run(&mut fresh, migrate::MIGRATIONS.get(..format).unwrap_or(migrate::MIGRATIONS))?;
-    Ok(schema(conn)? == schema(&fresh)? && references(conn)? == references(&fresh)?)
+    Ok(schema(conn)? == schema(&fresh)?
+        && references(conn)? == references(&fresh)?
+        && columns(conn)? == columns(&fresh)?
+        && uniqueness(conn)? == uniqueness(&fresh)?)
 }
 
 /// Names a trigger or view that the migrations do not create for the format of the database. It would run with each
@@ -85,6 +88,25 @@ fn references(conn: &Connection) -> rusqlite::Result<Vec<[String; 5]>> {
          WHERE tables.type = 'table' ORDER BY 1, 2, 3, 4, 5";
     let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);
     conn.prepare(all)?.query_map([], row)?.collect()
+}
+
+/// The columns of all tables: type, whether it may be null, place in the key, whether it is computed.
+fn columns(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let all = "SELECT tables.name || ' ' || column.name || ' ' || column.type || ' ' || column.\"notnull\" || column.pk
+             || column.hidden
+         FROM sqlite_schema AS tables JOIN pragma_table_xinfo(tables.name) AS column
+         WHERE tables.type = 'table' ORDER BY 1";
+    conn.prepare(all)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// The indexes behind UNIQUE and PRIMARY KEY, and how often each table has rules for conflicts. `ON CONFLICT REPLACE`
+/// would delete rows without a word.
+fn uniqueness(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let all = "SELECT tables.name || ' ' || list.name || ' ' || list.\"unique\"
+         FROM sqlite_schema AS tables JOIN pragma_index_list(tables.name) AS list WHERE tables.type = 'table'
+         UNION ALL SELECT name || ' ' || (length(sql) - length(replace(lower(sql), 'conflict', '')))
+         FROM sqlite_schema WHERE type = 'table' ORDER BY 1";
+    conn.prepare(all)?.query_map([], |row| row.get(0))?.collect()
 }
 
 enum Contents {
