@@ -68,7 +68,7 @@ async fn risuai_chats_get_unique_titles() {
     let report = app.engine.import_chat_with(id, "all.json".into(), all.to_string().into_bytes()).await.unwrap();
     let chats: Vec<_> = report.imported.iter().filter(|one| one.kind == "chat").map(|one| one.name.as_str()).collect();
     assert_eq!(chats, ["On the pier", "On the pier 2"]);
-    assert!(report.imported[0].warnings.iter().any(|told| told.contains("1 chats of the file")), "{report:?}");
+    assert!(report.imported[0].warnings.iter().any(|told| told.contains("1 chat of the file")), "{report:?}");
 }
 
 #[tokio::test]

@@ -11,10 +11,10 @@ const message = (of) => page.locator(`[data-message-id=${of}]`);
 const reveal = (of) => page.evaluate((name) => window.app.chat.reveal(name), of);
 const isFocused = (locator) => locator.evaluate((node) => node === document.activeElement);
 
-/** Time limit for 64 KiB of each pattern on an idle machine. The test uses the best of three runs, because a build may run too. */
-const MOST_MS = Number(process.env.INGLENOOK_MOST_MS ?? 100);
-/** Time that 64 KiB of plain dialogue may take. A machine that needs longer is slow, and every limit grows with it. */
-const DIALOGUE_MS = 35;
+/** Times that 64 KiB of a pattern may take, as a multiple of plain dialogue measured in the same moment: 100 ms where dialogue takes 20. */
+const MOST = 5;
+/** Other programs slow a single measurement down, never up. */
+const TRIES = 12;
 
 /** Adds messages of the character to the end of the open chat. */
 const say = (...texts) =>
@@ -24,9 +24,9 @@ const say = (...texts) =>
 		await window.app.chat.load();
 	}, texts);
 
-test("parses 64 KiB of any pattern within 100 ms", async () => {
+test("parses 64 KiB of any pattern nearly as fast as plain dialogue", async () => {
 	await show("chat");
-	const slow = await page.evaluate(async ([most, plain]) => {
+	const slow = await page.evaluate(async ([most, tries]) => {
 		const { extras, patterns, Streamed } = window.text;
 		await extras.loadMath();
 		const time = (text) => {
@@ -34,10 +34,16 @@ test("parses 64 KiB of any pattern within 100 ms", async () => {
 			new Streamed(extras).blocks(text);
 			return performance.now() - started;
 		};
-		const times = patterns().map(([name, text]) => [name, Math.round(Math.min(time(text), time(text), time(text)))]);
-		const slowness = Math.max(1, new Map(times).get("dialogue") / plain);
-		return times.filter(([, taken]) => taken > most * slowness);
-	}, [MOST_MS, DIALOGUE_MS]);
+		const all = patterns();
+		const dialogue = new Map(all).get("dialogue");
+		const ratio = (text) => time(text) / time(dialogue);
+		const best = (text) => {
+			let least = Infinity;
+			for (let n = 0; n < tries && least > most; n++) least = Math.min(least, ratio(text));
+			return least;
+		};
+		return all.map(([name, text]) => [name, best(text)]).filter(([, least]) => least > most);
+	}, [MOST, TRIES]);
 	assert.deepEqual(slow, []);
 });
 

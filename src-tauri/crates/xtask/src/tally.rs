@@ -84,12 +84,16 @@ pub(crate) fn failures(output: &str) -> Vec<String> {
     let mut depth = None;
     for line in output.lines() {
         let indent = line.len() - line.trim_start().len();
+        // An assertion prints an empty line between its text and what differs.
+        if indent == line.len() {
+            continue;
+        }
         match (FAILED.iter().any(|word| line[indent..].starts_with(word)), depth, failures.last_mut()) {
             (true, ..) => {
                 depth = Some(indent);
                 failures.push(line[indent..].to_owned());
             }
-            (false, Some(of_test), Some(failure)) if indent > of_test && indent < line.len() => {
+            (false, Some(of_test), Some(failure)) if indent > of_test => {
                 *failure += "\n";
                 *failure += line;
             }
@@ -178,7 +182,7 @@ mod tests {
     #[test]
     fn lists_each_failure_once_with_its_reason() {
         let browser =
-            "ok    sends (3 ms)\nFAIL  edits\n      Error: no button\n      at line 3\nok    deletes (2 ms)\n";
+            "ok    sends (3 ms)\nFAIL  edits\n      Error: no button\n      \n      at line 3\nok    deletes (2 ms)\n";
         assert_eq!(failures(browser), ["FAIL  edits\n      Error: no button\n      at line 3"]);
         let nextest = "        FAIL [   0.1s] (3/9) store finds\n  stderr ---\n    a thread panicked\n     Summary [   0.2s] 1 failed\n        FAIL [   0.1s] (3/9) store finds\n";
         assert_eq!(failures(nextest), ["FAIL [   0.1s] (3/9) store finds"]);

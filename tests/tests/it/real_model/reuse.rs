@@ -8,7 +8,7 @@ use tests::reuse::{Control, Measure, ReplySource};
 async fn most_of_a_long_chat_is_reused() {
     let dir = tempfile::tempdir().unwrap();
     let replies = ReplySource::Prepared(1);
-    let measure = Measure { context: 2_048, turns: 40, brief: true, idle: false, memory: true, replies };
+    let measure = Measure { context: 1_536, turns: 22, brief: true, idle: false, memory: true, replies };
     let held = measure.run(dir.path(), |_, _, _| {}).await;
     // The first epoch and two more.
     assert!(held.epochs > 2, "too few epochs to prove anything: {}", held.epochs);

@@ -119,9 +119,9 @@ const SMALL: [(&str, &str); 4] = [
 const WORDS: &str =
     "The fog came in over the quay tonight, and the lamplighter was late again. What do you make of it?";
 
-/// Returns the number of turns whose window had been trimmed in advance, and the maximum of tokens evaluated besides
-/// the input.
-async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
+/// Sends messages until the window has been trimmed `enough` times, at most 16. Returns the number of trimmed windows, and
+/// the maximum of tokens evaluated besides the input.
+async fn most_evaluated_until(engine: &Engine, enough: usize) -> (usize, u32) {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let (mut epoch, mut cuts, mut most) = (1, 0, 0);
     for turn in 0..16 {
@@ -137,6 +137,9 @@ async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
             most = most.max(evaluated.saturating_sub(manifest.tokens.by_zone.input));
         }
         epoch = manifest.epoch;
+        if cuts == enough {
+            break;
+        }
     }
     (cuts, most)
 }
@@ -146,8 +149,8 @@ async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
 async fn full_window_is_trimmed_and_prefetched_when_idle() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open_with(&dir, &SMALL).await;
-    let (cuts, most) = windows_cut_before_turns(&engine).await;
-    assert!(cuts > 0, "no window was full");
+    let (cuts, most) = most_evaluated_until(&engine, 2).await;
+    assert_eq!(cuts, 2, "no window was full");
     // Markers around a message remain; and a reply may be tokenized differently later.
     assert!(most < 64, "{most} tokens were evaluated while the user waited");
     engine.shutdown().await;
@@ -158,7 +161,7 @@ async fn no_prefetch_if_disabled() {
     let dir = tempfile::tempdir().unwrap();
     let variables: Vec<_> = SMALL.into_iter().chain([("INGLENOOK_READ_AHEAD", "off")]).collect();
     let engine = open_with(&dir, &variables).await;
-    let (cuts, most) = windows_cut_before_turns(&engine).await;
+    let (cuts, most) = most_evaluated_until(&engine, 1).await;
     assert!(cuts > 0 && most > 100, "{most} tokens at {cuts} cuts");
     engine.shutdown().await;
 }
@@ -266,7 +269,7 @@ fn saved_caches(dir: &tempfile::TempDir) -> usize {
 
 /// Creates a chat with an answered message and a saved cache.
 async fn answered(dir: &tempfile::TempDir, words: &str) -> String {
-    let engine = open(dir).await;
+    let engine = open_with(dir, &[("INGLENOOK_MAX_TOKENS", "16")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
     engine.send_message(chat.clone(), words.into()).await.unwrap();
