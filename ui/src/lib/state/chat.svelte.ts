@@ -226,9 +226,11 @@ export class ChatState {
 		if ((draft.trim() === "" && pictures.length === 0) || this.attached.uploading > 0) return;
 		if (maybeCommand(draft)) return this.#commandRuns.run(draft, pictures);
 		if (this.busy) return;
-		// The engine removes only the text from the composer that it finds there.
-		await this.#saver.now();
-		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, draft) : this.api.sendPictures(this.id, draft, pictures));
+		const send = async () => {
+			// The engine removes only the text from the composer that it finds there.
+			await this.#saver.now();
+			return pictures.length === 0 ? this.api.sendMessage(this.id, draft) : this.api.sendPictures(this.id, draft, pictures);
+		};
 		const started = await this.#start(send);
 		if (!started) return;
 		this.#commandRuns.clear(draft);

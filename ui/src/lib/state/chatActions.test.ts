@@ -80,12 +80,12 @@ test("failed edit keeps the typed text", async () => {
 	expect(reported.failures.map(({ kind }) => kind)).toEqual(["storage"]);
 });
 
-test("draft is saved after a pause and on close", async () => {
+test("draft is saved while the user types and on close", async () => {
 	const { state, shell } = await open(chat([GREETING], { draft: "He" }));
 	expect(state.draft).toBe("He");
 	state.type("Hel");
+	await vi.advanceTimersByTimeAsync(199);
 	state.type("Hello");
-	await vi.advanceTimersByTimeAsync(299);
 	expect(shell.count("keep_draft")).toBe(0);
 	await vi.advanceTimersByTimeAsync(1);
 	expect(shell.asked.at(-1)).toEqual({ operation: "keep_draft", args: { chat: "chat", text: "Hello", known: "He" } });

@@ -13,3 +13,24 @@ export class Debounce {
 		clearTimeout(this.#timer);
 	}
 }
+
+/** Throttles calls: runs the last one `waitMs` after the first, even if calls keep coming. */
+export class Throttle {
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#action: () => unknown = () => undefined;
+
+	constructor(private readonly waitMs = 200) {}
+
+	run(action: () => unknown): void {
+		this.#action = action;
+		this.#timer ??= setTimeout(() => {
+			this.#timer = undefined;
+			this.#action();
+		}, this.waitMs);
+	}
+
+	cancel(): void {
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+	}
+}

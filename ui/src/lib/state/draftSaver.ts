@@ -1,7 +1,7 @@
 import { asApiError } from "../api/errors";
 import type { ApiError, Draft } from "../api/generated";
 import type { Api } from "./api";
-import { Debounce } from "./debounce";
+import { Throttle } from "./debounce";
 import { savedOnClose, type Leaving } from "./keptForm.svelte";
 
 /** What a chat's composer hears from the saver of its draft. */
@@ -11,13 +11,13 @@ interface Hears {
 	others: (drafts: Draft[]) => void;
 }
 
-/** Saves the text in the composer after a pause in typing, or at once on request. */
+/** Saves the text in the composer while the user types, or at once on request. */
 export class DraftSaver {
 	/** The text that is not saved yet. A failed save keeps it. */
 	unsaved: string | null = null;
 	/** The text that this window stored or saw last. If the engine has another one, another window wrote it. */
 	known = "";
-	readonly #debounce = new Debounce();
+	readonly #throttle = new Throttle();
 	#sending: Promise<unknown> = Promise.resolve();
 	#failed = false;
 
@@ -28,11 +28,11 @@ export class DraftSaver {
 
 	later(text: string): void {
 		this.unsaved = text;
-		this.#debounce.run(() => this.now());
+		this.#throttle.run(() => this.now());
 	}
 
 	now(why: Leaving = "hidden"): Promise<unknown> {
-		this.#debounce.cancel();
+		this.#throttle.cancel();
 		// A page that is left has no time to wait for an earlier save.
 		if (why === "left") return this.#send();
 		// One after the other, because each save names the text of the one before.
@@ -51,7 +51,7 @@ export class DraftSaver {
 			this.#failed = false;
 		} catch (thrown) {
 			this.unsaved ??= text;
-			// Reports only the first failure, because every pause would repeat it while the engine is unreachable.
+			// Reports only the first failure, because every save would repeat it while the engine is unreachable.
 			if (!this.#failed) this.hears.failed(asApiError(thrown));
 			this.#failed = true;
 		}

@@ -2,7 +2,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
 import type { ApiError, Draft, DraftKind, DraftPlace } from "../api/generated";
 import type { Api } from "./api";
-import { Debounce } from "./debounce";
+import { Throttle } from "./debounce";
 
 /**
  * A text that the form could show instead of the one it shows.
@@ -25,13 +25,14 @@ export type Leaving = "closing" | "left" | "hidden";
 /**
  * Keeps what is typed in a form as a draft in the engine, until the form is saved.
  *
- * - The draft is saved 300 ms after the last change, or at once when the page is about to close.
+ * - The draft is saved at most 200 ms after a change, even if the user types on, or at once when the page is about to
+ *   close.
  * - A text that does not differ from the stored value has no draft.
  * - Windows do not replace each other's drafts. The one that saves later says so.
  */
 export class KeptForm {
 	notice = $state.raw<DraftNotice | null>(null);
-	readonly #debounce = new Debounce();
+	readonly #throttle = new Throttle();
 	/** The stored value, in the form of a draft. */
 	#stored = "";
 	#shown = "";
@@ -91,12 +92,12 @@ export class KeptForm {
 	typed(text: string): void {
 		if (text === this.#shown) return;
 		[this.#shown, this.#unsaved] = [text, text];
-		this.#debounce.run(() => this.now());
+		this.#throttle.run(() => this.now());
 	}
 
-	/** Saves the draft without waiting for a pause, and, if the page is being left, for an earlier save. */
+	/** Saves the draft at once, and, if the page is being left, for an earlier save. */
 	now(why: Leaving = "hidden"): Promise<unknown> {
-		this.#debounce.cancel();
+		this.#throttle.cancel();
 		const text = this.#unsaved;
 		if (text === null) return this.#sending;
 		this.#unsaved = null;
@@ -116,7 +117,7 @@ export class KeptForm {
 
 	/** Removes the draft, because the form was saved or its text is not wanted. `stored` is the stored value from now on. */
 	done(stored = this.#stored): Promise<unknown> {
-		this.#debounce.cancel();
+		this.#throttle.cancel();
 		[this.#stored, this.#shown, this.#unsaved] = [stored, stored, null];
 		if (this.notice?.id === "") this.notice = null;
 		return this.#drop();
@@ -185,7 +186,7 @@ export class KeptForm {
 		this.#sending = this.#sending.then(request).then(
 			() => (this.#failed = false),
 			(thrown: unknown) => {
-				// Reports only the first failure, because every pause would repeat it while the engine is unreachable.
+				// Reports only the first failure, because every save would repeat it while the engine is unreachable.
 				if (!this.#failed) this.failed(asApiError(thrown));
 				this.#failed = true;
 			},

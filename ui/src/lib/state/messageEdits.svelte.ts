@@ -103,7 +103,7 @@ export class MessageEdits {
 		if ((await this.host.save(message.id, textOf(message), text)) === false) await this.host.reload();
 	}
 
-	/** Saves the draft without waiting for a pause in typing. */
+	/** Saves the draft at once. */
 	async keep(): Promise<void> {
 		if (this.current) await this.kept.of(this.current.id).now();
 	}
