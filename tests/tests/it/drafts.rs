@@ -1,6 +1,8 @@
 //! Drafts survive a kill, are deleted with their items, and never replace the text of another window.
 
-use engine::api::{Draft, DraftKind, DraftPlace, MemoryDraft, Mode, Persona, Picture, TrashKind, TrashRef};
+use engine::api::{
+    Draft, DraftKind, DraftPlace, EndpointDraft, MemoryDraft, Mode, Persona, Picture, TrashKind, TrashRef,
+};
 use serde_json::json;
 use tests::headless::{Headless, fact};
 
@@ -138,6 +140,29 @@ async fn drafts_of_named_items_go_with_them() {
     write(&app, &place(DraftKind::Mode, "", "study"), "Ask").await;
     app.engine.delete_mode("pirate".into()).await.unwrap();
     assert_eq!(texts(&app, DraftKind::Mode, "").await, ["Ask"]);
+}
+
+#[tokio::test]
+async fn drafts_of_endpoints_and_tool_servers_go_with_them() {
+    let app = Headless::new().await;
+    let draft = EndpointDraft {
+        name: "Attic".into(),
+        url: "http://127.0.0.1:9/v1".into(),
+        model: "m".into(),
+        context: 4_096,
+        ..EndpointDraft::default()
+    };
+    let endpoint = app.engine.save_endpoint(draft).await.unwrap().id;
+    let servers = json!({"mcpServers": {"files": {"url": "http://127.0.0.1:9/mcp"}}}).to_string();
+    let server = app.engine.add_tool_servers(servers).await.unwrap().added.remove(0).id;
+    for (kind, id) in [(DraftKind::Endpoint, &endpoint), (DraftKind::ToolServer, &server)] {
+        write(&app, &place(kind, "", id), "typed").await;
+        write(&app, &place(kind, "", "new"), "a new one").await;
+    }
+    app.engine.delete_endpoint(endpoint).await.unwrap();
+    app.engine.delete_tool_server(server).await.unwrap();
+    assert_eq!(texts(&app, DraftKind::Endpoint, "").await, ["a new one"]);
+    assert_eq!(texts(&app, DraftKind::ToolServer, "").await, ["a new one"]);
 }
 
 #[tokio::test]
