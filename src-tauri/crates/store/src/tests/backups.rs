@@ -180,7 +180,7 @@ async fn a_shared_second_place_keeps_all_backups() {
         Store::choose_backups(dir.path(), &choices).unwrap();
         stores.push(store);
     }
-    for hour in 0..40 {
+    for hour in 0..26 {
         for store in &stores {
             back_up(store, hour).await;
         }

@@ -53,7 +53,8 @@ async fn purged_text_is_gone_from_the_files() {
 /// leaves. That happens in a quarter of such histories.
 #[tokio::test]
 async fn often_rewritten_text_is_gone_after_a_purge() {
-    for seed in 1..=12 {
+    let seeds = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { 12 } else { 4 };
+    for seed in 1..=seeds {
         let dir = tempfile::tempdir().unwrap();
         let store = open(dir.path()).store;
         super::create_library(&store).await;
