@@ -10,7 +10,7 @@ const brief = { resultTypes: ["violations"] };
 const options = { ...brief, runOnly: { type: "tag", values: tags }, rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])) };
 
 /** Only what a theme can change: colours. */
-const colours = { ...brief, runOnly: { type: "rule", values: ["color-contrast"] } };
+const colours = { runOnly: { type: "rule", values: ["color-contrast"] } };
 
 /** Runs axe on the page. Returns one line per violation, and one per panel, dialog or list that scrolls sideways. */
 export const axe = (page) => look(page, options);
@@ -21,7 +21,9 @@ export const axeOfColours = (page) => look(page, colours);
 async function look(page, options) {
 	await page.evaluate(`if (!window.axe) { ${await source} }`);
 	const { violations, passes } = await page.evaluate((how) => window.axe.run(document, how), options);
-	assert.ok(passes.some((rule) => rule.id === "color-contrast"), "axe has looked at the colours");
+	// A brief result names one element of each rule that passed.
+	const least = options.resultTypes ? 1 : 3;
+	assert.ok(passes.some((rule) => rule.id === "color-contrast" && rule.nodes.length >= least), "axe has looked at the colours");
 	const faults = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.any.map((check) => check.message).join(" ")}`));
 	return [...faults, ...(await page.evaluate(sideways))];
 }

@@ -100,7 +100,7 @@ fn columns(conn: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// The indexes behind UNIQUE and PRIMARY KEY, and how often each table has rules for conflicts. `ON CONFLICT REPLACE`
-/// would delete rows without a word.
+/// would delete rows without an error.
 fn uniqueness(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     let all = "SELECT tables.name || ' ' || list.name || ' ' || list.\"unique\"
          FROM sqlite_schema AS tables JOIN pragma_index_list(tables.name) AS list WHERE tables.type = 'table'

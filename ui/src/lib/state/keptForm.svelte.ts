@@ -95,7 +95,7 @@ export class KeptForm {
 		this.#throttle.run(() => this.now());
 	}
 
-	/** Saves the draft at once, and, if the page is being left, for an earlier save. */
+	/** Saves the draft at once. If the page is being left, it does not wait for an earlier save. */
 	now(why: Leaving = "hidden"): Promise<unknown> {
 		this.#throttle.cancel();
 		const text = this.#unsaved;

@@ -150,7 +150,7 @@ impl Turns {
         let id = MessageId(Uuid::now_v7());
         let before = self.library().macro_state(chat).await?;
         let mut after = before.clone();
-        let (typed, sent) = (text.clone(), text.clone());
+        let typed = text.clone();
         let resolved = AssertUnwindSafe(Box::pin(async {
             match sender.limited {
                 true => self.scripted(chat, text, &mut after).await,
@@ -160,7 +160,7 @@ impl Turns {
         .catch_unwind()
         .await;
         // If a bug makes macro expansion fail, keep the text as typed.
-        let text = resolved.unwrap_or(Ok(typed))?;
+        let text = resolved.unwrap_or_else(|_| Ok(typed.clone()))?;
         let new = NewMessage {
             id,
             chat: chat.id,
@@ -183,7 +183,7 @@ impl Turns {
             .base()
             .store()
             .write(move |store| {
-                take_from_composer(store, row.id, &sent)?;
+                take_from_composer(store, row.id, &typed)?;
                 macro_variables::keep(store, &row, &before, &after)?;
                 let mut message = store.messages_mut().append(&new)?;
                 store.messages_mut().set_source(id, sender.source)?;

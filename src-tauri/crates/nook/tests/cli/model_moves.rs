@@ -89,7 +89,7 @@ fn killed_move_keeps_one_whole_model() {
         folders.is_intact();
         folders.finish(to);
     }
-    assert!(killed > 0, "none of {rounds} was killed before its end");
+    assert!(killed * 2 >= rounds, "{killed} of {rounds} were killed before their end");
 }
 
 #[test]
