@@ -22,6 +22,8 @@ mod local_api;
 mod log;
 mod opening;
 mod openings;
+#[cfg(target_os = "linux")]
+mod page_crash;
 mod pictures;
 mod renderer;
 mod shell_store;

@@ -43,6 +43,8 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
             }
         })
         .build()?;
+    #[cfg(target_os = "linux")]
+    crate::page_crash::watch(&window)?;
     if let Some(place) = store.place() {
         put(&window, place)?;
     }

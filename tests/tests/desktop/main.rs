@@ -41,6 +41,7 @@ stories! {
     damaged_database_shows_a_dialog: stories::instances::damaged_database;
     a_killed_app_loses_no_message: stories::kills::app;
     a_killed_worker_costs_one_reply: stories::kills::worker;
+    a_killed_page_comes_back_with_typed_text: stories::kills::page;
     page_cannot_escape: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
     no_message_runs_or_fetches_anything: stories::payloads::inert;

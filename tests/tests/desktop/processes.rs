@@ -32,6 +32,15 @@ pub(crate) fn signal(id: u32, signal: &str) {
     assert!(sent.success() || !is_alive(id), "process {id} does not accept SIG{signal}");
 }
 
+/// Returns the processes below `root` that run a program with this file name.
+pub(crate) fn below(root: u32, name: &str) -> Vec<u32> {
+    let runs = |id: &u32| {
+        let exe = fs::read_link(format!("/proc/{id}/exe"));
+        exe.is_ok_and(|exe| exe.file_name().is_some_and(|file| file == name))
+    };
+    tree(root).into_iter().filter(runs).collect()
+}
+
 /// Proportional share of memory of a process and all its descendants, in MiB.
 pub(crate) fn memory_of_tree(root: u32) -> f64 {
     let kib = tree(root).into_iter().map(|id| {

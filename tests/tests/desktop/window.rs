@@ -150,6 +150,14 @@ impl<'a> Window<'a> {
         self.session.execute_async(script, vec![]).await.unwrap();
     }
 
+    /// Waits until the composer contains `text`. The page may be loading.
+    pub(crate) async fn has_typed(&self, text: &str) {
+        until("the text in the composer", || async {
+            self.session.execute(COMPOSED, vec![]).await.is_ok_and(|composed| composed == json!(text)).then_some(())
+        })
+        .await;
+    }
+
     /// Takes a screenshot of the page.
     pub(crate) async fn photograph(&self, step: &str) {
         self.painted().await;

@@ -261,6 +261,37 @@ async fn macros_list_the_participants() {
     assert!(context.contains("Besides Mira: Ada, Bo"), "{context}");
 }
 
+/// `{{char}}` is the speaker. With cache-first placement the head stays the same, so it names all members there.
+#[tokio::test]
+async fn char_macro_follows_the_speaker() {
+    for placement in ["cache-first", "classic"] {
+        let scene = Scene::open().await;
+        for (key, value) in [
+            ("placement", placement),
+            ("extra_instructions", "HEAD {{char}}, not {{notChar}}."),
+            ("author_note", "NOTE {{char}}, not {{notChar}}: {{description}}"),
+        ] {
+            set(&scene.app, &scene.chat, key, value).await;
+        }
+        let expect = |speaker: &str, others: &str, description: &str| {
+            let texts: Vec<String> = scene.sent().into_iter().map(|(_, text)| text).collect();
+            let head = match placement {
+                "classic" => format!("HEAD {speaker}, not {others}, Traveller."),
+                _ => "HEAD Mira, Ada, Bo, not Traveller.".to_owned(),
+            };
+            for text in [head, format!("NOTE {speaker}, not {others}, Traveller: {description}")] {
+                assert!(texts.iter().any(|sent| sent.contains(&text)), "{placement}: {text}\n{texts:#?}");
+            }
+        };
+        scene.let_speak(Some(&scene.bo), "Aye.").await;
+        expect("Bo", "Mira, Ada", "Bo sails for Traveller.");
+        scene.let_speak(Some(&scene.ada), "Evening.").await;
+        expect("Ada", "Mira, Bo", "Ada keeps the lighthouse.");
+        scene.let_speak(None, "Night falls.").await;
+        expect("Narrator", "Mira, Ada, Bo", "");
+    }
+}
+
 #[tokio::test]
 async fn group_goes_on_when_its_first_character_is_deleted() {
     let scene = Scene::open().await;

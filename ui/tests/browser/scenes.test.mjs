@@ -1,9 +1,9 @@
-// Checks every scene on the scripted engine for errors, keyboard use, accessibility and scrolling.
+// Checks scenes on the scripted engine for errors, keyboard use and scrolling.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, axeOfColours } from "./axe.mjs";
+import { axe } from "./axe.mjs";
 import { eventually } from "./eventually.mjs";
-import { SCENES, scriptedPage } from "./scripted.mjs";
+import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
 const log = (read) => id("log").evaluate(read);
@@ -11,25 +11,6 @@ const distance = () => log((node) => node.scrollHeight - node.scrollTop - node.c
 
 /** Waits until the next frame has been drawn. */
 const frame = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-
-test("nothing is inaccessible or scrolls the window in any scene and theme", async () => {
-	const found = [];
-	const look = async (scene, theme, findings) => {
-		found.push(...findings.map((line) => `${scene}, ${theme}: ${line}`));
-		const over = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
-		if (over > 0) found.push(`${scene}, ${theme}: the window itself scrolls by ${over} px`);
-	};
-	for (const scene of SCENES) {
-		await show(scene, "dark");
-		await look(scene, "dark", await axe(page));
-		for (const theme of ["light", "contrast"]) {
-			await page.evaluate((chosen) => window.app.look.set({ theme: chosen }), theme);
-			await frame();
-			await look(scene, theme, await axeOfColours(page));
-		}
-	}
-	assert.deepEqual(found, []);
-});
 
 test("picture enlarges by keyboard and returns the focus", async () => {
 	await show("pictures");

@@ -51,11 +51,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Import cards, chats, lorebooks, presets and model files; folders are searched recursively
+    /// Import cards, chats, lorebooks, presets and model files; folders are searched recursively, SillyTavern's as a whole
     Import {
         #[arg(required_unless_present = "sillytavern", value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// A SillyTavern folder: imports its cards, chats, personas, regex scripts and active presets
+        /// A SillyTavern folder: imports its cards, chats, personas, regex scripts and active presets, and shows progress
         #[arg(long, value_name = "DIR")]
         sillytavern: Option<PathBuf>,
     },

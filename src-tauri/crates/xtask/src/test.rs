@@ -31,8 +31,8 @@ pub(crate) struct Options {
     #[arg(long)]
     changed: bool,
     /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker and all cases
-    /// of the property tests instead of a tenth, 5,000 planted messages by their meaning, and clippy of the benchmarks and
-    /// fuzz targets.
+    /// of the property tests instead of a tenth, 5,000 planted messages by their meaning, every scene in all themes, and
+    /// clippy of the benchmarks and fuzz targets.
     #[arg(long)]
     all_rounds: bool,
 }
@@ -245,9 +245,8 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
     };
     let mut call = on_own_display();
     with_clippy(&mut call);
-    if options.all_rounds {
-        call.env("INGLENOOK_ALL_ROUNDS", "1");
-    } else if env::var_os(SEED).is_none() {
+    set_rounds(&mut call, options);
+    if !options.all_rounds && env::var_os(SEED).is_none() {
         // The same inputs in every run, so that a run says something about a change. `cargo xtask fuzz` tries new ones.
         call.env(SEED, "20261128");
     }
@@ -272,6 +271,12 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
     }
     call.args(&options.filter);
     run_tests(name, &mut call, |printed| tally::cargo_test(&printed.stdout))
+}
+
+fn set_rounds(call: &mut Command, options: &Options) {
+    if options.all_rounds {
+        call.env("INGLENOOK_ALL_ROUNDS", "1");
+    }
 }
 
 /// Starts a command line with its own display and session bus, on systems that have them.
@@ -299,6 +304,7 @@ fn vitest(options: &Options) -> Outcome {
 
 fn browser_tests(options: &Options) -> Outcome {
     let mut call = ui::npm("test:browser");
+    set_rounds(&mut call, options);
     if let Some(filter) = &options.filter {
         call.args(["--", filter]);
     }

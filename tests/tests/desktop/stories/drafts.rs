@@ -2,12 +2,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::desk::{TestEnvironment, until, within};
+use crate::desk::{TestEnvironment, within};
 use crate::processes;
 use crate::stories::first_light::greeted;
 use crate::window::Window;
-
-const COMPOSED: &str = "return document.querySelector('[data-testid=composer]').value";
 
 /// Types in the card editor and in the composer, and closes the window at once.
 pub(crate) async fn closed_at_once(desk: TestEnvironment) {
@@ -34,10 +32,7 @@ pub(crate) async fn closed_at_once(desk: TestEnvironment) {
     // A signal ends the app in the same way.
     let window = desk.open().await;
     greeted(&window).await;
-    until("the text in the composer", || async {
-        (window.script(COMPOSED, vec![]).await == json!("Typed in the composer")).then_some(())
-    })
-    .await;
+    window.has_typed("Typed in the composer").await;
     window.photograph("restored").await;
     window.part("composer").await.send_keys(", and more").await.unwrap();
     let killed = std::process::Command::new("kill").args(["-TERM", &window.app.to_string()]).status().unwrap();
@@ -47,10 +42,7 @@ pub(crate) async fn closed_at_once(desk: TestEnvironment) {
 
     let window = desk.open().await;
     greeted(&window).await;
-    until("all of the text in the composer", || async {
-        (window.script(COMPOSED, vec![]).await == json!("Typed in the composer, and more")).then_some(())
-    })
-    .await;
+    window.has_typed("Typed in the composer, and more").await;
     window.close().await;
 }
 

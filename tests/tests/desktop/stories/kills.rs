@@ -110,6 +110,36 @@ async fn streams(window: &Window<'_>, chat: &Value) -> bool {
     .await
 }
 
+/// Kills the page's process twice. The window shows the typed text again and accepts more. WebDriver loses such a page, so
+/// the display's keyboard types.
+pub(crate) async fn page(desk: TestEnvironment) {
+    let window = desk.open().await;
+    greeted(&window).await;
+    window.part("composer").await.send_keys("Typed before").await.unwrap();
+    until("the stored draft", || async { (draft(&desk) == "Typed before").then_some(()) }).await;
+    let id = desk.display.windows("Inglenook").pop().expect("the window");
+    let mut kept = String::from("Typed before");
+    for mark in ["+", "="] {
+        let [page] = processes::below(window.app, "WebKitWebProcess")[..] else { panic!("one page") };
+        processes::signal(page, "KILL");
+        // The page that loads does not accept keys yet.
+        kept = until("the draft with the next key", || async {
+            desk.display.xdotool(&["windowfocus", "--sync", &id, "type", mark]);
+            Some(draft(&desk))
+                .filter(|text| text.strip_prefix(kept.as_str()).is_some_and(|more| more.starts_with(mark)))
+        })
+        .await;
+    }
+    desk.display.photograph(&desk.picture("page-again"));
+    window.close().await;
+}
+
+/// The stored text of the only chat's composer.
+fn draft(desk: &TestEnvironment) -> String {
+    let database = rusqlite::Connection::open(database(desk)).unwrap();
+    database.query_row("SELECT draft FROM chat", [], |row| row.get(0)).unwrap()
+}
+
 /// Kills the worker during a reply, twice in each sitting. The app, the text so far and the next reply must be intact.
 pub(crate) async fn worker(desk: TestEnvironment) {
     let (wanted, mut sittings) = (Rounds::of_this_run().sittings, 0);

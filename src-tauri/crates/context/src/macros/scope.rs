@@ -120,9 +120,10 @@ impl MacroScope<'_> {
         if self.group.is_empty() { self.char.into() } else { self.group_not_muted.join(", ").into() }
     }
 
-    /// `{{notChar}}`: all participants except the speaking character.
+    /// `{{notChar}}`: all participants except the speaking character, or the user if `char` names all members.
     pub(super) fn not_char(&self) -> Cow<'_, str> {
-        let others = self.group.iter().copied().filter(|member| *member != self.char);
+        let all_speak = self.group() == self.char;
+        let others = self.group.iter().copied().filter(|member| !all_speak && *member != self.char);
         others.chain([self.user]).collect::<Vec<_>>().join(", ").into()
     }
 }

@@ -87,6 +87,8 @@ fn lists_members_of_group_chats() {
     let text = expand(text, &group, &mut MacroState::default()).text;
     assert_eq!(text, "Mira, Tom, Eve / Mira, Tom, Eve / Mira, Eve / Tom, Eve, Ann");
     check("{{group}} / {{notChar}}", "Mira / Ann");
+    let all = MacroScope { char: "Mira, Tom, Eve", ..group };
+    assert_eq!(expand("{{char}} / {{notChar}}", &all, &mut MacroState::default()).text, "Mira, Tom, Eve / Ann");
 }
 
 #[test]

@@ -293,6 +293,15 @@ pub struct PresetChoice {
 }
 
 impl ImportReport {
+    /// Adds the lines of a later import.
+    pub fn append(&mut self, later: Self) {
+        self.imported.extend(later.imported);
+        self.skipped.extend(later.skipped);
+        self.refused.extend(later.refused);
+        self.choices.extend(later.choices);
+        self.cancelled |= later.cancelled;
+    }
+
     /// Removes invisible letters from the names in the lines. They come from files of strangers.
     pub(crate) fn clean_names(&mut self) {
         let imported = self.imported.iter_mut().flat_map(|line| [&mut line.name, &mut line.file]);

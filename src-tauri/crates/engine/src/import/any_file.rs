@@ -16,6 +16,7 @@ use crate::import::card_notes::{NO_CARD, git_lfs_pointer, notes, picture_of, ref
 use crate::import::group_files::WITHOUT_CHAT;
 use crate::import::handle::Imports;
 use crate::import::known_files::Json;
+use crate::import::sillytavern::folder::SillyTavernFolder;
 use crate::library::characters::card_of;
 
 const ARCHIVE: &str = "application/zip";
@@ -27,14 +28,21 @@ pub(crate) const CHATS: [&str; 2] = ["jsonl", "txt"];
 const ARCHIVES: [&str; 6] = ["charx", "byaf", "jpg", "jpeg", "zip", "exe"];
 
 impl Imports {
-    /// Imports files, including those in folders and their subfolders. The report lists every file: imported, skipped
-    /// because it already exists, or refused with a reason. A refused file does not stop the others. Listeners
-    /// receive the report as well.
+    /// Imports files, including those in folders and their subfolders, and SillyTavern's folder as a whole. The report
+    /// lists every file: imported, skipped because it already exists, or refused with a reason. A refused file does
+    /// not stop the others. Listeners receive the report as well.
     ///
     /// # Errors
-    /// Fails only if the database does.
+    /// Errors of the database; `Busy` while another folder of SillyTavern is imported.
     pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
         let mut report = ImportReport::default();
+        let (taverns, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| SillyTavernFolder::is_whole(path));
+        for folder in taverns {
+            report.append(self.import_sillytavern(folder).await?);
+        }
+        if paths.is_empty() || report.cancelled {
+            return Ok(report);
+        }
         let found = tokio::task::spawn_blocking(move || files(paths)).await;
         let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
         let mut groups = Vec::new();

@@ -1,5 +1,6 @@
 //! The scope of macros in a chat's texts: names, card texts and stored state.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use context::macros::{self, CardValues, ChatValues, Expanded, MacroScope, MacroState, ModelFacts};
@@ -9,7 +10,7 @@ use domain::{ChatId, MessageId};
 use serde_json::Value;
 
 use crate::base::panics;
-use crate::library::group::Scene;
+use crate::library::group::{Member, Scene};
 
 /// Maximum number of macro names in one notice.
 const MAX_TOLD: usize = 50;
@@ -18,6 +19,8 @@ const MAX_TOLD: usize = 50;
 pub(crate) struct MacroNames<'a> {
     pub(crate) card: &'a Card,
     pub(crate) persona: &'a Persona,
+    /// Value of `{{char}}`.
+    name: Cow<'a, str>,
     chat: String,
     greetings: Vec<&'a str>,
     /// Members of a group scene; empty in other chats.
@@ -38,12 +41,29 @@ pub(crate) struct MacroMoment<'a> {
 
 impl<'a> MacroNames<'a> {
     pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
-        Self { card, persona, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
+        let name = card.display_name().into();
+        Self { card, persona, name, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
     }
 
     /// Adds the members of a group scene, for `{{group}}` and `{{notChar}}`. Members are never muted here.
     pub(crate) fn among(self, group: &'a Scene) -> Self {
         Self { members: group.names().collect(), ..self }
+    }
+
+    /// Names and card texts of the member that speaks.
+    pub(crate) fn spoken_by(self, member: &'a Member) -> Self {
+        let (card, name) = (&*member.card, member.name.as_str().into());
+        Self { card, name, greetings: card.greetings(), ..self }
+    }
+
+    /// The name of a speaker without a card in the chat: the narrator, or a character that has left.
+    pub(crate) fn spoken_as(self, name: &'a str) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// All members of a group scene, for texts that are the same whoever speaks.
+    pub(crate) fn spoken_by_all(self) -> Self {
+        if self.members.is_empty() { self } else { Self { name: self.members.join(", ").into(), ..self } }
     }
 
     /// Adds the names of the members of a group scene that is not stored yet.
@@ -75,7 +95,7 @@ impl<'a> MacroNames<'a> {
         let card = self.card;
         MacroScope {
             user: &self.persona.name,
-            char: card.display_name(),
+            char: &self.name,
             card: CardValues {
                 description: card.description(),
                 personality: card.personality(),

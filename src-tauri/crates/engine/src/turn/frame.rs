@@ -161,6 +161,7 @@ fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Compo
 
 struct Builder<'a> {
     turn: &'a ActivatedTurn,
+    head_words: MacroNames<'a>,
     words: MacroNames<'a>,
     head: MacroMoment<'a>,
     now: MacroMoment<'a>,
@@ -174,7 +175,8 @@ impl<'a> Builder<'a> {
         let outlets = Some(&turn.lore.outlets);
         Self {
             turn,
-            words: turn.inputs.snapshot.words(),
+            head_words: turn.inputs.head_words(),
+            words: turn.inputs.speaker_words(),
             head: MacroMoment { model, outlets, ..turn.inputs.beginning(clock, head_at) },
             now: MacroMoment { model, outlets, ..turn.inputs.now(clock) },
             state: turn.lore.variables.clone(),
@@ -377,10 +379,10 @@ impl<'a> Builder<'a> {
     }
 
     fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
-        let moment = if in_head { self.head } else { self.now };
-        let original = section.original.as_deref();
+        let (words, moment) = if in_head { (&self.head_words, self.head) } else { (&self.words, self.now) };
+        let (text, original) = (self.turn.inputs.text_of_section(section), section.original.as_deref());
         let before = in_head.then(|| self.state.clone());
-        let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
+        let expanded = words.expand_over(&text, original, &moment, &mut self.state);
         if let Some(before) = before {
             self.built.volatile |= expanded.volatile;
             self.built.head_changes.record(&before, &self.state);

@@ -1,15 +1,17 @@
-//! The instructions and the scenario of the character that speaks in a group scene.
+//! The instructions, the scenario and the name of the character that speaks in a group scene.
 //!
 //! SillyTavern sends the speaker's own texts. Classic placement puts them where the template has them. Cache-first
 //! placement sends them with the turn's message, so that the head stays the same whoever speaks.
 
+use context::Placement;
 use context::frame::{BlockKind, Candidate, Source};
-use context::prompt_template::{SectionKind, Slot};
+use context::prompt_template::{ComposedSection, SectionKind, Slot};
 use context::reason::BlockReason;
 use domain::overrides::CardText;
 use domain::settings::GroupTexts;
 
 use crate::library::group::{Member, named};
+use crate::library::macro_scope::MacroNames;
 use crate::turn::inputs::TurnInputs;
 
 /// The texts that follow the speaker. With cache-first placement they are sent in the order of their scores; the line
@@ -34,6 +36,34 @@ pub(crate) fn follows_speaker(field: &str) -> bool {
 }
 
 impl TurnInputs {
+    /// Macro scope of texts that are sent for this turn only: `{{char}}` is the speaker.
+    pub(crate) fn speaker_words(&self) -> MacroNames<'_> {
+        let (snapshot, words) = (&self.snapshot, self.snapshot.words());
+        let Some(turn) = self.known.speaker.as_ref() else { return words };
+        match snapshot.group.member(turn) {
+            Some(member) => words.spoken_by(member),
+            None => words.spoken_as(turn.name(snapshot.card.display_name())),
+        }
+    }
+
+    /// Macro scope of the head: `{{char}}` is the speaker with classic placement. With cache-first placement the head
+    /// stays the same whoever speaks, so `{{char}}` names all members.
+    pub(crate) fn head_words(&self) -> MacroNames<'_> {
+        match self.placement() {
+            Placement::Classic => self.speaker_words(),
+            Placement::CacheFirst => self.snapshot.words().spoken_by_all(),
+        }
+    }
+
+    /// The text of a section. In a group scene, text of the chat's own card keeps its character's name.
+    pub(crate) fn text_of_section(&self, section: &ComposedSection) -> String {
+        let of_card = matches!(section.kind, SectionKind::Scenario) || section.original.is_some();
+        match self.snapshot.group.members().first().filter(|_| of_card) {
+            Some(own) => named(&section.text, &own.name),
+            None => section.text.clone(),
+        }
+    }
+
     /// The speaker's text in place of the group's. `None` if the group's applies: outside a group scene, by the setting,
     /// or because the chat or the persona has a text of its own. The narrator and the user have no instructions, and
     /// share the scenario of the chat's own character.
@@ -60,7 +90,7 @@ impl TurnInputs {
     /// the speaker's is sent elsewhere.
     pub(crate) fn text_in_template(&self, field: CardText, group: &str) -> String {
         match self.speaker_text(field) {
-            Some(own) if self.placement() == context::Placement::Classic => own.text,
+            Some(own) if self.placement() == Placement::Classic => own.text,
             Some(_) => String::new(),
             None => group.to_owned(),
         }
@@ -69,7 +99,7 @@ impl TurnInputs {
     /// The speaker's texts that are sent with the turn's message, not expanded yet. A template without a place for one
     /// leaves it out.
     pub(crate) fn texts_of_turn(&self) -> Vec<(Candidate, SpeakerText)> {
-        if self.placement() == context::Placement::Classic {
+        if self.placement() == Placement::Classic {
             return Vec::new();
         }
         let has_place = |field: &CardText| match field {

@@ -81,7 +81,7 @@ impl Turns {
     /// The instruction of a hint, for one version of a reply.
     pub(crate) fn hint(&self, hint: &str, turn: &ActivatedTurn, answerer: &ModelHandle) -> PromptTask {
         let moment = MacroMoment { model: answerer.facts(), ..turn.inputs.now(self.base().clock()) };
-        let text = turn.inputs.snapshot.words().expand(hint, &moment, &mut turn.lore.variables.clone()).text;
+        let text = turn.inputs.speaker_words().expand(hint, &moment, &mut turn.lore.variables.clone()).text;
         let written = hint.to_owned();
         PromptTask { bare: false, source: Source::Hint, text, written, reply_tokens: None, notices: Vec::new() }
     }

@@ -29,10 +29,7 @@ pub(crate) async fn import(
         None => ImportReport::default(),
     };
     if !paths.is_empty() && !report.cancelled {
-        let ImportReport { imported, skipped, refused, .. } = engine.import_paths(paths).await?;
-        report.imported.extend(imported);
-        report.skipped.extend(skipped);
-        report.refused.extend(refused);
+        report.append(engine.import_paths(paths).await?);
     }
     out.answer(&report, import_text)?;
     if report.cancelled {

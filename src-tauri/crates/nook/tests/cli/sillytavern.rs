@@ -124,6 +124,10 @@ fn imports_a_folder_once_and_reports_skipped_files() {
 
     let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
     assert_eq!(again["imported"], json!([]), "{again}");
+    let plain = World::without_model().run(&["import", &folder, "--json"]).json();
+    for part in ["imported", "skipped", "refused"] {
+        assert_eq!(list(&plain, part, "file"), list(&report, part, "file"), "without the option: {part}");
+    }
     let other = world.path("nothing").to_str().unwrap().to_owned();
     world.run(&["import", "--sillytavern", &other, "--json"]).assert_failed("badInput");
 }

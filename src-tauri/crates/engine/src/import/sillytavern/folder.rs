@@ -59,6 +59,12 @@ struct FolderEntry {
 }
 
 impl SillyTavernFolder {
+    /// Whether `folder` has SillyTavern's characters and settings, so that a person who imports it means all of it.
+    pub(crate) fn is_whole(folder: &Path) -> bool {
+        let mut roots = USERS.iter().map(|user| folder.join(user));
+        roots.any(|root| root.join("characters").is_dir() && root.join(SETTINGS).is_file())
+    }
+
     /// Searches `folder`, or the user's own folder in it. Blocks.
     ///
     /// # Errors
