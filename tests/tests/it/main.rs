@@ -78,6 +78,7 @@ mod several_replies;
 mod slash;
 mod stages;
 mod steps;
+mod store_jobs;
 mod stories;
 mod tavern;
 mod token_choices;

@@ -1,6 +1,7 @@
 //! The public handle of the store.
 
 use std::future::Future;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +27,7 @@ use crate::{
 ///
 /// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work immediately and return a future of its result.
 /// The future needs no specific runtime, and dropping it does not cancel the work. Writes run in the order of the
-/// calls.
+/// calls. `read`, `write` and `checkpoint` trace each call as a job, so that tests can count the jobs of a turn.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -130,30 +131,36 @@ impl Store {
     }
 
     /// Runs one transaction, which is on disk when the future is ready. Use it for everything that users write.
+    #[track_caller]
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        trace_job("write");
         self.transact(Durability::Full, work)
     }
 
     /// Runs one transaction that survives a crash of the app, but may be lost in a power failure. Use it while a reply
     /// streams.
+    #[track_caller]
     pub fn checkpoint<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        trace_job("checkpoint");
         self.transact(Durability::Normal, work)
     }
 
     /// Runs a closure on a consistent snapshot. Reads run in parallel with each other and with the writer.
+    #[track_caller]
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&ReadTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        trace_job("read");
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
             place.explain(|dir| {
@@ -429,6 +436,12 @@ fn renew_search_caches(conn: &Connection) -> rusqlite::Result<()> {
         conn.query_row(&format!("SELECT rowid FROM \"{name}\" LIMIT 1"), [], |_| Ok(())).optional()?;
     }
     Ok(())
+}
+
+/// Traces a transaction, with the place in the code that asked for it.
+#[track_caller]
+fn trace_job(kind: &'static str) {
+    tracing::trace!(target: "store::job", kind, from = %Location::caller());
 }
 
 fn transact<T>(

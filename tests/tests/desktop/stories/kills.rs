@@ -30,7 +30,7 @@ impl Rounds {
         if env::var_os(ALL_ROUNDS).is_some() {
             Self { streaming: 50, other: 25, sittings: 10 }
         } else {
-            Self { streaming: 5, other: 3, sittings: 1 }
+            Self { streaming: 3, other: 2, sittings: 1 }
         }
     }
 }
