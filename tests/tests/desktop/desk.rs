@@ -82,6 +82,8 @@ impl TestEnvironment {
             command.env_remove(name);
         }
         command.env("INGLENOOK_MODELS", &self.models).env("INGLENOOK_WORKER", self.worker());
+        // Long enough to be seen while it streams.
+        command.env("INGLENOOK_MAX_TOKENS", "160");
         command
     }
 

@@ -339,7 +339,8 @@ async fn history_stays_below_its_cap_in_whole_messages() {
     set(&app, &SettingOwner::Global, "history_cap", SettingValue::Whole(3_000)).await;
     let mut random = StdRng::seed_from_u64(14);
     let (mut full, mut messages) = (0, 0);
-    for _ in 0..200 {
+    let chats = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { 200 } else { 50 };
+    for _ in 0..chats {
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
         for _ in 0..random.random_range(1..6) {
             let mut words = |most| "lamp oil ".repeat(random.random_range(1..most));
@@ -362,7 +363,8 @@ async fn history_stays_below_its_cap_in_whole_messages() {
             );
         }
     }
-    assert!(full > 20 && messages > 500, "{full} of 200 chats came near the cap, with {messages} messages");
+    assert!(full > chats / 10, "{full} of {chats} chats came near the cap");
+    assert!(messages > 2 * chats, "{messages} messages in {chats} chats");
 }
 
 /// `none` starts a chat without a greeting.

@@ -45,6 +45,7 @@ async fn message_reads_each_row_once() {
     // The first turn reads ahead and fills caches.
     app.model.reply("Evening.");
     app.send(&chat, "Good evening.").await;
+    app.engine.settle().await;
     jobs.0.lock().unwrap().clear();
     app.model.reply("It is.");
     let mut events = app.engine.subscribe();
