@@ -23,7 +23,8 @@ export async function serve({ data: kept, variables = {} } = {}) {
 	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 	const program = process.env.INGLENOOK_NOOK ?? join(target, "debug", "nook");
 	const data = kept ?? (await mkdtemp(join(tmpdir(), "inglenook-ui-")));
-	const env = { ...process.env, ...variables, INGLENOOK_UI: join(root, "ui", "dist") };
+	// Long enough to be seen while it streams.
+	const env = { INGLENOOK_MAX_TOKENS: "120", ...process.env, ...variables, INGLENOOK_UI: join(root, "ui", "dist") };
 	const nook = spawn(program, ["serve", "--ui", "--port", "0", "--data-dir", data, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
 	let complaints = "";
 	nook.stderr.on("data", (text) => (complaints += text));
