@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -21,7 +21,7 @@ async function create(name, more = async () => {}) {
 test("chat moves into a new folder, which collapses", async () => {
 	await show("chat");
 	await create("Evenings");
-	const all = await id("chat-row").count();
+	const all = await settledCount(id("chat-row"));
 	await rowMenu(0).click();
 	await id("move-to-folder").click();
 	await id("folder-choice").filter({ hasText: "Evenings" }).click();
@@ -38,7 +38,7 @@ test("deleted folder leaves its chats, with undo", async () => {
 	await id("move-to-folder").click();
 	await id("folder-choice").filter({ hasText: "Evenings" }).click();
 	await eventually(async () => assert.equal(await id("folder-row").locator("small").textContent(), "1"));
-	const all = await id("chat-row").count();
+	const all = await settledCount(id("chat-row"));
 	await id("folder-menu").focus();
 	await page.keyboard.press("Enter");
 	await id("folder-delete").click();
@@ -57,7 +57,7 @@ test("smart folder shows chats by the tag of their character", async () => {
 
 test("archived chat leaves the list and searches find it", async () => {
 	await show("chat");
-	const all = await id("chat-row").count();
+	const all = await settledCount(id("chat-row"));
 	const title = (await titles()).at(-1);
 	await rowMenu(all - 1).click();
 	await id("archive-chat").click();
@@ -74,7 +74,7 @@ test("archived chat leaves the list and searches find it", async () => {
 
 test("pinned chat comes first, in every order", async () => {
 	await show("chat");
-	const all = await id("chat-row").count();
+	const all = await settledCount(id("chat-row"));
 	const title = (await titles()).at(-1);
 	await rowMenu(all - 1).click();
 	await id("pin-chat").click();

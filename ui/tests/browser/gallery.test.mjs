@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -13,7 +13,7 @@ test("gallery opens a viewer that arrow keys move", async () => {
 	await show("editorfiles");
 	await id("gallery-tile").first().click();
 	await id("viewer").locator("img").waitFor();
-	const count = await id("gallery-tile").count();
+	const count = await settledCount(id("gallery-tile"));
 	await dialog.getByText(`1 of ${count}`).waitFor();
 	const first = await title();
 	await page.keyboard.press("ArrowRight");

@@ -7,7 +7,7 @@ import { axe } from "./axe.mjs";
 import { launch, WAIT_MS } from "./browser.mjs";
 import { cardPng } from "./card.mjs";
 import { serve } from "./engine.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { slowEndpoint } from "./slow.mjs";
 
 const LONG = 120_000;
@@ -246,7 +246,7 @@ test("draft survives a reload", async () => {
 
 test("imported card shows its greeting", async () => {
 	await id("nav-people").click();
-	const cards = await id("library-card").count();
+	const cards = await settledCount(id("library-card"));
 	const chooser = page.waitForEvent("filechooser");
 	await id("import").click();
 	await (await chooser).setFiles({ name: "Quillabee.png", mimeType: "image/png", buffer: cardPng("Quillabee", "*A bee lands.* “Hold still, {{user}}.”") });

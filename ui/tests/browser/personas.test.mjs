@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -99,7 +99,7 @@ test("earlier version shows its changes and is restored", async () => {
 
 test("character is copied and the copy is opened", async () => {
 	await show("people");
-	const before = await id("library-card").count();
+	const before = await settledCount(id("library-card"));
 	await id("card-menu").first().click();
 	await id("duplicate-character").click();
 	await id("duplicate").waitFor();

@@ -211,13 +211,15 @@ test("unknown mode keeps its text in the composer", async () => {
 
 test("new scene asks first and deletes nothing", async () => {
 	await show("chat");
-	const messages = await id("message").count();
+	const shown = () => id("message").evaluateAll((all) => all.map((one) => one.dataset.messageId));
+	const hasAll = () => eventually(async () => assert.deepEqual(await shown(), ["g", "u1", "a1", "u2", "a2"]));
+	await hasAll();
 	await id("chat-menu").click();
 	await id("new-scene").click();
 	await page.getByText("Nothing is deleted").waitFor();
 	await page.getByRole("button", { name: "Start new scene" }).click();
 	await page.getByText("Nothing is deleted").waitFor({ state: "detached" });
-	await eventually(async () => assert.equal(await id("message").count(), messages));
+	await hasAll();
 });
 
 test("too long prompt offers solutions", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1024, height: 768 } });
@@ -56,7 +56,7 @@ test("Ctrl+Z restores a deleted chat, not typed text", async () => {
 	await show("deleting");
 	await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 	await page.getByRole("button", { name: "Undo" }).waitFor();
-	const rows = await id("chat-row").count();
+	const rows = await settledCount(id("chat-row"));
 	await page.getByRole("searchbox").first().fill("x");
 	await page.keyboard.press("Control+z");
 	await page.getByRole("searchbox").first().fill("");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -193,7 +193,7 @@ test("a drag takes all selected chats", async () => {
 test("library has folders, in both views", async () => {
 	await show("people");
 	await createFolder("Friends", () => id("folder-color").selectOption("green"));
-	const cards = await id("library-card").count();
+	const cards = await settledCount(id("library-card"));
 	await id("library-card").nth(0).locator("[data-card]").click({ modifiers: ["Control"] });
 	await id("library-card").nth(1).locator("[data-card]").click({ modifiers: ["Control"] });
 	await id("bulk-move").click();
@@ -216,7 +216,7 @@ test("library has folders, in both views", async () => {
 
 test("smart folder of the library shows a tag", async () => {
 	await show("people");
-	const cards = await id("library-card").count();
+	const cards = await settledCount(id("library-card"));
 	await createFolder("Cozy ones", () => id("folder-tag").fill("cozy"));
 	const count = Number(await folderCount("Cozy ones"));
 	assert.ok(count > 0);

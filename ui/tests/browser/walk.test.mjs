@@ -1,7 +1,7 @@
 // A walk over the screens: what a newcomer presses does what it says.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "./eventually.mjs";
+import { eventually, settledCount } from "./eventually.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -9,7 +9,7 @@ const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280,
 test("New chat makes one with the character of the open chat", async () => {
 	await show("chat");
 	await eventually(async () => assert.ok((await id("chat-row").count()) > 1));
-	const before = await id("chat-row").count();
+	const before = await settledCount(id("chat-row"));
 	await id("new-chat").click();
 	await page.getByRole("option").first().waitFor();
 	await page.keyboard.press("Enter");
