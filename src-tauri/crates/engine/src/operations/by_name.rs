@@ -1,6 +1,9 @@
 //! Calls an operation by its name, with its arguments as JSON, for the window, HTTP and `nook`. Generated from the list of
 //! operations.
 
+use std::future::ready;
+
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -31,15 +34,14 @@ macro_rules! by_name {
             /// # Errors
             /// `NotFound` if there is no such operation, `BadInput` if the arguments are not those of the operation, and
             /// the errors of the operation.
-            pub async fn call(&self, operation: &str, arguments: &[u8]) -> Result<String, ApiError> {
+            pub fn call<'a>(&'a self, operation: &str, arguments: &'a [u8]) -> BoxFuture<'a, Result<String, ApiError>> {
                 match operation {
-                    // Boxed, because one future of all operations would be as large as the largest.
                     $(stringify!($name) => Box::pin(async {
                         let args::$name { $($arg),* } = parse(arguments)?;
                         let result: $result = self.$name($($arg),*).await?;
                         written(&result)
-                    }).await,)*
-                    _ => Err(ApiError::NotFound { message: "this operation does not exist".into() }),
+                    }),)*
+                    _ => Box::pin(ready(Err(ApiError::NotFound { message: "this operation does not exist".into() }))),
                 }
             }
         }

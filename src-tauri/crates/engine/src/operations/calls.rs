@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use domain::ToolArguments;
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{
@@ -23,16 +24,16 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
-    pub async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> ApiResult<api::Endpoint> {
-        self.config.set_endpoint_tokenizer(id, json).await
+    pub fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
+        Box::pin(self.config.set_endpoint_tokenizer(id, json))
     }
 
     /// Works like [`Engine::set_endpoint_tokenizer`], with a file on this machine.
     ///
     /// # Errors
     /// The same errors, and `BadInput` if the file cannot be read.
-    pub async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> ApiResult<api::Endpoint> {
-        self.config.set_endpoint_tokenizer_file(id, path).await
+    pub fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
+        Box::pin(self.config.set_endpoint_tokenizer_file(id, path))
     }
 
     /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file that is not a model,
@@ -55,21 +56,21 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of [`Engine::set_setting`].
-    pub async fn set_setting_in_words(
+    pub fn set_setting_in_words(
         &self,
         owner: SettingOwner,
         key: String,
         text: String,
-    ) -> ApiResult<LayeredSettings> {
-        self.config.set_setting_in_words(owner, key, text).await
+    ) -> BoxFuture<'_, ApiResult<LayeredSettings>> {
+        Box::pin(self.config.set_setting_in_words(owner, key, text))
     }
 
     /// Adds a GGUF file, which stays in its folder. The first model becomes the default.
     ///
     /// # Errors
     /// `BadInput` if the file is not a chat model.
-    pub async fn add_model(&self, path: PathBuf) -> ApiResult<api::Model> {
-        self.config.add_model(path).await
+    pub fn add_model(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<api::Model>> {
+        Box::pin(self.config.add_model(path))
     }
 
     /// Adds the model files in a folder and its subfolders to the library, without copying them, and remembers the
@@ -77,8 +78,8 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` if it is not a folder.
-    pub async fn add_model_folder(&self, folder: PathBuf) -> ApiResult<api::AddedModels> {
-        self.config.add_model_folder(folder).await
+    pub fn add_model_folder(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<api::AddedModels>> {
+        Box::pin(self.config.add_model_folder(folder))
     }
 
     /// Resumes the downloads that ran when the app ended. For front ends that stay open.
@@ -95,32 +96,32 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage` if the file cannot be read.
-    pub async fn model_checksum(&self, path: PathBuf) -> ApiResult<String> {
-        self.config.model_checksum(path).await
+    pub fn model_checksum(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<String>> {
+        Box::pin(self.config.model_checksum(path))
     }
 
     /// Loads a model with one more adapter (LoRA) from now on. The file stays in its folder.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too many.
-    pub async fn add_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
-        self.config.add_model_adapter(id, path).await
+    pub fn add_model_adapter(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::ModelState>> {
+        Box::pin(self.config.add_model_adapter(id, path))
     }
 
     /// Uses the embedding model in a file from now on. The file stays in its folder.
     ///
     /// # Errors
     /// `BadInput` if it is not an embedding model that works here.
-    pub async fn choose_embedding_model(&self, path: PathBuf) -> ApiResult<api::EmbeddingModel> {
-        self.recall.choose_embedding_model(path).await
+    pub fn choose_embedding_model(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<api::EmbeddingModel>> {
+        Box::pin(self.recall.choose_embedding_model(path))
     }
 
     /// Lets a model read pictures with this file (mmproj) from now on. The file stays in its folder.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file reads no pictures for this model.
-    pub async fn set_model_projector(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
-        self.config.set_model_projector(id, path).await
+    pub fn set_model_projector(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::ModelState>> {
+        Box::pin(self.config.set_model_projector(id, path))
     }
 
     /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
@@ -128,16 +129,21 @@ impl Engine {
     ///
     /// # Errors
     /// `NoModel`; `Provider` if the model cannot be loaded.
-    pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> ApiResult<TokenCount> {
-        self.config.count_tokens(model, text, ids).await
+    pub fn count_tokens(
+        &self,
+        model: Option<ModelRef>,
+        text: String,
+        ids: bool,
+    ) -> BoxFuture<'_, ApiResult<TokenCount>> {
+        Box::pin(self.config.count_tokens(model, text, ids))
     }
 
     /// Uses the key for an endpoint until the app ends, without storing it.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the key cannot be sent.
-    pub async fn give_key(&self, endpoint: String, key: String) -> ApiResult<()> {
-        self.config.give_key(endpoint, key).await
+    pub fn give_key(&self, endpoint: String, key: String) -> BoxFuture<'_, ApiResult<()>> {
+        Box::pin(self.config.give_key(endpoint, key))
     }
 
     /// Uses the access token for the model hub until the app ends, without storing it.
@@ -152,36 +158,36 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage`.
-    pub async fn server_tools(&self) -> ApiResult<Vec<OfferedServerTool>> {
-        self.config.server_tools().await
+    pub fn server_tools(&self) -> BoxFuture<'_, ApiResult<Vec<OfferedServerTool>>> {
+        Box::pin(self.config.server_tools())
     }
 
     /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an answer.
-    pub async fn call_server_tool(
-        &self,
-        tool: &OfferedServerTool,
-        arguments: &ToolArguments,
-        cancel: &CancellationToken,
-    ) -> ToolOutput {
-        self.config.call_server_tool(tool, arguments, cancel).await
+    pub fn call_server_tool<'a>(
+        &'a self,
+        tool: &'a OfferedServerTool,
+        arguments: &'a ToolArguments,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(self.config.call_server_tool(tool, arguments, cancel))
     }
 
     /// Process id of the running worker, for tests and the health report.
-    pub async fn worker_pid(&self) -> Option<u32> {
-        self.config.worker_pid().await
+    pub fn worker_pid(&self) -> BoxFuture<'_, Option<u32>> {
+        Box::pin(self.config.worker_pid())
     }
 
     /// Lists all backups, newest first.
-    pub async fn list_backups(&self) -> ApiResult<Vec<Backup>> {
-        self.library.list_backups().await
+    pub fn list_backups(&self) -> BoxFuture<'_, ApiResult<Vec<Backup>>> {
+        Box::pin(self.library.list_backups())
     }
 
     /// Sets the second folder, which receives a copy of every later backup.
     ///
     /// # Errors
     /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
-    pub async fn set_second_place(&self, folder: PathBuf) -> ApiResult<Backups> {
-        self.library.set_second_place(folder).await
+    pub fn set_second_place(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<Backups>> {
+        Box::pin(self.library.set_second_place(folder))
     }
 
     /// The folder with all data.
@@ -195,34 +201,34 @@ impl Engine {
     }
 
     /// Exports all data to one archive.
-    pub async fn export_archive(&self, file: PathBuf) -> ApiResult<()> {
-        self.library.export_archive(file).await
+    pub fn export_archive(&self, file: PathBuf) -> BoxFuture<'_, ApiResult<()>> {
+        Box::pin(self.library.export_archive(file))
     }
 
     /// Imports an archive as a backup, which the user can compare and restore.
-    pub async fn import_archive(&self, file: PathBuf) -> ApiResult<Backup> {
-        self.library.import_archive(file).await
+    pub fn import_archive(&self, file: PathBuf) -> BoxFuture<'_, ApiResult<Backup>> {
+        Box::pin(self.library.import_archive(file))
     }
 
     /// Checks everything that is stored: the database, the asset files it names, and the backups.
-    pub async fn check_data(&self) -> ApiResult<Health> {
-        self.library.check_data().await
+    pub fn check_data(&self) -> BoxFuture<'_, ApiResult<Health>> {
+        Box::pin(self.library.check_data())
     }
 
     /// Exports the card as a file that other apps can open.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the card is too large for the format.
-    pub async fn export_character(&self, id: String, format: CardFormat) -> ApiResult<Exported> {
-        self.library.export_character(id, format).await
+    pub fn export_character(&self, id: String, format: CardFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_character(id, format))
     }
 
     /// Works like [`Engine::export_chat_with`], with the default options.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> ApiResult<Exported> {
-        self.library.export_chat(id, format).await
+    pub fn export_chat(&self, id: String, format: ChatFileFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_chat(id, format))
     }
 
     /// Exports a chat for other apps or for reading; `options` applies to documents for people. Documents, tool calls
@@ -230,21 +236,21 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn export_chat_with(
+    pub fn export_chat_with(
         &self,
         id: String,
         format: ChatFileFormat,
         options: ReadableOptions,
-    ) -> ApiResult<Exported> {
-        self.library.export_chat_with(id, format, options).await
+    ) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_chat_with(id, format, options))
     }
 
     /// A chat with all its messages.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn whole_chat(&self, id: String) -> ApiResult<api::Chat> {
-        self.library.whole_chat(id).await
+    pub fn whole_chat(&self, id: String) -> BoxFuture<'_, ApiResult<api::Chat>> {
+        Box::pin(self.library.whole_chat(id))
     }
 
     /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that match a turn are
@@ -254,36 +260,36 @@ impl Engine {
     /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than the limit of
     /// text or more than [`MAX_FILE`] in total, if its name is empty or already used, or if the owner has
     /// [`MAX_DOCUMENTS`].
-    pub async fn attach_document_bytes(
+    pub fn attach_document_bytes(
         &self,
         owner: api::DocumentOwner,
         name: String,
         bytes: Vec<u8>,
-    ) -> ApiResult<api::AttachedDocument> {
-        self.library.attach_document_bytes(owner, name, bytes).await
+    ) -> BoxFuture<'_, ApiResult<api::AttachedDocument>> {
+        Box::pin(self.library.attach_document_bytes(owner, name, bytes))
     }
 
     /// Exports a book of either kind.
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub async fn export_lorebook(&self, id: String, format: LorebookFormat) -> ApiResult<Exported> {
-        self.library.export_lorebook(id, format).await
+    pub fn export_lorebook(&self, id: String, format: LorebookFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_lorebook(id, format))
     }
 
     /// The first page of the memories that apply with a character. With a query, the best matches come first.
-    pub async fn list_memories(&self, character: String, query: String) -> ApiResult<Vec<api::Memory>> {
-        self.library.list_memories(character, query).await
+    pub fn list_memories(&self, character: String, query: String) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
+        Box::pin(self.library.list_memories(character, query))
     }
 
     /// All memories with a character. Archived ones come last.
-    pub async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
-        self.library.every_memory(character).await
+    pub fn every_memory(&self, character: String) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
+        Box::pin(self.library.every_memory(character))
     }
 
     /// All memories that apply with a character, as JSON.
-    pub async fn export_memories(&self, character: String) -> ApiResult<Exported> {
-        self.library.export_memories(character).await
+    pub fn export_memories(&self, character: String) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_memories(character))
     }
 
     /// Stores a PNG, JPEG or WebP to send with a message, without its metadata. The next purge deletes it if it is
@@ -291,66 +297,66 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` for any other file, a damaged one, and one larger than [`MAX_PICTURE_BYTES`].
-    pub async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> ApiResult<Picture> {
-        self.library.add_picture_bytes(name, bytes).await
+    pub fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<Picture>> {
+        Box::pin(self.library.add_picture_bytes(name, bytes))
     }
 
     /// Lists the sets in the order of their ids.
-    pub async fn list_quick_replies(&self) -> ApiResult<Vec<QuickReplies>> {
-        self.library.list_quick_replies().await
+    pub fn list_quick_replies(&self) -> BoxFuture<'_, ApiResult<Vec<QuickReplies>>> {
+        Box::pin(self.library.list_quick_replies())
     }
 
     /// Loads a picture or another stored file.
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub async fn asset(&self, hash: String) -> ApiResult<Asset> {
-        self.library.asset(hash).await
+    pub fn asset(&self, hash: String) -> BoxFuture<'_, ApiResult<Asset>> {
+        Box::pin(self.library.asset(hash))
     }
 
     /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the original.
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub async fn thumbnail(&self, hash: String) -> ApiResult<Asset> {
-        self.library.thumbnail(hash).await
+    pub fn thumbnail(&self, hash: String) -> BoxFuture<'_, ApiResult<Asset>> {
+        Box::pin(self.library.thumbnail(hash))
     }
 
     /// Embeds all texts without an embedding and returns their number; 0 without an encoder (`nook memory learn`).
     ///
     /// # Errors
     /// Fails if the encoder cannot run or the store cannot be written.
-    pub async fn learn(&self) -> ApiResult<u32> {
-        self.recall.learn().await
+    pub fn learn(&self) -> BoxFuture<'_, ApiResult<u32>> {
+        Box::pin(self.recall.learn())
     }
 
     /// Works like [`Engine::impersonate`], with options for this draft.
     ///
     /// # Errors
     /// The errors of [`Engine::impersonate`].
-    pub async fn impersonate_with(&self, chat: String, options: TurnOptions) -> ApiResult<()> {
-        self.turns.impersonate_with(chat, options).await
+    pub fn impersonate_with(&self, chat: String, options: TurnOptions) -> BoxFuture<'_, ApiResult<()>> {
+        Box::pin(self.turns.impersonate_with(chat, options))
     }
 
     /// Works like [`Engine::send_message`], with options for this turn.
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
-    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> ApiResult<Started> {
-        self.turns.send_with(chat, text, options).await
+    pub fn send_with(&self, chat: String, text: String, options: TurnOptions) -> BoxFuture<'_, ApiResult<Started>> {
+        Box::pin(self.turns.send_with(chat, text, options))
     }
 
     /// Works like [`Engine::run_command`], with options for a message that is sent.
     ///
     /// # Errors
     /// The errors of [`Engine::send_with`] and of the operations behind the commands.
-    pub async fn run_command_with(
+    pub fn run_command_with(
         &self,
         chat: String,
         text: String,
         options: TurnOptions,
-    ) -> ApiResult<api::CommandOutcome> {
-        self.turns.run_command_with(chat, text, options).await
+    ) -> BoxFuture<'_, ApiResult<api::CommandOutcome>> {
+        Box::pin(self.turns.run_command_with(chat, text, options))
     }
 
     /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty `text` previews the
@@ -358,8 +364,13 @@ impl Engine {
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
-    pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> ApiResult<PromptReport> {
-        self.turns.preview_with(chat, text, options).await
+    pub fn preview_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> BoxFuture<'_, ApiResult<PromptReport>> {
+        Box::pin(self.turns.preview_with(chat, text, options))
     }
 
     /// Loads the model that will answer next and lets it read the open chat, so that the first reply comes sooner.
@@ -373,16 +384,16 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
-        self.imports.import_paths(paths).await
+    pub fn import_paths(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_paths(paths))
     }
 
     /// Imports a file whose content is already loaded, such as an upload.
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
-        self.imports.import_bytes(file_name, bytes).await
+    pub fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_bytes(file_name, bytes))
     }
 
     /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report. The caller combines
@@ -390,8 +401,8 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
-        self.imports.import_one_of_many(file_name, bytes).await
+    pub fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_one_of_many(file_name, bytes))
     }
 
     /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
@@ -399,29 +410,34 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> ApiResult<ImportReport> {
-        self.imports.import_chats_with(character, files).await
+    pub fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_chats_with(character, files))
     }
 
     /// Works like [`Engine::import_chats_with`], for a file whose content is already loaded.
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
-        self.imports.import_chat_with(character, file, bytes).await
+    pub fn import_chat_with(
+        &self,
+        character: String,
+        file: String,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_chat_with(character, file, bytes))
     }
 
     /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports all files together.
     ///
     /// # Errors
     /// `NotFound` if the character does not exist.
-    pub async fn import_one_chat_of_many(
+    pub fn import_one_chat_of_many(
         &self,
         character: String,
         file: String,
         bytes: Vec<u8>,
-    ) -> ApiResult<ImportReport> {
-        self.imports.import_one_chat_of_many(character, file, bytes).await
+    ) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_one_chat_of_many(character, file, bytes))
     }
 
     /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such as files that
@@ -430,29 +446,29 @@ impl Engine {
     /// # Errors
     /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
     /// database.
-    pub async fn import_sillytavern(&self, folder: PathBuf) -> ApiResult<ImportReport> {
-        self.imports.import_sillytavern(folder).await
+    pub fn import_sillytavern(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<ImportReport>> {
+        Box::pin(self.imports.import_sillytavern(folder))
     }
 
     /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file of this app.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn export_prompt_file(&self, kind: api::PromptFile, id: String) -> ApiResult<Exported> {
-        self.library.export_prompt_file(kind, id).await
+    pub fn export_prompt_file(&self, kind: api::PromptFile, id: String) -> BoxFuture<'_, ApiResult<Exported>> {
+        Box::pin(self.library.export_prompt_file(kind, id))
     }
 
     /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
     ///
     /// # Errors
     /// As [`Engine::preview_with`]; `NotFound` without the character.
-    pub async fn preview_first(
+    pub fn preview_first(
         &self,
         character: String,
         text: String,
         options: TurnOptions,
-    ) -> ApiResult<PromptReport> {
-        self.turns.preview_first(character, text, options).await
+    ) -> BoxFuture<'_, ApiResult<PromptReport>> {
+        Box::pin(self.turns.preview_first(character, text, options))
     }
 
     /// Waits until no reply is written and no idle-time work is under way.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use local::LocalHost;
 
 use crate::api::Restored;
@@ -49,7 +50,11 @@ impl Engine {
     ///
     /// # Errors
     /// [`OpenError`], with a way to recover.
-    pub async fn open(options: Options) -> Result<Self, OpenError> {
+    pub fn open(options: Options) -> BoxFuture<'static, Result<Self, OpenError>> {
+        Box::pin(Self::open_all(options))
+    }
+
+    async fn open_all(options: Options) -> Result<Self, OpenError> {
         let opened = open_store::open_store(&options).await?;
         let mut worker = local::WorkerSettings::default();
         if let Some(program) = &options.worker {
@@ -144,7 +149,11 @@ impl Engine {
     }
 
     /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few seconds at most.
-    pub async fn shutdown(&self) {
+    pub fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.close())
+    }
+
+    async fn close(&self) {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.importing().cancel();
@@ -192,14 +201,16 @@ async fn secrets(without_keychain: bool) -> Secrets {
 macro_rules! delegate {
     ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         mod delegates {
+            use futures_util::future::BoxFuture;
+
             use super::Engine;
             use crate::api::*;
 
             impl Engine {
                 $(
                     $(#[doc = $doc])*
-                    pub async fn $name(&self, $($arg: $ty),*) -> Result<$result, ApiError> {
-                        self.$layer.$name($($arg),*).await
+                    pub fn $name(&self, $($arg: $ty),*) -> BoxFuture<'_, Result<$result, ApiError>> {
+                        Box::pin(self.$layer.$name($($arg),*))
                     }
                 )*
             }

@@ -1,5 +1,6 @@
 //! Operations for programs that use the local API. They need a key instead of a window.
 
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
@@ -12,8 +13,8 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage` if the keys cannot be read.
-    pub async fn authorize_api(&self, secret: &str) -> ApiResult<Option<ApiGrant>> {
-        self.config.authorize_api(secret).await
+    pub fn authorize_api<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, ApiResult<Option<ApiGrant>>> {
+        Box::pin(self.config.authorize_api(secret))
     }
 
     /// Reports the server that this front end runs for the local API, so that the settings page can show it.
@@ -25,16 +26,20 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage`.
-    pub async fn api_models(&self, grant: &ApiGrant) -> Result<Vec<ListedModel>, ClientError> {
-        Ok(self.turns.client_models(grant).await?)
+    pub fn api_models<'a>(&'a self, grant: &'a ApiGrant) -> BoxFuture<'a, Result<Vec<ListedModel>, ClientError>> {
+        Box::pin(async move { Ok(self.turns.client_models(grant).await?) })
     }
 
     /// A model by its name, which may contain a chat.
     ///
     /// # Errors
     /// `UnknownModel`, also for one that the key may not use.
-    pub async fn api_model(&self, grant: &ApiGrant, name: &str) -> Result<ListedModel, ClientError> {
-        self.turns.client_model(grant, name).await
+    pub fn api_model<'a>(
+        &'a self,
+        grant: &'a ApiGrant,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<ListedModel, ClientError>> {
+        Box::pin(self.turns.client_model(grant, name))
     }
 
     /// Starts the reply to a client's request. A message that it stores is stored before any model is called. A caller
@@ -43,55 +48,74 @@ impl Engine {
     /// # Errors
     /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of [`Engine::send_message`]. Later failures
     /// are in the stream.
-    pub async fn api_reply(&self, grant: ApiGrant, request: ClientRequest) -> Result<ReplyStream, ClientError> {
-        let (turns, gone) = (self.turns.clone(), CancellationToken::new());
-        let _caller = gone.clone().drop_guard();
-        // A separate task: a message that is being stored is stored whole.
-        let work = tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
-        work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
+    pub fn api_reply(
+        &self,
+        grant: ApiGrant,
+        request: ClientRequest,
+    ) -> BoxFuture<'_, Result<ReplyStream, ClientError>> {
+        Box::pin(async move {
+            let (turns, gone) = (self.turns.clone(), CancellationToken::new());
+            let _caller = gone.clone().drop_guard();
+            // A separate task: a message that is being stored is stored whole.
+            let work = tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
+            work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
+        })
     }
 
     /// Checks that a key may use a chat, and returns its id.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow all its characters.
-    pub async fn api_chat(&self, grant: &ApiGrant, chat: String) -> Result<String, ClientError> {
-        let chat = chat.parse().map_err(ApiError::from)?;
-        Ok(self.turns.allowed_chat(grant, chat).await?.id.to_string())
+    pub fn api_chat<'a>(&'a self, grant: &'a ApiGrant, chat: String) -> BoxFuture<'a, Result<String, ClientError>> {
+        Box::pin(async move {
+            let chat = chat.parse().map_err(ApiError::from)?;
+            Ok(self.turns.allowed_chat(grant, chat).await?.id.to_string())
+        })
     }
 
     /// The chat of requests that name only a character. The first one makes it, unless the key may only read.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow it.
-    pub async fn api_chat_of(&self, grant: &ApiGrant, character: String) -> Result<String, ClientError> {
-        self.turns.client_chat_for(grant, character).await
+    pub fn api_chat_of<'a>(
+        &'a self,
+        grant: &'a ApiGrant,
+        character: String,
+    ) -> BoxFuture<'a, Result<String, ClientError>> {
+        Box::pin(self.turns.client_chat_for(grant, character))
     }
 
     /// Sends a program's text in a chat, or runs its slash command, as far as the key allows it.
     ///
     /// # Errors
     /// `Forbidden` if the key does not allow it; the errors of [`Engine::run_command_with`].
-    pub async fn api_command(
+    pub fn api_command(
         &self,
         grant: ApiGrant,
         chat: String,
         text: String,
         options: TurnOptions,
-    ) -> Result<CommandOutcome, ClientError> {
-        self.turns.client_command(grant, chat, text, options).await
+    ) -> BoxFuture<'_, Result<CommandOutcome, ClientError>> {
+        Box::pin(self.turns.client_command(grant, chat, text, options))
     }
 
     /// The vectors of texts.
     ///
     /// # Errors
     /// `UnknownModel` for any model but the encoder; `NoModel`; `Provider` if it fails.
-    pub async fn api_embed(&self, grant: &ApiGrant, model: &str, texts: Vec<String>) -> Result<Embedded, ClientError> {
-        let listed = self.turns.client_model(grant, model).await?;
-        if listed.kind != ModelKind::Embeddings {
-            let near = self.recall.embedding_model().into_iter().collect();
-            return Err(ClientError::UnknownModel { name: listed.id, near });
-        }
-        Ok(self.recall.embed_texts(texts).await?)
+    pub fn api_embed<'a>(
+        &'a self,
+        grant: &'a ApiGrant,
+        model: &'a str,
+        texts: Vec<String>,
+    ) -> BoxFuture<'a, Result<Embedded, ClientError>> {
+        Box::pin(async move {
+            let listed = self.turns.client_model(grant, model).await?;
+            if listed.kind != ModelKind::Embeddings {
+                let near = self.recall.embedding_model().into_iter().collect();
+                return Err(ClientError::UnknownModel { name: listed.id, near });
+            }
+            Ok(self.recall.embed_texts(texts).await?)
+        })
     }
 }

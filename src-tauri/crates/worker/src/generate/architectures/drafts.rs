@@ -81,7 +81,7 @@ fn drafts_do_not_change_a_reply() {
     let vocab = Vocab::of(&model);
     for prompt in transcripts() {
         let [mut drafting, mut plain] = sessions(&vocab);
-        assert_eq!(drafting.reply("chat", &prompt, 60).0, plain.reply("chat", &prompt, 60).0);
+        assert_eq!(drafting.reply("chat", &prompt, 150).0, plain.reply("chat", &prompt, 150).0);
     }
 }
 
