@@ -1,7 +1,7 @@
 //! The end of a reply: what its event carries, and failures after the message is stored.
 
 use engine::api::{EndReason, Event, SettingOwner, SettingValue};
-use tests::headless::{Headless, ended};
+use tests::headless::{Headless, ended, selected_text};
 
 #[tokio::test]
 async fn end_event_carries_the_start_of_the_window() {
@@ -36,7 +36,7 @@ async fn failure_after_the_message_is_stored_is_the_end_of_the_reply() {
     database.execute_batch(vanish).unwrap();
     let mut events = app.engine.subscribe();
     let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
-    assert_eq!((started.sent, started.reply), (None, None));
+    assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
     let (message, reason) = ended(&mut events, &chat).await;
     assert!(message.is_none() && matches!(reason, EndReason::Failed { .. }), "{reason:?}");
     let stored = "SELECT count(*) FROM swipe WHERE text = 'Are you there?'";

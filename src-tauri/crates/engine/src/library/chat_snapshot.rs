@@ -1,5 +1,6 @@
-//! One read of a chat: its card, persona, group and macro variables.
+//! One read of a chat: its card, persona, group, macro variables and scripts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use context::macros::MacroState;
@@ -8,14 +9,20 @@ use domain::card::Card;
 use domain::chat::Chat;
 use domain::overrides::{CardText, InstructionSource, Overrides, instructions};
 use domain::persona::Persona;
+use domain::{ChatId, PersonaId};
+use store::{ReadTransaction, StoreError};
 
 use crate::base::convert::Speakers;
-use crate::base::error::ApiResult;
+use crate::base::error::{ApiResult, not_found};
+use crate::library::card_rows::CardRows;
 use crate::library::chat_macros::StoredMacroState;
 use crate::library::chat_texts::ChatCard;
-use crate::library::group::Scene;
+use crate::library::group::{GroupRows, Scene};
 use crate::library::handle::Library;
 use crate::library::macro_scope::MacroNames;
+use crate::library::macro_variables;
+use crate::library::personas;
+use crate::library::scripts::ScriptRows;
 
 /// A chat and everything that its texts refer to, as of one moment.
 pub(crate) struct ChatSnapshot {
@@ -29,19 +36,62 @@ pub(crate) struct ChatSnapshot {
     pub(crate) group: Scene,
     /// Macro variables before the turn.
     pub(crate) variables: MacroState,
+    pub(crate) scripts: ScriptRows,
+}
+
+/// The rows of a snapshot, from one transaction.
+struct SnapshotRows {
+    card: CardRows,
+    persona: Persona,
+    group: GroupRows,
+    global: BTreeMap<String, String>,
+    scripts: ScriptRows,
+}
+
+impl SnapshotRows {
+    fn read(store: &ReadTransaction<'_>, chat: &Chat, default: Option<PersonaId>) -> Result<Self, StoreError> {
+        Ok(Self {
+            card: CardRows::read(store, chat)?,
+            persona: personas::of_chat(store, chat, default)?,
+            group: GroupRows::read(store, chat)?,
+            global: macro_variables::globals(store)?,
+            scripts: ScriptRows::read(store)?,
+        })
+    }
 }
 
 impl Library {
+    /// The snapshot of a stored chat.
+    ///
+    /// # Errors
+    /// `NotFound` if the chat or its character is gone.
+    pub(crate) async fn snapshot_of(&self, id: ChatId) -> ApiResult<ChatSnapshot> {
+        let default = self.default_persona();
+        let read = self.base().store().read(move |store| {
+            let Some(chat) = store.chats().get(id)? else { return Ok(None) };
+            let rows = SnapshotRows::read(store, &chat, default)?;
+            Ok(Some((chat, rows)))
+        });
+        let (chat, rows) = read.await?.ok_or_else(|| not_found("chat"))?;
+        self.compose_snapshot(chat, rows)
+    }
+
+    /// The snapshot of `chat`, which may differ from its row.
+    ///
     /// # Errors
     /// `NotFound` if the character is gone.
     pub(crate) async fn snapshot(&self, chat: Chat) -> ApiResult<ChatSnapshot> {
-        let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, variables) = tokio::try_join!(
-            self.chat_card(&chat),
-            self.persona_in(&chat),
-            self.group(&chat),
-            self.macro_state(&chat),
-        )?;
-        Ok(ChatSnapshot { chat, card, card_hash, own_texts, persona, group, variables })
+        let (row, default) = (chat.clone(), self.default_persona());
+        let rows = self.base().store().read(move |store| SnapshotRows::read(store, &row, default)).await?;
+        self.compose_snapshot(chat, rows)
+    }
+
+    fn compose_snapshot(&self, chat: Chat, rows: SnapshotRows) -> ApiResult<ChatSnapshot> {
+        let SnapshotRows { card, persona, group, global, scripts } = rows;
+        let group = self.scene(&chat, group, card.clone())?;
+        let ChatCard { card, hash: card_hash, own: own_texts } = self.card_of(card)?;
+        let variables = MacroState { local: StoredMacroState::of(&chat).variables, global };
+        Ok(ChatSnapshot { chat, card, card_hash, own_texts, persona, group, variables, scripts })
     }
 }
 

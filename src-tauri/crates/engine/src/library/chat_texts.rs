@@ -7,7 +7,8 @@ use domain::chat::Chat;
 use domain::overrides::{CardText, Overrides};
 
 use crate::api::{CardField, Changed, ChatText};
-use crate::base::error::{ApiResult, bad_input};
+use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::library::card_rows::CardRows;
 use crate::library::handle::Library;
 
 /// The card as it applies in one chat.
@@ -60,10 +61,16 @@ impl Library {
 
     /// The card of `chat`, with the chat's overrides applied.
     pub(crate) async fn chat_card(&self, chat: &Chat) -> ApiResult<ChatCard> {
-        let id = chat.id;
-        let own = async { Ok(self.base().store().read(move |store| store.chat_texts().of(id)).await?) };
-        let (character, own) = tokio::try_join!(self.character(chat.character), own)?;
-        let (card, hash) = self.card(&character)?;
+        let chat = chat.clone();
+        let rows = self.base().store().read(move |store| CardRows::read(store, &chat)).await?;
+        self.card_of(rows)
+    }
+
+    /// # Errors
+    /// `NotFound` if the character is gone.
+    pub(crate) fn card_of(&self, rows: CardRows) -> ApiResult<ChatCard> {
+        let CardRows { character, own } = rows;
+        let (card, hash) = self.card(&character.ok_or_else(|| not_found("character"))?)?;
         let card = if own.is_empty() { card } else { Arc::new(own.over(&card)) };
         Ok(ChatCard { card, hash, own })
     }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use context::macros::MacroState;
 use domain::card::Card;
-use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
+use domain::chat::{Chat, Message, Role, Speaker, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
-use store::{NewMessage, NewSwipe};
+use store::{NewMessage, NewSwipe, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
@@ -22,6 +22,7 @@ use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
 use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::library::manifest;
+use crate::library::personas;
 use crate::library::script_run::ScriptRun;
 use crate::library::scripts::SAID;
 
@@ -317,11 +318,17 @@ impl Library {
     }
 
     pub(crate) async fn shown_message(&self, id: MessageId) -> ApiResult<api::Message> {
-        let message = self.message(id).await?;
-        let chat = self.chat(message.chat).await?;
-        let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
-        let figures = self.base().store().read(move |store| store.manifests().figures(&swipes)).await?;
-        let mut messages = [(message.position, shown(&message, &self.speakers(&chat).await?, &figures))];
+        let default = self.default_persona();
+        let read = self.base().store().read(move |store| {
+            let Some(message) = store.messages().get(id)? else { return Ok(None) };
+            let Some(chat) = store.chats().get(message.chat)? else { return Ok(None) };
+            let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
+            let figures = store.manifests().figures(&swipes)?;
+            let speakers = SpeakerRows::read(store, &chat, default)?;
+            Ok(Some((message, chat, figures, speakers)))
+        });
+        let (message, chat, figures, speakers) = read.await?.ok_or_else(|| not_found("message"))?;
+        let mut messages = [(message.position, shown(&message, &self.names(speakers)?, &figures))];
         self.dress(&chat, &mut messages).await?;
         let [(_, message)] = messages;
         Ok(message)
@@ -341,11 +348,33 @@ impl Library {
     }
 
     pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
-        let character = self.character(chat.character).await?;
+        let (row, default) = (chat.clone(), self.default_persona());
+        let rows = self.base().store().read(move |store| SpeakerRows::read(store, &row, default)).await?;
+        self.names(rows)
+    }
+
+    fn names(&self, rows: SpeakerRows) -> ApiResult<Speakers> {
+        let SpeakerRows { character, others, persona } = rows;
+        let character = character.ok_or_else(|| not_found("character"))?;
         let spoken = self.card(&character).map(|(card, _)| card.display_name().to_owned()).unwrap_or(character.name);
-        let id = chat.id;
-        let others = self.base().store().read(move |store| store.groups().speakers(id)).await?;
-        Ok(Speakers { character: spoken, persona: self.persona_in(chat).await?.name, others })
+        Ok(Speakers { character: spoken, persona: persona.name, others })
+    }
+}
+
+/// The rows of the names in a chat.
+struct SpeakerRows {
+    character: Option<store::Character>,
+    others: HashMap<MessageId, Speaker>,
+    persona: Persona,
+}
+
+impl SpeakerRows {
+    fn read(store: &ReadTransaction<'_>, chat: &Chat, default: Option<PersonaId>) -> Result<Self, StoreError> {
+        Ok(Self {
+            character: store.characters().get(chat.character)?,
+            others: store.groups().speakers(chat.id)?,
+            persona: personas::of_chat(store, chat, default)?,
+        })
     }
 }
 

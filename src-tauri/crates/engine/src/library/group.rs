@@ -11,9 +11,11 @@ use context::frame::{HistoryMessage, RewrittenText};
 use context::prompt_template::Given;
 use domain::card::Card;
 use domain::chat::{Chat, GroupSettings, MemberState, Role, Speaker, TurnOrder};
-use domain::{CharacterId, MessageId};
+use domain::{CharacterId, ChatId, MessageId};
+use store::{Character, ReadTransaction, StoreError};
 
 use crate::base::error::{ApiResult, bad_input};
+use crate::library::card_rows::CardRows;
 use crate::library::handle::Library;
 use crate::library::turn_order::SpokenLine;
 
@@ -41,6 +43,9 @@ pub(crate) struct Scene {
     pub(crate) settings: GroupSettings,
     /// Messages of other chats that any member missed.
     pub(crate) missed_elsewhere: Arc<HashSet<MessageId>>,
+    /// The messages that the only character of a chat missed while that was a group scene, with their chats. `None` if
+    /// others take part.
+    pub(crate) missed_by_only: Option<HashMap<MessageId, ChatId>>,
 }
 
 /// A character that takes part.
@@ -220,35 +225,65 @@ fn replaced(text: &str, mark: &str, name: &str) -> String {
     result
 }
 
+/// The rows of a group scene.
+pub(crate) struct GroupRows {
+    members: Vec<MemberRow>,
+    /// Messages of other chats that any member missed.
+    elsewhere: HashSet<MessageId>,
+    speakers: HashMap<MessageId, Speaker>,
+    settings: GroupSettings,
+    missed_by_only: Option<HashMap<MessageId, ChatId>>,
+}
+
+struct MemberRow {
+    character: Character,
+    state: MemberState,
+    missed: HashSet<MessageId>,
+    missed_here: bool,
+}
+
+impl GroupRows {
+    pub(crate) fn read(store: &ReadTransaction<'_>, chat: &Chat) -> Result<Self, StoreError> {
+        let (groups, id) = (store.groups(), chat.id);
+        let ids = groups.members(id)?;
+        let own = Some(chat.character).filter(|_| !ids.is_empty());
+        let missed_by_only = ids.is_empty().then(|| groups.missed_by(chat.character)).transpose()?;
+        let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
+        let (mut members, mut elsewhere) = (Vec::new(), HashSet::new());
+        for member in own.into_iter().chain(ids) {
+            let Some(character) = store.characters().get(member)? else { continue };
+            let missed = groups.missed_by(member)?;
+            elsewhere.extend(missed.iter().filter(|(_, chat)| **chat != id).map(|(message, _)| *message));
+            let missed = missed.into_keys().collect::<HashSet<_>>();
+            let state = states.get(&member).copied().unwrap_or_default();
+            members.push(MemberRow { character, state, missed, missed_here: absentees.contains_key(&member) });
+        }
+        let (speakers, settings) = (groups.speakers(id)?, groups.settings(id)?);
+        Ok(Self { members, elsewhere, speakers, settings, missed_by_only })
+    }
+}
+
 impl Library {
     /// Loads the members and speakers of `chat`.
     pub(crate) async fn group(&self, chat: &Chat) -> ApiResult<Scene> {
-        let (id, own) = (chat.id, chat.character);
-        let read = self.base().store().read(move |store| {
-            let groups = store.groups();
-            let members = groups.members(id)?;
-            let own = Some(own).filter(|_| !members.is_empty());
-            let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
-            let (mut rows, mut elsewhere) = (Vec::new(), HashSet::new());
-            for member in own.into_iter().chain(members) {
-                let Some(row) = store.characters().get(member)? else { continue };
-                let missed = groups.missed_by(member)?;
-                elsewhere.extend(missed.iter().filter(|(_, chat)| **chat != id).map(|(message, _)| *message));
-                let missed = missed.into_keys().collect::<HashSet<_>>();
-                let state = states.get(&member).copied().unwrap_or_default();
-                rows.push((row, state, missed, absentees.contains_key(&member)));
-            }
-            Ok((rows, elsewhere, groups.speakers(id)?, groups.settings(id)?))
-        });
-        let (rows, elsewhere, speakers, settings) = read.await?;
+        let row = chat.clone();
+        let read =
+            self.base().store().read(move |store| Ok((GroupRows::read(store, &row)?, CardRows::read(store, &row)?)));
+        let (rows, card) = read.await?;
+        self.scene(chat, rows, card)
+    }
+
+    /// The scene of the rows. `own` is the card of the chat's own character.
+    pub(crate) fn scene(&self, chat: &Chat, rows: GroupRows, own: CardRows) -> ApiResult<Scene> {
+        let GroupRows { members: rows, elsewhere, speakers, settings, missed_by_only } = rows;
         let mut members = Vec::with_capacity(rows.len());
-        for (row, state, missed, missed_here) in rows {
-            let id = row.id;
+        for MemberRow { character, state, missed, missed_here } in rows {
+            let id = character.id;
             let (card, card_hash) = if id == chat.character {
-                let own = self.chat_card(chat).await?;
+                let own = self.card_of(own.clone())?;
                 (own.card, own.hash)
             } else {
-                self.card(&row)?
+                self.card(&character)?
             };
             let name = distinct(card.display_name(), members.iter().map(|member: &Member| member.name.as_str()));
             members.push(Member { id, name, card, card_hash, state, missed: Arc::new(missed), missed_here });
@@ -256,14 +291,18 @@ impl Library {
         if members.len() < 2 {
             members.clear();
         }
-        Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere) })
+        Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere), missed_by_only })
     }
 
     /// All speakers who answer the newest message, one after the other. None if the user has to call upon one.
     pub(crate) async fn next_turns(&self, chat: &Chat) -> ApiResult<Vec<NextSpeaker>> {
-        let group = self.group(chat).await?;
+        self.next_turns_in(chat, &self.group(chat).await?).await
+    }
+
+    /// Works like [`Self::next_turns`], with the chat's scene already loaded.
+    pub(crate) async fn next_turns_in(&self, chat: &Chat, scene: &Scene) -> ApiResult<Vec<NextSpeaker>> {
         let messages = self.newest_lines(chat).await?;
-        Ok(group.all_next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
+        Ok(scene.all_next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
     }
 
     /// The speaker who goes on after the newest message without the user. `None` if everybody has had a turn.

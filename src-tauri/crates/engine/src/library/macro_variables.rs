@@ -36,8 +36,13 @@ impl Library {
     }
 
     pub(crate) async fn global_variables(&self) -> ApiResult<BTreeMap<String, String>> {
-        Ok(parse(self.base().store().read(|store| store.settings().get(GLOBALS)).await?))
+        Ok(self.base().store().read(globals).await?)
     }
+}
+
+/// The global variables of macros.
+pub(crate) fn globals(store: &store::ReadTransaction<'_>) -> Result<BTreeMap<String, String>, StoreError> {
+    Ok(parse(store.settings().get(GLOBALS)?))
 }
 
 /// Stores the variables that the macros of a text have changed.

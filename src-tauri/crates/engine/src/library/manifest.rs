@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use domain::{ChatId, SwipeId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use store::{ReadTransaction, StoreError};
 
 use crate::api::{BlockReason, Figures, Origin, PromptBlock, PromptReport, PromptSegment};
 use crate::base::error::ApiResult;
@@ -211,23 +212,26 @@ fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
 impl Library {
     /// The manifest of `swipe`; `None` if there is none or it is incomplete.
     pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> ApiResult<Option<Recorded>> {
-        let chain = self
-            .base()
-            .store()
-            .read(move |store| {
-                let (mut chain, mut next) = (Vec::new(), Some(swipe));
-                while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
-                    let json = store.manifests().get(id)?.unwrap_or_default();
-                    let Ok(stored) = serde_json::from_str::<Stored>(&json) else { break };
-                    next = stored.shared.as_ref().and_then(|shared| shared.swipe.parse().ok());
-                    chain.push(stored);
-                }
-                Ok(chain)
-            })
-            .await?;
-        let (links, bare) = (chain.len().saturating_sub(1), chain.first().is_some_and(|stored| stored.bare));
-        Ok(from_chain(chain).map(|report| Recorded { swipe, report, bare, links }))
+        let chain = self.base().store().read(move |store| chain_of(store, swipe)).await?;
+        Ok(recorded(swipe, chain))
     }
+}
+
+/// The manifest of `swipe`, followed by those whose texts it shares.
+fn chain_of(store: &ReadTransaction<'_>, swipe: SwipeId) -> Result<Vec<Stored>, StoreError> {
+    let (mut chain, mut next) = (Vec::new(), Some(swipe));
+    while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
+        let json = store.manifests().get(id)?.unwrap_or_default();
+        let Ok(stored) = serde_json::from_str::<Stored>(&json) else { break };
+        next = stored.shared.as_ref().and_then(|shared| shared.swipe.parse().ok());
+        chain.push(stored);
+    }
+    Ok(chain)
+}
+
+fn recorded(swipe: SwipeId, chain: Vec<Stored>) -> Option<Recorded> {
+    let (links, bare) = (chain.len().saturating_sub(1), chain.first().is_some_and(|stored| stored.bare));
+    from_chain(chain).map(|report| Recorded { swipe, report, bare, links })
 }
 
 impl Library {
@@ -241,9 +245,15 @@ impl Library {
         // Do not read more than needed: an imported chat has thousands of messages without a manifest, and all would
         // be searched.
         let asked = 1 + u32::from(except.is_some());
-        let newest = self.base().store().read(move |store| store.manifests().past(chat, i64::MAX, asked)).await?;
-        let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else { return Ok(None) };
-        Ok(self.kept_manifest(last.swipe).await?.map(|kept| (kept, last.text)))
+        let read = self.base().store().read(move |store| {
+            let newest = store.manifests().past(chat, i64::MAX, asked)?;
+            let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else {
+                return Ok(None);
+            };
+            Ok(Some((last.swipe, chain_of(store, last.swipe)?, last.text)))
+        });
+        let Some((swipe, chain, text)) = read.await? else { return Ok(None) };
+        Ok(recorded(swipe, chain).map(|kept| (kept, text)))
     }
 }
 

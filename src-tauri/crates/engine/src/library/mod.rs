@@ -11,6 +11,7 @@ pub(crate) mod card_assets;
 pub(crate) mod card_cache;
 pub(crate) mod card_export;
 pub(crate) mod card_fields;
+pub(crate) mod card_rows;
 pub(crate) mod card_versions;
 pub(crate) mod character_library;
 pub(crate) mod characters;

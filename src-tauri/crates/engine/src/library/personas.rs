@@ -135,35 +135,19 @@ impl Library {
     /// The persona of a chat: its own, or else the default, or else the first.
     pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> ApiResult<Persona> {
         let default = self.default_persona();
-        let personas = self.base().store().read(|store| store.personas().list()).await?;
-        let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
-        Ok(found.cloned().unwrap_or_else(|| Persona {
-            id: PersonaId(Uuid::nil()),
-            name: "You".into(),
-            description: String::new(),
-            instructions: String::new(),
-            place: PersonaPlace::default(),
-        }))
+        Ok(self.base().store().read(move |store| chosen_or_default(store, chosen, default)).await?)
     }
 
     /// The user's persona in `chat`. An imported chat keeps its own user name until the user chooses a persona.
     pub(crate) async fn persona_in(&self, chat: &Chat) -> ApiResult<Persona> {
-        if chat.persona.is_none()
-            && let Some(name) = self.name_kept_in(chat).await?
-        {
-            let (id, text) = (PersonaId(Uuid::nil()), String::new());
-            let (description, instructions, place) = (text.clone(), text, PersonaPlace::default());
-            return Ok(Persona { id, name, description, instructions, place });
-        }
-        self.persona_of(chat.persona).await
+        let (chat, default) = (chat.clone(), self.default_persona());
+        Ok(self.base().store().read(move |store| of_chat(store, &chat, default)).await?)
     }
 
     /// The user's name in an imported chat without a persona.
     pub(crate) async fn name_kept_in(&self, chat: &Chat) -> ApiResult<Option<String>> {
-        let id = chat.id;
-        let foreign = self.base().store().read(move |store| store.foreign().chat(id)).await?;
-        let name = foreign.map(|foreign| foreign.user_name).filter(|name| !name.trim().is_empty());
-        Ok(name.filter(|_| chat.persona.is_none()))
+        let chat = chat.clone();
+        Ok(self.base().store().read(move |store| kept_name(store, &chat)).await?)
     }
 
     /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
@@ -214,6 +198,46 @@ pub(crate) fn new_persona(name: &str) -> api::Persona {
         picture: None,
         place: api::PersonaPlace::default(),
         characters: Vec::new(),
+    }
+}
+
+/// The user's persona in `chat`; see [`Library::persona_in`].
+pub(crate) fn of_chat(
+    store: &ReadTransaction<'_>,
+    chat: &Chat,
+    default: Option<PersonaId>,
+) -> Result<Persona, StoreError> {
+    match kept_name(store, chat)? {
+        Some(name) => Ok(without_description(name)),
+        None => chosen_or_default(store, chat.persona, default),
+    }
+}
+
+fn kept_name(store: &ReadTransaction<'_>, chat: &Chat) -> Result<Option<String>, StoreError> {
+    if chat.persona.is_some() {
+        return Ok(None);
+    }
+    let name = store.foreign().chat(chat.id)?.map(|foreign| foreign.user_name);
+    Ok(name.filter(|name| !name.trim().is_empty()))
+}
+
+fn chosen_or_default(
+    store: &ReadTransaction<'_>,
+    chosen: Option<PersonaId>,
+    default: Option<PersonaId>,
+) -> Result<Persona, StoreError> {
+    let personas = store.personas().list()?;
+    let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
+    Ok(found.cloned().unwrap_or_else(|| without_description("You".into())))
+}
+
+fn without_description(name: String) -> Persona {
+    Persona {
+        id: PersonaId(Uuid::nil()),
+        name,
+        description: String::new(),
+        instructions: String::new(),
+        place: PersonaPlace::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use domain::CharacterId;
 use domain::card::Card;
 use domain::regex_script::{self, RegexScript, ScriptTarget};
 use serde_json::Value;
-use store::{Preset, PresetKind};
+use store::{Preset, PresetKind, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{CardScripts, Changed, DraftKind, RegexScriptRow, ScriptTrial};
@@ -148,9 +148,14 @@ impl Library {
     }
 
     pub(crate) async fn allowed(&self) -> ApiResult<Vec<CharacterId>> {
-        let json = self.base().store().read(|store| store.settings().get(ALLOWED)).await?;
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+        Ok(self.base().store().read(allowed).await?)
     }
+}
+
+/// The characters whose card's scripts may run.
+pub(crate) fn allowed(store: &ReadTransaction<'_>) -> Result<Vec<CharacterId>, StoreError> {
+    let json = store.settings().get(ALLOWED)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
 /// The scripts of a card, in its own form.

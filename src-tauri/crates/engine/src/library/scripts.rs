@@ -9,21 +9,34 @@ use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, RegexScript, ScriptTarget};
 use domain::{CharacterId, ChatId};
 use serde_json::Value;
-use store::{Preset, PresetKind, StoreError};
+use store::{Preset, PresetKind, ReadTransaction, StoreError};
 
 use crate::api;
 use crate::base::error::ApiResult;
-use crate::library::chat_macros::StoredMacroState;
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::handle::Library;
 use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_scope::{MacroMoment, MacroNames};
-use crate::library::script_library::listed;
+use crate::library::script_library::{self, listed};
 
 /// A text that is stored when it is sent.
 pub(crate) const SAID: Occasion =
     Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
 /// A text that replaces a stored one.
 const EDITED: Occasion = Occasion { edited: true, ..SAID };
+
+/// The stored scripts that may apply in a chat.
+pub(crate) struct ScriptRows {
+    own: Vec<Preset>,
+    /// The characters whose card's scripts may run.
+    allowed: Vec<CharacterId>,
+}
+
+impl ScriptRows {
+    pub(crate) fn read(store: &ReadTransaction<'_>) -> Result<Self, StoreError> {
+        Ok(Self { own: store.presets().list(PresetKind::RegexScript)?, allowed: script_library::allowed(store)? })
+    }
+}
 
 impl Library {
     /// The scripts that apply in a chat of `character`: the user's own, then those of the card.
@@ -33,30 +46,30 @@ impl Library {
         words: &MacroNames<'_>,
         state: &MacroState,
     ) -> ApiResult<Arc<Scripts>> {
-        self.scripts_among(self.own_scripts().await?, character, words, state).await
+        let rows = self.base().store().read(ScriptRows::read).await?;
+        Ok(self.scripts_among(&rows, character, words, state))
     }
 
-    /// Starts to read the user's own scripts.
-    pub(crate) fn own_scripts(&self) -> impl Future<Output = Result<Vec<Preset>, StoreError>> + Send + use<> {
-        self.base().store().read(|store| store.presets().list(PresetKind::RegexScript))
+    /// The scripts that apply in the chat of a snapshot.
+    pub(crate) fn scripts_in(&self, snapshot: &ChatSnapshot, state: &MacroState) -> Arc<Scripts> {
+        self.scripts_among(&snapshot.scripts, snapshot.chat.character, &snapshot.words(), state)
     }
 
-    /// Works like [`Self::scripts`], with the user's own scripts already loaded.
-    pub(crate) async fn scripts_among(
+    fn scripts_among(
         &self,
-        own: Vec<Preset>,
+        rows: &ScriptRows,
         character: CharacterId,
         words: &MacroNames<'_>,
         state: &MacroState,
-    ) -> ApiResult<Arc<Scripts>> {
-        let of_card = listed(words.card);
-        let of_card = if of_card.is_some() && self.allowed().await?.contains(&character) { of_card } else { None };
+    ) -> Arc<Scripts> {
+        let own = &rows.own;
+        let of_card = listed(words.card).filter(|_| rows.allowed.contains(&character));
         let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();
         let names = (words.card.display_name(), &words.persona.name, words.chat());
         let key = hash((texts, of_card.map(Value::to_string), names));
         let mut cache = self.script_cache();
         if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
-            return Ok(known.clone());
+            return known.clone();
         }
         let mut scripts: Vec<RegexScript> =
             own.iter().filter_map(|preset| serde_json::from_str(&preset.json).ok()).collect();
@@ -65,7 +78,7 @@ impl Library {
         let set = CompiledScripts::new(&scripts, &words.scope(None, &moment), state);
         let compiled = Arc::new(Scripts { set, ..Scripts::default() });
         cache.last = Some((key, compiled.clone()));
-        Ok(compiled)
+        compiled
     }
 }
 
@@ -80,8 +93,7 @@ impl Library {
     ) -> ApiResult<(String, VariableChanges)> {
         let Some(new) = text.strip_prefix(base) else { return Ok((text, VariableChanges::default())) };
         // The turn's own texts may have changed variables since it began.
-        let chat = self.chat(chat).await?;
-        self.with_scripts(&chat, |run, state| {
+        self.with_scripts(&self.snapshot_of(chat).await?, |run, state| {
             let before = state.clone();
             let text = run.reply(base, new, SAID, state);
             (text, VariableChanges::between(&before, state))
@@ -92,13 +104,13 @@ impl Library {
     /// Applies the scripts for edits to `text`, which replaces the text of `message`. Returns the changes that they make
     /// to variables as well. The scripts run on the old text too, because what it changes was counted before.
     pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<(String, VariableChanges)> {
-        let chat = self.chat(message.chat).await?;
-        let id = chat.id;
+        let snapshot = self.snapshot_of(message.chat).await?;
+        let id = message.chat;
         let last = self.base().store().read(move |store| store.messages().last(id)).await?;
         let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
         let edited = Occasion { depth, ..EDITED };
         let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
-        self.with_scripts(&chat, |run, state| {
+        self.with_scripts(&snapshot, |run, state| {
             let before = state.clone();
             let mut edit = |text: &str| {
                 let mut after = before.clone();
@@ -117,16 +129,18 @@ impl Library {
 
     /// Applies the display scripts to messages, each given with its position in the chat.
     pub(crate) async fn dress(&self, chat: &Chat, messages: &mut [(i64, api::Message)]) -> ApiResult<()> {
-        if messages.is_empty()
-            || self.base().store().read(|store| store.presets().list(PresetKind::RegexScript)).await?.is_empty()
-                && self.allowed().await?.is_empty()
-        {
+        if messages.is_empty() {
             return Ok(());
         }
         let id = chat.id;
-        let last =
-            self.base().store().read(move |store| store.messages().last(id)).await?.map_or(0, |last| last.position);
-        self.with_scripts(chat, |run, state| {
+        let read = self.base().store().read(move |store| {
+            let scripts = ScriptRows::read(store)?;
+            let none = scripts.own.is_empty() && scripts.allowed.is_empty();
+            if none { Ok(None) } else { Ok(Some(store.messages().last(id)?)) }
+        });
+        let Some(last) = read.await? else { return Ok(()) };
+        let last = last.map_or(0, |last| last.position);
+        self.with_scripts(&self.snapshot(chat.clone()).await?, |run, state| {
             for (position, message) in messages {
                 let depth = u32::try_from(last - *position).ok();
                 let own = message.role == api::Role::User;
@@ -151,15 +165,11 @@ impl Library {
 
     async fn with_scripts<T>(
         &self,
-        chat: &Chat,
+        snapshot: &ChatSnapshot,
         work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
     ) -> ApiResult<T> {
-        let card = self.chat_card(chat).await?.card;
-        let (persona, group) = tokio::try_join!(self.persona_in(chat), self.group(chat))?;
-        let words = MacroNames::new(&card, &persona, chat.id).among(&group);
-        let mut state =
-            MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? };
-        let scripts = self.scripts(chat.character, &words, &state).await?;
+        let (words, mut state) = (snapshot.words(), snapshot.variables.clone());
+        let scripts = self.scripts_in(snapshot, &state);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         Ok(work(&mut run, &mut state))
     }

@@ -11,7 +11,7 @@ use domain::settings::{
     ValueType, Values, resolve, setting,
 };
 use domain::{CharacterId, ChatId};
-use store::{ReadTransaction, StoreError};
+use store::{Preset, ReadTransaction, StoreError};
 
 use crate::api::TurnOptions;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue};
@@ -21,6 +21,7 @@ use crate::settings::endpoint_dialect;
 use crate::settings::handle::Configuration;
 use crate::settings::random_places;
 use crate::settings::sampler_presets;
+use crate::settings::templates;
 use crate::settings::view;
 
 /// The setting that names a sampler preset.
@@ -143,7 +144,7 @@ impl Configuration {
         let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();
         own.set(setting, value.clone());
         stack.layers.put(origin, own);
-        self.suggest(&mut stack.layers, None).await?;
+        suggest(&mut stack.layers, None, &self.base().store().read(templates::own_templates).await?)?;
         if value.is_some() {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
         }
@@ -239,11 +240,11 @@ impl Configuration {
 
     async fn read_stack(&self, owners: Vec<Owner>, template: Option<&str>) -> ApiResult<SettingsStack> {
         let asked = owners.clone();
-        let stored = self
-            .base()
-            .store()
-            .read(move |store| asked.iter().map(|owner| of_owner(store, *owner)).collect::<Result<Vec<_>, _>>())
-            .await?;
+        let read = self.base().store().read(move |store| {
+            let stored = asked.iter().map(|owner| of_owner(store, *owner)).collect::<Result<Vec<_>, _>>()?;
+            Ok((stored, templates::own_templates(store)?))
+        });
+        let (stored, own_templates) = read.await?;
         let (mut layers, mut problems) = (Layers::default(), Vec::new());
         for (owner, stored) in owners.iter().zip(stored) {
             let pairs = stored.iter().map(|(key, json)| (key.as_str(), json.as_str()));
@@ -256,7 +257,7 @@ impl Configuration {
         problems.extend(environment.problems.iter().map(|problem| (SettingOrigin::Environment, problem.clone())));
         let mut stack = SettingsStack { layers, problems, preset: None, owners };
         self.fill_in(&mut stack).await?;
-        self.suggest(&mut stack.layers, template).await?;
+        suggest(&mut stack.layers, template, &own_templates)?;
         Ok(stack)
     }
 
@@ -278,14 +279,14 @@ impl Configuration {
         stack.preset = Some(PresetValues { origin, keys, name: preset.name });
         Ok(())
     }
+}
 
-    /// Adds the values that the template suggests. The template is `named`, or else the one that the layers choose.
-    async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> ApiResult<()> {
-        let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
-        let (template, _) = self.template(&id).await?;
-        layers.put(SettingOrigin::Template, Layer::of_template(template.suggested()));
-        Ok(())
-    }
+/// Adds the values that the template suggests. The template is `named`, or else the one that the layers choose.
+fn suggest(layers: &mut Layers, named: Option<&str>, own_templates: &[Preset]) -> ApiResult<()> {
+    let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
+    let (template, _) = templates::template_among(own_templates, &id)?;
+    layers.put(SettingOrigin::Template, Layer::of_template(template.suggested()));
+    Ok(())
 }
 
 /// Stored settings of `owner`. A model of an endpoint inherits the endpoint's settings and can override them.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use context::prompt_template::{
     self, Problem, PromptTemplate, ResolvedTemplate, Section, TemplateLibrary, VariableSource, from_json, resolve,
 };
-use store::{Preset, PresetKind};
+use store::{Preset, PresetKind, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{
@@ -162,31 +162,54 @@ impl Configuration {
         id: &str,
         default: &'static str,
     ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
-        let (library, _) = self.template_library().await?;
-        let wanted = if id == "auto" { default } else { id };
-        let found = library.get(wanted).ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
-        match found.and_then(|template| resolve(template, &library).map_err(|error| error.to_string())) {
-            Ok(resolved) => Ok((resolved, None)),
-            Err(why) => {
-                let built_in = built_in()?;
-                let default = built_in.get(default).ok_or_else(|| internal("the default template is missing"))?;
-                let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
-                Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
-            }
-        }
+        template_in(&self.template_library().await?.0, id, default)
     }
 
     /// All templates, with the user's in place of built-in ones of the same id, and the rows of the user's.
     pub(crate) async fn template_library(&self) -> ApiResult<(Cow<'static, TemplateLibrary>, Vec<Preset>)> {
-        let own = self.base().store().read(|store| store.presets().list(PresetKind::Template)).await?;
-        let mut library = Cow::Borrowed(built_in()?);
-        for preset in &own {
-            match from_json(&preset.json) {
-                Ok(read) => library.to_mut().put(PromptTemplate { id: preset.key.clone(), ..read.template }),
-                Err(error) => tracing::warn!(%error, template = preset.key, "a stored template cannot be read"),
-            }
+        let own = self.base().store().read(own_templates).await?;
+        Ok((library_with(&own)?, own))
+    }
+}
+
+/// The rows of the user's templates.
+pub(crate) fn own_templates(store: &ReadTransaction<'_>) -> Result<Vec<Preset>, StoreError> {
+    store.presets().list(PresetKind::Template)
+}
+
+/// All templates, with the user's in place of built-in ones of the same id.
+fn library_with(own: &[Preset]) -> ApiResult<Cow<'static, TemplateLibrary>> {
+    let mut library = Cow::Borrowed(built_in()?);
+    for preset in own {
+        match from_json(&preset.json) {
+            Ok(read) => library.to_mut().put(PromptTemplate { id: preset.key.clone(), ..read.template }),
+            Err(error) => tracing::warn!(%error, template = preset.key, "a stored template cannot be read"),
         }
-        Ok((library, own))
+    }
+    Ok(library)
+}
+
+/// The template with this id among the built-in ones and `own`; see [`Configuration::template`].
+pub(crate) fn template_among(own: &[Preset], id: &str) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+    let library = library_with(own)?;
+    template_in(&library, id, DEFAULT)
+}
+
+fn template_in(
+    library: &TemplateLibrary,
+    id: &str,
+    default: &'static str,
+) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+    let wanted = if id == "auto" { default } else { id };
+    let found = library.get(wanted).ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
+    match found.and_then(|template| resolve(template, library).map_err(|error| error.to_string())) {
+        Ok(resolved) => Ok((resolved, None)),
+        Err(why) => {
+            let built_in = built_in()?;
+            let default = built_in.get(default).ok_or_else(|| internal("the default template is missing"))?;
+            let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
+            Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::api::TurnOptions;
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::presence::Knowledge;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
@@ -35,20 +36,32 @@ impl Turns {
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
-        let gathered = self.inputs(chat, aim, answerer, options).await?;
+        let snapshot = self.library().snapshot(chat).await?;
+        self.collect_from(snapshot, aim, (answerer, options)).await
+    }
+
+    /// [`Self::collect`] for a chat that is already read.
+    pub(crate) async fn collect_from(
+        &self,
+        snapshot: ChatSnapshot,
+        aim: Aim,
+        (answerer, options): (&ModelHandle, &TurnOptions),
+    ) -> ApiResult<ActivatedTurn> {
+        let gathered = self.inputs(snapshot, aim, answerer, options).await?;
         self.activate(gathered, answerer, options).await
     }
 
-    /// [`Self::collect`] for a chat that is not stored: the chat, its greeting and the user's first message.
+    /// [`Self::collect`] for a chat that is not stored: its snapshot, its greeting and the user's first message.
     pub(crate) async fn collect_first(
         &self,
-        (chat, greeting, text): (Chat, Option<WindowMessage>, String),
+        (snapshot, greeting, text): (ChatSnapshot, Option<WindowMessage>, String),
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let past = future::ready(Ok(ReadMessages::only(greeting)));
-        let known = Knowledge::alone(&chat, HashSet::new(), false);
-        let gathered = self.inputs_with((chat, known), Aim::Words(text), (answerer, options), Box::pin(past)).await?;
+        let known = Knowledge::alone(&snapshot.chat, HashSet::new(), false);
+        let gathered =
+            self.inputs_with((snapshot, known), Aim::Words(text), (answerer, options), Box::pin(past)).await?;
         self.activate(gathered, answerer, options).await
     }
 
@@ -60,9 +73,10 @@ impl Turns {
         (past, open): (ReadMessages, Vec<ToolRound>),
         (answerer, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
-        let known = self.knowledge(&chat, &Aim::Last, options).await?;
+        let snapshot = self.library().snapshot(chat).await?;
+        let known = self.knowledge(&snapshot, &Aim::Last, options).await?;
         let read = Box::pin(future::ready(Ok(past)));
-        let mut gathered = self.inputs_with((chat, known), Aim::Last, (answerer, options), read).await?;
+        let mut gathered = self.inputs_with((snapshot, known), Aim::Last, (answerer, options), read).await?;
         gathered.0.open_rounds.extend(open);
         self.activate(gathered, answerer, options).await
     }

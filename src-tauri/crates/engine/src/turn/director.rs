@@ -3,7 +3,7 @@
 use context::frame::{Frame, HistoryMessage, Source};
 use context::prompt_template::{Given, TemplateFlags, TemplateVariables, compose};
 use context::{AssembleError, Setup, assemble};
-use domain::chat::{Chat, Role, TurnOrder, WindowState};
+use domain::chat::{Role, TurnOrder, WindowState};
 use domain::prompt::Prompt;
 use domain::sampling::SamplerOptions;
 use domain::{CharacterId, MessageId};
@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::api::TurnOptions;
 use crate::base::error::{ApiResult, bad_input};
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::chats::said;
 use crate::library::group::{NextSpeaker, Scene};
 use crate::library::turn_order::SpokenLine;
@@ -35,8 +36,13 @@ const WAIT: std::time::Duration = std::time::Duration::from_secs(20);
 impl Turns {
     /// The speaker that the model chooses, if the group's turn order asks it; `natural` otherwise, after an error, and if
     /// the answer names nobody. A member that is named or called upon is not asked about.
-    pub(crate) async fn directed(&self, chat: &Chat, natural: NextSpeaker, options: &TurnOptions) -> NextSpeaker {
-        match self.ask_director(chat, options).await {
+    pub(crate) async fn directed(
+        &self,
+        snapshot: &ChatSnapshot,
+        natural: NextSpeaker,
+        options: &TurnOptions,
+    ) -> NextSpeaker {
+        match self.ask_director(snapshot, options).await {
             Ok(Some(chosen)) => chosen,
             Ok(None) => natural,
             Err(error) => {
@@ -46,8 +52,8 @@ impl Turns {
         }
     }
 
-    async fn ask_director(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
-        let scene = self.library().group(chat).await?;
+    async fn ask_director(&self, snapshot: &ChatSnapshot, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
+        let ChatSnapshot { chat, group: scene, .. } = snapshot;
         if scene.order() != TurnOrder::Director {
             return Ok(None);
         }
@@ -58,14 +64,14 @@ impl Turns {
         if able.len() < 2 || scene.is_settled(&lines) {
             return Ok(None);
         }
-        let speakers = self.library().speakers(chat).await?;
+        let speakers = snapshot.speakers();
         let told = lines.iter().take(MESSAGES).rev().map(|line| {
             let text: String = said(line.role, line.text.to_owned()).trim().chars().take(LETTERS).collect();
             format!("{}: {text}", speakers.of(line.id, line.role))
         });
         let transcript = told.collect::<Vec<_>>().join("\n\n");
         let answerer = self.config().answerer(chat, options).await?;
-        let Some((prompt, most)) = self.question(&answerer, &scene, &able, &transcript).await? else { return Ok(None) };
+        let Some((prompt, most)) = self.question(&answerer, scene, &able, &transcript).await? else { return Ok(None) };
         let key = format!("{} director", chat.id);
         let answer = tokio::time::timeout(WAIT, answer(&answerer, key.clone(), prompt, most)).await;
         self.config().local().forget(&key);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::chat::Emotion;
 use domain::emotion::{self, NEUTRAL};
+use domain::settings::Values;
 
 use crate::base::error::ApiResult;
 use crate::turn::generation::{ReplyDraft, ReplyJob};
@@ -12,21 +13,34 @@ use crate::turn::handle::Turns;
 /// Longest time that the end of a reply waits for a guess.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
+/// How a reply gets its emotion.
+#[derive(Default)]
+pub(crate) struct EmotionSettings {
+    labels: Vec<String>,
+    /// Whether a reply without a tag is guessed.
+    guesses: bool,
+}
+
+impl EmotionSettings {
+    pub(crate) fn of(values: &Values) -> Self {
+        Self { labels: emotion::labels(&values.emotion_labels), guesses: values.emotion_guess }
+    }
+}
+
 impl Turns {
     /// The emotion of a reply that has ended. `None` keeps the one that is stored: a continued reply without a new tag.
     pub(crate) async fn emotion_of(&self, job: &ReplyJob, draft: &ReplyDraft) -> ApiResult<Option<Emotion>> {
-        let values = self.config().resolved(&job.chat, None, None).await?.values;
-        let labels = emotion::labels(&values.emotion_labels);
+        let EmotionSettings { labels, guesses } = &draft.emotions;
         if let Some(mood) = &draft.tools.mood {
             return Ok(Some(Emotion { label: mood.clone(), unknown_tag: None }));
         }
         if let Some(tag) = draft.emotion_tag() {
-            return Ok(Some(emotion::of_tag(tag, &labels)));
+            return Ok(Some(emotion::of_tag(tag, labels)));
         }
         if !job.target.base().is_empty() {
             return Ok(None);
         }
-        let label = if values.emotion_guess { self.guess(job, draft, &labels).await? } else { None };
+        let label = if *guesses { self.guess(job, draft, labels).await? } else { None };
         Ok(Some(Emotion { label: label.unwrap_or_else(|| NEUTRAL.to_owned()), unknown_tag: None }))
     }
 

@@ -20,6 +20,7 @@ use crate::api::{self, Ask, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::ApiResult;
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::group::{self, Scene};
 use crate::library::presence::Knowledge;
 use crate::library::turn_order::SpokenLine;
@@ -70,38 +71,38 @@ impl Turns {
     /// The inputs of a turn in a stored chat.
     pub(crate) async fn inputs(
         &self,
-        mut chat: Chat,
+        mut snapshot: ChatSnapshot,
         aim: Aim,
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
-        let known = self.knowledge(&chat, &aim, options).await?;
+        let known = self.knowledge(&snapshot, &aim, options).await?;
+        let chat = &mut snapshot.chat;
         if let Some(character) = known.window_of() {
-            chat.window = self.library().member_window(&chat, character).await?;
+            chat.window = self.library().member_window(chat, character).await?;
         }
         // Another model or budget needs a new anchor. Only then may the anchor move back.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
         }
         // Start this read now, so that it runs in parallel with the others.
-        let read = self.read_messages(&chat, &aim, answerer.budget.limit, &known);
-        self.inputs_with((chat, known), aim, (answerer, options), Box::pin(read)).await
+        let read = self.read_messages(&snapshot.chat, &aim, answerer.budget.limit, &known);
+        self.inputs_with((snapshot, known), aim, (answerer, options), Box::pin(read)).await
     }
 
     /// The inputs of a turn in a chat whose messages are `read`.
     pub(crate) async fn inputs_with(
         &self,
-        (chat, known): (Chat, Knowledge),
+        (mut snapshot, known): (ChatSnapshot, Knowledge),
         aim: Aim,
         (answerer, options): (&ModelHandle, &TurnOptions),
         read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
     ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
-        let (started, id) = (Instant::now(), chat.id);
-        let own_scripts = self.library().own_scripts();
+        let (started, id) = (Instant::now(), snapshot.chat.id);
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
         let missing = self.config().missing_preset(&values);
-        let (mut snapshot, (mode, no_mode), missing) = tokio::try_join!(self.library().snapshot(chat), mode, missing)?;
+        let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
         if let Some(reply) = aim.replaced() {
             // Another version begins where the shown one began.
             let shown = self.library().changes_of_shown(&snapshot.chat, reply).await?;
@@ -173,7 +174,7 @@ impl Turns {
             values,
             history,
         };
-        self.rewrite(&mut inputs, own_scripts.await?).await?;
+        self.rewrite(&mut inputs).await?;
         let unknown = inputs.unknown_in_messages();
         inputs.notices.extend(unknown);
         inputs.bound = bound.await?;

@@ -20,6 +20,7 @@ use crate::library::chats::mark_cut;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::client;
+use crate::turn::emotions::EmotionSettings;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
@@ -136,6 +137,7 @@ pub(crate) struct ReplyDraft {
     pub(super) passages: Passages,
     /// Whether listeners receive the text while it grows, not only at the end.
     pub(super) streams: bool,
+    pub(super) emotions: EmotionSettings,
 }
 
 impl ReplyDraft {
@@ -209,6 +211,7 @@ impl Turns {
             start: String::new(),
             passages: Passages::going_on(job.target.base(), ContinuePostfix::Auto),
             streams: true,
+            emotions: EmotionSettings::default(),
         };
         let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;
         let result = result.and_then(|finish| match draft.fault(&job.target, finish.reason) {
@@ -290,6 +293,7 @@ impl Turns {
         };
         let mut prepared = prepared;
         draft.streams = prepared.answerer.values.show_streaming;
+        draft.emotions = EmotionSettings::of(&prepared.answerer.values);
         let keeps = prepared.turn.task.is_none() && !job.options.one_off;
         let finish = loop {
             let finish = self.request_once(job, draft, &prepared, started).await?;
@@ -322,8 +326,8 @@ impl Turns {
         let id = chat.id;
         let preparing = async {
             let answerer = self.config().answerer(chat, options).await?;
-            let chat = self.library().chat(id).await?;
-            let mut turn = self.collect(chat, aim, &answerer, options).await?;
+            let snapshot = self.library().snapshot_of(id).await?;
+            let mut turn = self.collect_from(snapshot, aim, (&answerer, options)).await?;
             let made = self.make(&mut turn, &answerer, options).await?;
             Ok(PreparedTurn { answerer, turn, made })
         };

@@ -9,7 +9,7 @@ use context::regex_script::{Channel, Occasion};
 use domain::chat::{Picture, Role};
 use domain::regex_script::ScriptTarget;
 use domain::{MessageId, ToolRound};
-use store::{Preset, WindowMessage};
+use store::WindowMessage;
 
 use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
@@ -24,14 +24,11 @@ impl Turns {
     /// Applies the regex scripts that change the prompt, but not the stored text, to the history.
     /// Scripts with a depth get the exact depth under classic placement. Cache-first keeps the
     /// result from when a message was first sent, until a new epoch begins. Otherwise the prefix
-    /// would change whenever a message becomes deep enough. `own` are the user's scripts.
-    pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs, own: Vec<Preset>) -> ApiResult<()> {
+    /// would change whenever a message becomes deep enough.
+    pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs) -> ApiResult<()> {
         let mut history = std::mem::take(&mut inputs.history);
         let words = inputs.snapshot.words();
-        let scripts = self
-            .library()
-            .scripts_among(own, inputs.snapshot.chat.character, &words, &inputs.snapshot.variables)
-            .await?;
+        let scripts = self.library().scripts_in(&inputs.snapshot, &inputs.snapshot.variables);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         let mut state = inputs.snapshot.variables.clone();
         let exact = depths(&history);

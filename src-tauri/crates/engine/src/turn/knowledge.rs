@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::api::{Ask, TurnOptions};
 use crate::base::error::ApiResult;
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::group::{NextSpeaker, Scene};
 use crate::library::presence::Knowledge;
 use crate::library::turn_order::SpokenLine;
@@ -13,23 +14,22 @@ use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 
 impl Turns {
-    pub(crate) async fn knowledge(&self, chat: &Chat, aim: &Aim, options: &TurnOptions) -> ApiResult<Knowledge> {
-        let (id, own) = (chat.id, chat.character);
-        let read = self.base().store().read(move |store| {
-            let is_group = !store.groups().members(id)?.is_empty();
-            Ok((is_group, store.groups().missed_by(own)?))
-        });
-        let (is_group, missed) = read.await?;
-        if !is_group {
-            let missed_here = missed.values().any(|chat| *chat == id);
-            return Ok(Knowledge::alone(chat, missed.into_keys().collect(), missed_here));
+    pub(crate) async fn knowledge(
+        &self,
+        snapshot: &ChatSnapshot,
+        aim: &Aim,
+        options: &TurnOptions,
+    ) -> ApiResult<Knowledge> {
+        let ChatSnapshot { chat, group: scene, .. } = snapshot;
+        if let Some(missed) = &scene.missed_by_only {
+            let missed_here = missed.values().any(|other| *other == chat.id);
+            return Ok(Knowledge::alone(chat, missed.keys().copied().collect(), missed_here));
         }
         if matches!(options.ask, Some(Ask::Impersonate | Ask::Title)) {
             return Ok(Knowledge::of_user(chat));
         }
-        let scene = self.library().group(chat).await?;
-        let speaker = self.speaker(chat, &scene, aim).await?;
-        Ok(Knowledge::of_speaker(chat, &scene, speaker))
+        let speaker = self.speaker(chat, scene, aim).await?;
+        Ok(Knowledge::of_speaker(chat, scene, speaker))
     }
 
     /// The speaker of the reply in a group scene. If nobody would speak, any member, for a preview.

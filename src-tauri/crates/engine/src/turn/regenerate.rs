@@ -35,7 +35,8 @@ impl Turns {
         let (aim, target, queue) = match last {
             Some(last) => (Aim::Before(last.id), Target::NewSwipe { message: last, swipe }, SpeakerQueue::default()),
             None => {
-                let (turn, queue) = self.choose_speakers(&chat, &options).await?.ok_or_else(nobody)?;
+                let snapshot = self.library().snapshot(chat.clone()).await?;
+                let (turn, queue) = self.choose_speakers(&snapshot, &options).await?.ok_or_else(nobody)?;
                 (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn }, queue)
             }
         };

@@ -18,9 +18,8 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
-use crate::library::chat_texts::ChatCard;
+use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::group::NextSpeaker;
-use crate::library::macro_scope::MacroNames;
 use crate::library::macro_variables;
 use crate::library::pictures::Checked;
 use crate::library::script_run::ScriptRun;
@@ -68,22 +67,22 @@ impl Turns {
     pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> ApiResult<Started> {
         let pictures = self.library().check_pictures(&std::mem::take(&mut options.pictures)).await?;
         check(&text, pictures.is_empty())?;
-        let chat = self.library().chat(chat.parse()?).await?;
+        let id = chat.parse()?;
+        let snapshot = self.library().snapshot_of(id).await?;
         let (message, swipe) = new_ids();
-        let place = self.base().running().begin(chat.id)?;
+        let place = self.base().running().begin(id)?;
         let sender = Sender { source: convert::stored_source(options.source), limited: options.limited_sender };
-        let sent = self.commit(&chat, text, pictures, sender).await?;
-        let id = chat.id;
+        let sent = self.commit(&snapshot, text, pictures, sender).await?;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
-            let place = self.after_user_message(&chat, place).await?;
-            let speakers = self.library().speakers(&chat).await?;
-            let Some((turn, queue)) = self.choose_speakers(&chat, &options).await? else {
+            let (snapshot, place) = self.after_user_message(snapshot, place).await?;
+            let speakers = snapshot.speakers();
+            let Some((turn, queue)) = self.choose_speakers(&snapshot, &options).await? else {
                 drop(place);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
             let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-            let job = ReplyJob { chat, aim, target, options, place, queue };
+            let job = ReplyJob { chat: snapshot.chat, aim, target, options, place, queue };
             Ok(self.start(job, speakers, Some(&sent)))
         };
         match begun.await {
@@ -92,24 +91,32 @@ impl Turns {
         }
     }
 
-    /// Runs the quick replies that follow a message. They need the chat, so its reservation ends meanwhile.
-    async fn after_user_message(&self, chat: &Chat, place: ChatReservation) -> ApiResult<ChatReservation> {
-        if !self.has_automatic(chat, Moment::UserMessage).await {
-            return Ok(place);
+    /// Runs the quick replies that follow a message. They need the chat, so its reservation ends meanwhile, and they may
+    /// change it, so it is read again.
+    async fn after_user_message(
+        &self,
+        snapshot: ChatSnapshot,
+        place: ChatReservation,
+    ) -> ApiResult<(ChatSnapshot, ChatReservation)> {
+        let id = snapshot.chat.id;
+        if !self.has_automatic(&snapshot.chat, Moment::UserMessage).await {
+            return Ok((snapshot, place));
         }
         drop(place);
-        self.run_automatic(chat, Moment::UserMessage).await?;
-        self.base().running().begin(chat.id)
+        self.run_automatic(&snapshot.chat, Moment::UserMessage).await?;
+        let place = self.base().running().begin(id)?;
+        Ok((self.library().snapshot_of(id).await?, place))
     }
 
     /// The speaker of the reply to the last message, and those who reply after it. `None` if the user has to call upon one.
     pub(crate) async fn choose_speakers(
         &self,
-        chat: &Chat,
+        snapshot: &ChatSnapshot,
         options: &TurnOptions,
     ) -> ApiResult<Option<(NextSpeaker, SpeakerQueue)>> {
-        let Some((turn, queue)) = SpeakerQueue::new(self.library().next_turns(chat).await?) else { return Ok(None) };
-        Ok(Some((self.directed(chat, turn, options).await, queue)))
+        let turns = self.library().next_turns_in(&snapshot.chat, &snapshot.group).await?;
+        let Some((turn, queue)) = SpeakerQueue::new(turns) else { return Ok(None) };
+        Ok(Some((self.directed(snapshot, turn, options).await, queue)))
     }
 
     /// Announces a message that nobody answers.
@@ -141,20 +148,20 @@ impl Turns {
     /// history does not change under the model's cache.
     pub(crate) async fn commit(
         &self,
-        chat: &Chat,
+        snapshot: &ChatSnapshot,
         text: String,
         pictures: Checked,
         sender: Sender,
     ) -> ApiResult<Message> {
-        let now = self.base().now();
+        let (now, chat) = (self.base().now(), &snapshot.chat);
         let id = MessageId(Uuid::now_v7());
-        let before = self.library().macro_state(chat).await?;
+        let before = snapshot.variables.clone();
         let mut after = before.clone();
         let typed = text.clone();
         let resolved = AssertUnwindSafe(Box::pin(async {
             match sender.limited {
-                true => self.scripted(chat, text, &mut after).await,
-                false => self.resolve(chat, text, ScriptTarget::UserInput, &mut after).await,
+                true => self.scripted(snapshot, text, &mut after).await,
+                false => self.resolve(snapshot, text, ScriptTarget::UserInput, &mut after).await,
             }
         }))
         .catch_unwind()
@@ -177,7 +184,7 @@ impl Turns {
             context_block: None,
         };
         let learns = self.config().resolved(chat, None, None).await?.values.memory;
-        let persona = self.library().persona_in(chat).await?;
+        let persona = snapshot.persona.clone();
         let row = chat.clone();
         let (message, done) = self
             .base()
@@ -208,35 +215,30 @@ impl Turns {
     /// macros stay as text.
     pub(crate) async fn resolve(
         &self,
-        chat: &Chat,
+        snapshot: &ChatSnapshot,
         text: String,
         placement: ScriptTarget,
         state: &mut MacroState,
     ) -> ApiResult<String> {
-        self.rewritten(chat, text, (placement, Expansion::Macros), state).await
+        self.rewritten(snapshot, text, (placement, Expansion::Macros), state).await
     }
 
     /// Works like [`Self::resolve`] for a user's message, but macros stay as text.
-    async fn scripted(&self, chat: &Chat, text: String, state: &mut MacroState) -> ApiResult<String> {
-        self.rewritten(chat, text, (ScriptTarget::UserInput, Expansion::None), state).await
+    async fn scripted(&self, snapshot: &ChatSnapshot, text: String, state: &mut MacroState) -> ApiResult<String> {
+        self.rewritten(snapshot, text, (ScriptTarget::UserInput, Expansion::None), state).await
     }
 
     async fn rewritten(
         &self,
-        chat: &Chat,
+        snapshot: &ChatSnapshot,
         text: String,
         (placement, expansion): (ScriptTarget, Expansion),
         state: &mut MacroState,
     ) -> ApiResult<String> {
-        let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
-            self.library().chat_card(chat),
-            self.library().persona_in(chat),
-            self.library().group(chat),
-            self.chat_end(chat)
-        )?;
+        let (chat, words) = (&snapshot.chat, snapshot.words());
+        let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
-        let words = MacroNames::new(&card, &persona, chat.id).among(&group);
-        let scripts = self.library().scripts(chat.character, &words, state).await?;
+        let scripts = self.library().scripts_in(snapshot, state);
         let typed = Occasion { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(match expansion {
@@ -281,8 +283,9 @@ impl Turns {
     pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
         let chat = self.library().chat(chat.parse()?).await?;
         let Some(turn) = self.library().following_turn(&chat).await? else { return Ok(None) };
-        let turn = self.directed(&chat, turn, &TurnOptions::default()).await;
-        self.speak(chat, turn).await.map(Some)
+        let snapshot = self.library().snapshot(chat).await?;
+        let turn = self.directed(&snapshot, turn, &TurnOptions::default()).await;
+        self.speak(snapshot.chat, turn).await.map(Some)
     }
 
     async fn speak(&self, chat: Chat, turn: NextSpeaker) -> ApiResult<Started> {
@@ -340,10 +343,11 @@ impl Turns {
         options: TurnOptions,
     ) -> ApiResult<PromptReport> {
         let (chat, mut greeting) = self.library().first_state(character.parse()?).await?;
-        let mut state = self.library().macro_state(&chat).await?;
+        let snapshot = self.library().snapshot(chat).await?;
+        let mut state = snapshot.variables.clone();
         let (text, answerer) = tokio::try_join!(
-            self.resolve(&chat, text, ScriptTarget::UserInput, &mut state),
-            self.config().answerer(&chat, &options)
+            self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state),
+            self.config().answerer(&snapshot.chat, &options)
         )?;
         let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
         let greeting = swipe.map(|swipe| WindowMessage {
@@ -360,7 +364,7 @@ impl Turns {
             tool_calls: Vec::new(),
             tool_rounds: Vec::new(),
         });
-        let mut turn = self.collect_first((chat, greeting, text), &answerer, &options).await?;
+        let mut turn = self.collect_first((snapshot, greeting, text), &answerer, &options).await?;
         let made = self.make(&mut turn, &answerer, &options).await?;
         Ok(made.report(&turn, &answerer, None))
     }
@@ -375,8 +379,9 @@ impl Turns {
     ) -> ApiResult<Aim> {
         Ok(match last {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
-                let mut state = self.library().macro_state(chat).await?;
-                Aim::Words(self.resolve(chat, text, ScriptTarget::UserInput, &mut state).await?)
+                let snapshot = self.library().snapshot(chat.clone()).await?;
+                let mut state = snapshot.variables.clone();
+                Aim::Words(self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state).await?)
             }
             Some(last) if convert::is_reply(last.role) && options.ask.is_none() => match options.regenerate {
                 true => Aim::Before(last.id),

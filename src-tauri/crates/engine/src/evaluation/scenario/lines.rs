@@ -94,10 +94,11 @@ impl Stage {
         let Turn { pair, chat, text, reply, id } = turn;
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
-        let chat = self.engine.library.chat(chat).await?;
+        let snapshot = self.engine.library.snapshot_of(chat).await?;
         let sender = Sender { source: MessageSource::Typed, limited: false };
-        let sent = self.engine.turns.commit(&chat, text, Vec::new(), sender).await?;
+        let sent = self.engine.turns.commit(&snapshot, text, Vec::new(), sender).await?;
         self.known.call(name.clone(), sent.id);
+        let chat = snapshot.chat;
         let PreparedTurn { answerer, turn: activated, made } =
             self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;
         self.engine.turns.keep_plan(&activated, &made).await?;

@@ -29,9 +29,10 @@ impl Turns {
     ) -> ApiResult<Message> {
         crate::turn::send::check(text, false)?;
         let _place = self.base().running().begin(chat.id)?;
-        let before = self.library().macro_state(chat).await?;
+        let snapshot = self.library().snapshot(chat.clone()).await?;
+        let before = snapshot.variables.clone();
         let mut after: MacroState = before.clone();
-        let text = self.resolve(chat, text.to_owned(), ScriptTarget::SlashCommand, &mut after).await?;
+        let text = self.resolve(&snapshot, text.to_owned(), ScriptTarget::SlashCommand, &mut after).await?;
         if text.trim().is_empty() {
             return Err(bad_input("The text is empty after its macros.", "Write something."));
         }
