@@ -1,7 +1,7 @@
 //! Group scenes: several characters and a narrator, one of whom speaks per turn.
 
 use domain::prompt::PromptRole;
-use engine::api::{ApiError, EndReason, Message, Role, SettingOwner, SettingValue, WhatIf};
+use engine::api::{ApiError, EndReason, Message, RegexScriptRow, Role, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
 use tests::headless::{Headless, ended, selected_text};
 
@@ -290,6 +290,37 @@ async fn char_macro_follows_the_speaker() {
         scene.let_speak(None, "Night falls.").await;
         expect("Narrator", "Mira, Ada, Bo", "");
     }
+}
+
+/// Scripts on replies, stored or displayed, see the speaker as `{{char}}`.
+#[tokio::test]
+async fn scripts_see_the_speaker() {
+    let scene = Scene::open().await;
+    for (name, find, more) in [("stored", "SIGN", json!({})), ("displayed", "MARK", json!({ "markdownOnly": true }))] {
+        let mut script =
+            json!({ "scriptName": name, "findRegex": find, "replaceString": "{{char}}", "placement": [2] });
+        script.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let row = RegexScriptRow {
+            id: String::new(),
+            name: name.into(),
+            json: script.to_string(),
+            enabled: true,
+            problem: None,
+        };
+        scene.app.engine.save_regex_script(row).await.unwrap();
+    }
+    let display = |message: &Message| message.swipes[0].display.clone().unwrap_or_default().text;
+    for (speaker, name) in [(&scene.bo, "Bo"), (&scene.ada, "Ada"), (&scene.mira, "Mira")] {
+        let reply = scene.let_speak(Some(speaker), "By SIGN, seen as MARK.").await;
+        assert_eq!(selected_text(&reply), format!("By {name}, seen as MARK."));
+        assert_eq!(display(&reply), format!("By {name}, seen as {name}."));
+    }
+    let narrated = scene.let_speak(None, "By SIGN, seen as MARK.").await;
+    assert_eq!(display(&narrated), "By Narrator, seen as Narrator.");
+    let page = scene.app.engine.open_chat(scene.chat.clone()).await.unwrap().page.messages;
+    let shown: Vec<String> = page.iter().map(display).filter(|text| text.starts_with("By ")).collect();
+    let all = ["Bo", "Ada", "Mira", "Narrator"].map(|name| format!("By {name}, seen as {name}."));
+    assert_eq!(shown, all);
 }
 
 #[tokio::test]

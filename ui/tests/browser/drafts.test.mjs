@@ -43,11 +43,14 @@ const shows = (name, text) => eventually(async () => assert.equal(await value(na
 /** Longer than the pause after which a draft is saved, for what nobody can save at the end. */
 const pause = () => page.waitForTimeout(600);
 
+/** Opens the edit of the first message, unless its draft opens it first. */
 async function openEdit() {
-	if ((await id("edit-text").count()) > 0) return;
-	await message().hover();
-	await message().getByTestId("edit").click();
-	await id("edit-text").waitFor();
+	await eventually(async () => {
+		if ((await id("edit-text").count()) > 0) return;
+		await message().hover({ timeout: 1_000 });
+		await message().getByTestId("edit").click({ timeout: 1_000 });
+		assert.ok((await id("edit-text").count()) > 0);
+	});
 }
 
 async function openCard() {

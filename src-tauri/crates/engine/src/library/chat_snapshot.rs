@@ -17,7 +17,7 @@ use crate::base::error::{ApiResult, not_found};
 use crate::library::card_rows::CardRows;
 use crate::library::chat_macros::StoredMacroState;
 use crate::library::chat_texts::ChatCard;
-use crate::library::group::{GroupRows, Scene};
+use crate::library::group::{GroupRows, NextSpeaker, Scene};
 use crate::library::handle::Library;
 use crate::library::macro_scope::MacroNames;
 use crate::library::macro_variables;
@@ -99,6 +99,15 @@ impl ChatSnapshot {
     /// Macro scope of the chat's texts.
     pub(crate) fn words(&self) -> MacroNames<'_> {
         MacroNames::new(&self.card, &self.persona, self.chat.id).among(&self.group)
+    }
+
+    /// Macro scope of the texts of one speaker; of the chat's own character outside a group scene.
+    pub(crate) fn words_of<'s>(&'s self, speaker: &'s NextSpeaker) -> MacroNames<'s> {
+        match self.group.member(speaker) {
+            Some(member) => self.words().spoken_by(member),
+            None if self.group.is_scene() => self.words().spoken_as(speaker.name(self.card.display_name())),
+            None => self.words(),
+        }
     }
 
     /// Names under which messages are sent.

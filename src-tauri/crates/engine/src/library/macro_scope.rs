@@ -87,6 +87,11 @@ impl<'a> MacroNames<'a> {
         panics::or_plain("macros", || macros::expand(text, &self.scope(original, moment), state), as_it_is)
     }
 
+    /// Value of `{{char}}`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn chat(&self) -> &str {
         &self.chat
     }

@@ -7,13 +7,14 @@ use context::macros::MacroState;
 use context::regex_script::{Channel, CompiledScripts, Occasion};
 use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, RegexScript, ScriptTarget};
-use domain::{CharacterId, ChatId};
+use domain::{CharacterId, ChatId, MessageId};
 use serde_json::Value;
 use store::{Preset, PresetKind, ReadTransaction, StoreError};
 
 use crate::api;
 use crate::base::error::ApiResult;
 use crate::library::chat_snapshot::ChatSnapshot;
+use crate::library::group::NextSpeaker;
 use crate::library::handle::Library;
 use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_scope::{MacroMoment, MacroNames};
@@ -50,9 +51,15 @@ impl Library {
         Ok(self.scripts_among(&rows, character, words, state))
     }
 
-    /// The scripts that apply in the chat of a snapshot.
+    /// The scripts that apply in the chat of a snapshot, with its own character's names and scripts.
     pub(crate) fn scripts_in(&self, snapshot: &ChatSnapshot, state: &MacroState) -> Arc<Scripts> {
         self.scripts_among(&snapshot.scripts, snapshot.chat.character, &snapshot.words(), state)
+    }
+
+    /// The scripts that apply to the texts of one speaker, with the speaker's names and scripts.
+    fn scripts_of(&self, snapshot: &ChatSnapshot, speaker: &NextSpeaker, state: &MacroState) -> Arc<Scripts> {
+        let member = snapshot.group.member(speaker).map_or(snapshot.chat.character, |member| member.id);
+        self.scripts_among(&snapshot.scripts, member, &snapshot.words_of(speaker), state)
     }
 
     fn scripts_among(
@@ -65,7 +72,7 @@ impl Library {
         let own = &rows.own;
         let of_card = listed(words.card).filter(|_| rows.allowed.contains(&character));
         let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();
-        let names = (words.card.display_name(), &words.persona.name, words.chat());
+        let names = (words.name(), &words.persona.name, words.chat());
         let key = hash((texts, of_card.map(Value::to_string), names));
         let mut cache = self.script_cache();
         if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
@@ -87,18 +94,20 @@ impl Library {
     /// the reply continues. Returns the changes that they make to variables as well.
     pub(crate) async fn stored_reply(
         &self,
-        chat: ChatId,
+        (chat, reply): (ChatId, MessageId),
         base: &str,
         text: String,
     ) -> ApiResult<(String, VariableChanges)> {
         let Some(new) = text.strip_prefix(base) else { return Ok((text, VariableChanges::default())) };
         // The turn's own texts may have changed variables since it began.
-        self.with_scripts(&self.snapshot_of(chat).await?, |run, state| {
+        let snapshot = self.snapshot_of(chat).await?;
+        let speaker = snapshot.group.who_said(reply, Role::Character);
+        let changed = self.with_scripts(&snapshot, &speaker, |run, state| {
             let before = state.clone();
             let text = run.reply(base, new, SAID, state);
             (text, VariableChanges::between(&before, state))
-        })
-        .await
+        });
+        Ok(changed)
     }
 
     /// Applies the scripts for edits to `text`, which replaces the text of `message`. Returns the changes that they make
@@ -110,7 +119,8 @@ impl Library {
         let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
         let edited = Occasion { depth, ..EDITED };
         let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
-        self.with_scripts(&snapshot, |run, state| {
+        let speaker = snapshot.group.who_said(message.id, Role::Character);
+        let changed = self.with_scripts(&snapshot, &speaker, |run, state| {
             let before = state.clone();
             let mut edit = |text: &str| {
                 let mut after = before.clone();
@@ -123,8 +133,8 @@ impl Library {
             let (_, earlier) = edit(message.text());
             let (text, changes) = edit(&text);
             (text, changes.without(&earlier))
-        })
-        .await
+        });
+        Ok(changed)
     }
 
     /// Applies the display scripts to messages, each given with its position in the chat.
@@ -140,37 +150,44 @@ impl Library {
         });
         let Some(last) = read.await? else { return Ok(()) };
         let last = last.map_or(0, |last| last.position);
-        self.with_scripts(&self.snapshot(chat.clone()).await?, |run, state| {
-            for (position, message) in messages {
-                let depth = u32::try_from(last - *position).ok();
-                let own = message.role == api::Role::User;
-                for swipe in &mut message.swipes {
-                    let (text, thoughts) = match &swipe.display {
-                        Some(display) => (display.text.clone(), display.thoughts.clone()),
-                        None => (swipe.text.clone(), String::new()),
-                    };
-                    let occasion = |placement| Occasion { placement, channel: Channel::Display, depth, edited: false };
-                    let words = if own { ScriptTarget::UserInput } else { ScriptTarget::AiOutput };
-                    let shown = run.apply(&text, occasion(words), state).text;
-                    let thought = run.apply(&thoughts, occasion(ScriptTarget::Reasoning), state).text;
-                    if shown != text || thought != thoughts {
-                        let known = swipe.display.take().unwrap_or_default();
-                        swipe.display = Some(api::Display { text: shown, thoughts: thought, ..known });
-                    }
-                }
-            }
-        })
-        .await
+        let snapshot = self.snapshot(chat.clone()).await?;
+        for (position, message) in messages {
+            let speaker = message.id.parse().map(|id| snapshot.group.who_said(id, Role::Character));
+            let speaker = speaker.unwrap_or(NextSpeaker::OWN);
+            let depth = u32::try_from(last - *position).ok();
+            self.with_scripts(&snapshot, &speaker, |run, state| dress_message(message, depth, run, state));
+        }
+        Ok(())
     }
 
-    async fn with_scripts<T>(
+    fn with_scripts<T>(
         &self,
         snapshot: &ChatSnapshot,
+        speaker: &NextSpeaker,
         work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
-    ) -> ApiResult<T> {
-        let (words, mut state) = (snapshot.words(), snapshot.variables.clone());
-        let scripts = self.scripts_in(snapshot, &state);
+    ) -> T {
+        let (words, mut state) = (snapshot.words_of(speaker), snapshot.variables.clone());
+        let scripts = self.scripts_of(snapshot, speaker, &state);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
-        Ok(work(&mut run, &mut state))
+        work(&mut run, &mut state)
+    }
+}
+
+/// Applies the display scripts to all versions of a message.
+fn dress_message(message: &mut api::Message, depth: Option<u32>, run: &mut ScriptRun<'_>, state: &mut MacroState) {
+    let own = message.role == api::Role::User;
+    let words = if own { ScriptTarget::UserInput } else { ScriptTarget::AiOutput };
+    let occasion = |placement| Occasion { placement, channel: Channel::Display, depth, edited: false };
+    for swipe in &mut message.swipes {
+        let (text, thoughts) = match &swipe.display {
+            Some(display) => (display.text.clone(), display.thoughts.clone()),
+            None => (swipe.text.clone(), String::new()),
+        };
+        let shown = run.apply(&text, occasion(words), state).text;
+        let thought = run.apply(&thoughts, occasion(ScriptTarget::Reasoning), state).text;
+        if shown != text || thought != thoughts {
+            let known = swipe.display.take().unwrap_or_default();
+            swipe.display = Some(api::Display { text: shown, thoughts: thought, ..known });
+        }
     }
 }

@@ -164,7 +164,8 @@ impl Turns {
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let chat = job.chat.id;
-        let (text, variables) = self.library().stored_reply(chat, job.target.base(), text).await?;
+        let (text, variables) =
+            self.library().stored_reply((chat, job.target.message()), job.target.base(), text).await?;
         let emotion = self.emotion_of(job, draft).await?;
         let (tokens, stored) = (std::mem::take(&mut draft.tokens), text.clone());
         self.base()

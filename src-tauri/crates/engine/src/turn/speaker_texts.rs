@@ -38,11 +38,9 @@ pub(crate) fn follows_speaker(field: &str) -> bool {
 impl TurnInputs {
     /// Macro scope of texts that are sent for this turn only: `{{char}}` is the speaker.
     pub(crate) fn speaker_words(&self) -> MacroNames<'_> {
-        let (snapshot, words) = (&self.snapshot, self.snapshot.words());
-        let Some(turn) = self.known.speaker.as_ref() else { return words };
-        match snapshot.group.member(turn) {
-            Some(member) => words.spoken_by(member),
-            None => words.spoken_as(turn.name(snapshot.card.display_name())),
+        match &self.known.speaker {
+            Some(speaker) => self.snapshot.words_of(speaker),
+            None => self.snapshot.words(),
         }
     }
 
