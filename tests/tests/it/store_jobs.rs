@@ -10,56 +10,78 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
-/// Maximum number of transactions from the user's message to the end of the reply, with the first reads of the idle work,
-/// which may begin before this test sees the end. There were 79 before a turn began with one snapshot.
-const MAX_JOBS: usize = 38;
+/// Maximum number of transactions from the user's message to the end of the reply. There were 79 before a turn began with
+/// one snapshot.
+const MAX_JOBS: usize = 29;
 
 /// Work in the background that any change may start.
 const BACKGROUND: &str = "stale_caches.rs";
 
-/// The places in the code that asked for a transaction, in order.
-#[derive(Clone, Default)]
-struct Jobs(Arc<Mutex<Vec<String>>>);
+type Places = BTreeMap<String, usize>;
 
-impl<S: tracing::Subscriber> Layer<S> for Jobs {
+/// Counts the transactions by the place in the code that asked for them, until the idle work after a reply begins.
+#[derive(Clone, Default)]
+struct Turn {
+    /// `None` while nothing is counted.
+    counted: Arc<Mutex<Option<Places>>>,
+    ended: Arc<Mutex<Places>>,
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Turn {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        if event.metadata().target() == "store::job" {
-            event.record(&mut Caller(self));
+        let mut value = FieldValue::default();
+        event.record(&mut value);
+        let mut counted = self.counted.lock().unwrap();
+        match event.metadata().target() {
+            "store::job" if !value.from.contains(BACKGROUND) => {
+                if let Some(places) = counted.as_mut() {
+                    *places.entry(value.from).or_default() += 1;
+                }
+            }
+            "inglenook::turn" if value.step == "Idle" => {
+                if let Some(places) = counted.take() {
+                    *self.ended.lock().unwrap() = places;
+                }
+            }
+            _ => {}
         }
     }
 }
 
-struct Caller<'a>(&'a Jobs);
+#[derive(Default)]
+struct FieldValue {
+    from: String,
+    step: String,
+}
 
-impl Visit for Caller<'_> {
+impl Visit for FieldValue {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "from" {
-            self.0.0.lock().unwrap().push(format!("{value:?}"));
+        match field.name() {
+            "from" => self.from = format!("{value:?}"),
+            "step" => self.step = format!("{value:?}"),
+            _ => {}
         }
     }
 }
 
 #[tokio::test]
 async fn message_needs_few_transactions() {
-    let jobs = Jobs::default();
+    let turn = Turn::default();
     // Only this thread, which runs the whole engine.
-    let _listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(jobs.clone()));
+    let _listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(turn.clone()));
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     // The first turn reads ahead and fills caches.
     app.model.reply("Evening.");
     app.send(&chat, "Good evening.").await;
     app.engine.settle().await;
-    jobs.0.lock().unwrap().clear();
+    *turn.counted.lock().unwrap() = Some(Places::new());
     app.model.reply("It is.");
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.clone(), "A fine evening.".into()).await.unwrap();
     ended(&mut events, &chat).await;
-    let jobs = jobs.0.lock().unwrap().clone();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| !job.contains(BACKGROUND)) {
-        *places.entry(job).or_default() += 1;
-    }
+    app.engine.settle().await;
+    let places = turn.ended.lock().unwrap().clone();
     let count: usize = places.values().sum();
     assert!(count > 10 && count <= MAX_JOBS, "{count} transactions: {places:#?}");
 }
