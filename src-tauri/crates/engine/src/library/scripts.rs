@@ -151,11 +151,24 @@ impl Library {
         let Some(last) = read.await? else { return Ok(()) };
         let last = last.map_or(0, |last| last.position);
         let snapshot = self.snapshot(chat.clone()).await?;
-        for (position, message) in messages {
-            let speaker = message.id.parse().map(|id| snapshot.group.who_said(id, Role::Character));
-            let speaker = speaker.unwrap_or(NextSpeaker::OWN);
-            let depth = u32::try_from(last - *position).ok();
-            self.with_scripts(&snapshot, &speaker, |run, state| dress_message(message, depth, run, state));
+        let speaker_of = |message: &api::Message| {
+            let id = message.id.parse();
+            id.map_or(NextSpeaker::OWN, |id| snapshot.group.who_said(id, Role::Character))
+        };
+        let mut speakers: Vec<NextSpeaker> = Vec::new();
+        for speaker in messages.iter().map(|(_, message)| speaker_of(message)) {
+            if !speakers.contains(&speaker) {
+                speakers.push(speaker);
+            }
+        }
+        // The scripts are compiled once for each speaker.
+        for speaker in &speakers {
+            self.with_scripts(&snapshot, speaker, |run, state| {
+                for (position, message) in messages.iter_mut().filter(|(_, message)| speaker_of(message) == *speaker) {
+                    let depth = u32::try_from(last - *position).ok();
+                    dress_message(message, depth, run, state);
+                }
+            });
         }
         Ok(())
     }
