@@ -22,7 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("own-commands.toml"), own_commands())?;
     println!("cargo:rerun-if-changed=src/commands/shell_commands.rs");
-    let pattern = folder.join("*.toml").to_str().ok_or("the target folder's path is not Unicode")?.to_owned();
+    let pattern = folder
+        .join("*.toml")
+        .to_str()
+        .ok_or("the target folder's path is not Unicode")?
+        .to_owned();
     let manifest = tauri_build::AppManifest::new().permissions_path_pattern(pattern.leak());
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(manifest))?;
     Ok(())

@@ -11,12 +11,17 @@ use crate::renderer::DmabufRenderer;
 
 /// The command line of the window.
 #[derive(Debug, Parser)]
-#[command(name = "inglenook", version, about = "Private character chat on your own machine")]
+#[command(
+    name = "inglenook",
+    version,
+    about = "Private character chat on your own machine"
+)]
 pub(crate) struct AppArguments {
     /// Keep all data in this folder instead of the user's data folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Use of WebKitGTK's DMABUF renderer, which often stays blank with NVIDIA's own driver (Linux only).
+    /// Use of WebKitGTK's DMABUF renderer, which often stays blank with NVIDIA's own driver (Linux
+    /// only).
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) dmabuf_renderer: DmabufRenderer,
     /// Cards and models to import.
@@ -26,7 +31,9 @@ pub(crate) struct AppArguments {
 impl AppArguments {
     /// Returns the data folder from the command line or the environment.
     pub(crate) fn custom_data_dir(&self) -> Option<PathBuf> {
-        self.data_dir.clone().or_else(|| variable("INGLENOOK_DATA_DIR"))
+        self.data_dir
+            .clone()
+            .or_else(|| variable("INGLENOOK_DATA_DIR"))
     }
 }
 
@@ -37,12 +44,19 @@ impl AppArguments {
 pub(crate) fn options(arguments: &AppArguments) -> Result<Options, NoHome> {
     let data_dir = match arguments.custom_data_dir() {
         Some(folder) => std::path::absolute(&folder).unwrap_or(folder),
-        None => directories::ProjectDirs::from("org", "Inglenook", "Inglenook").ok_or(NoHome)?.data_dir().to_owned(),
+        None => directories::ProjectDirs::from("org", "Inglenook", "Inglenook")
+            .ok_or(NoHome)?
+            .data_dir()
+            .to_owned(),
     };
     let exe = env::current_exe().ok();
     Ok(Options {
         data_dir,
-        model_dirs: model_dirs(exe.as_deref(), variable("INGLENOOK_MODELS"), directories::BaseDirs::new()),
+        model_dirs: model_dirs(
+            exe.as_deref(),
+            variable("INGLENOOK_MODELS"),
+            directories::BaseDirs::new(),
+        ),
         worker: worker(exe.as_deref(), variable("INGLENOOK_WORKER")),
         environment: engine::environment(),
         ..Options::default()
@@ -60,7 +74,11 @@ pub(crate) fn instance_name(folder: &Path) -> String {
 #[error("this user has no home folder; start Inglenook with --data-dir FOLDER")]
 pub(crate) struct NoHome;
 
-fn model_dirs(exe: Option<&Path>, named: Option<PathBuf>, home: Option<directories::BaseDirs>) -> Vec<PathBuf> {
+fn model_dirs(
+    exe: Option<&Path>,
+    named: Option<PathBuf>,
+    home: Option<directories::BaseDirs>,
+) -> Vec<PathBuf> {
     let installed = exe.and_then(installed).map(|folder| folder.join("models"));
     let cached = home.map(|home| home.cache_dir().join("inglenook").join("models"));
     named.into_iter().chain(installed).chain(cached).collect()
@@ -71,7 +89,12 @@ fn worker(exe: Option<&Path>, named: Option<PathBuf>) -> Option<PathBuf> {
     let name = format!("inglenook-worker{}", env::consts::EXE_SUFFIX);
     let beside = exe.and_then(Path::parent).map(|folder| folder.join(&name));
     let installed = exe.and_then(installed).map(|folder| folder.join(&name));
-    named.or_else(|| [beside, installed].into_iter().flatten().find(|path| path.is_file()))
+    named.or_else(|| {
+        [beside, installed]
+            .into_iter()
+            .flatten()
+            .find(|path| path.is_file())
+    })
 }
 
 /// Returns `lib/inglenook` next to the program's folder, where packages install internal files.
@@ -80,7 +103,9 @@ fn installed(exe: &Path) -> Option<PathBuf> {
 }
 
 fn variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -89,22 +114,39 @@ mod tests {
 
     #[test]
     fn distinguishes_files_from_the_data_folder() {
-        let arguments = AppArguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
+        let arguments =
+            AppArguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
         assert_eq!(arguments.data_dir, Some("here".into()));
-        assert_eq!(arguments.files, [PathBuf::from("Mira.png"), "Tom.json".into()]);
+        assert_eq!(
+            arguments.files,
+            [PathBuf::from("Mira.png"), "Tom.json".into()]
+        );
         assert_eq!(arguments.dmabuf_renderer, DmabufRenderer::Auto);
     }
 
     #[test]
     fn each_data_folder_has_its_own_instance() {
-        assert_eq!(instance_name(Path::new("/a/b")), instance_name(Path::new("/a/./b")));
-        assert_ne!(instance_name(Path::new("/a")), instance_name(Path::new("/b")));
+        assert_eq!(
+            instance_name(Path::new("/a/b")),
+            instance_name(Path::new("/a/./b"))
+        );
+        assert_ne!(
+            instance_name(Path::new("/a")),
+            instance_name(Path::new("/b"))
+        );
     }
 
     #[test]
     fn configured_models_precede_those_of_the_package() {
-        let found = model_dirs(Some(Path::new("/usr/bin/inglenook")), Some("/named".into()), None);
-        assert_eq!(found, [PathBuf::from("/named"), "/usr/lib/inglenook/models".into()]);
+        let found = model_dirs(
+            Some(Path::new("/usr/bin/inglenook")),
+            Some("/named".into()),
+            None,
+        );
+        assert_eq!(
+            found,
+            [PathBuf::from("/named"), "/usr/lib/inglenook/models".into()]
+        );
     }
 
     #[test]
@@ -112,9 +154,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let exe = folder.path().join("inglenook");
         assert_eq!(worker(Some(&exe), None), None);
-        let beside = folder.path().join(format!("inglenook-worker{}", env::consts::EXE_SUFFIX));
+        let beside = folder
+            .path()
+            .join(format!("inglenook-worker{}", env::consts::EXE_SUFFIX));
         std::fs::write(&beside, "").unwrap();
         assert_eq!(worker(Some(&exe), None), Some(beside));
-        assert_eq!(worker(Some(&exe), Some("/named".into())), Some("/named".into()));
+        assert_eq!(
+            worker(Some(&exe), Some("/named".into())),
+            Some("/named".into())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The picture in the clipboard. WebKitGTK puts none into a page's paste event; other systems' web views do.
+//! The picture in the clipboard. WebKitGTK puts none into a page's paste event; other systems' web
+//! views do.
 
 use engine::api::ApiError;
 use tauri::AppHandle;
@@ -45,8 +46,10 @@ fn png(picture: &gtk::gdk_pixbuf::Pixbuf) -> Result<Vec<u8>, ApiError> {
             hint: "Save it smaller, and attach the file.".into(),
         });
     }
-    picture.save_to_bufferv("png", &[]).map_err(|error| ApiError::BadInput {
-        message: format!("The picture in the clipboard cannot be read: {error}."),
-        hint: "Save it as a file, and attach the file.".into(),
-    })
+    picture
+        .save_to_bufferv("png", &[])
+        .map_err(|error| ApiError::BadInput {
+            message: format!("The picture in the clipboard cannot be read: {error}."),
+            hint: "Save it as a file, and attach the file.".into(),
+        })
 }

@@ -1,5 +1,5 @@
-//! Closes the app: lets the page save what was typed, hides the window, and gives the engine time to save partial replies
-//! and end its worker.
+//! Closes the app: lets the page save what was typed, hides the window, and gives the engine time
+//! to save partial replies and end its worker.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use crate::core::Core;
 use crate::local_api::LocalApi;
 use crate::window;
 
-/// Longer than the engine's own limit of three seconds. A process without a window must not stay longer.
+/// Longer than the engine's own limit of three seconds. A process without a window must not stay
+/// longer.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Maximum time for the page to save. A page that hangs must not keep the app open.
@@ -26,7 +27,11 @@ pub(crate) struct Closing {
 
 impl Closing {
     pub(crate) fn new() -> Self {
-        Self { begun: AtomicBool::new(false), asked: watch::Sender::new(false), saved: watch::Sender::new(false) }
+        Self {
+            begun: AtomicBool::new(false),
+            asked: watch::Sender::new(false),
+            saved: watch::Sender::new(false),
+        }
     }
 
     /// Becomes `true` when the page must save. Only pages that wait for it are waited for.
@@ -46,8 +51,14 @@ impl Closing {
         }
         let mut saved = self.saved.subscribe();
         self.asked.send_replace(true);
-        if tokio::time::timeout(PAGE_PATIENCE, saved.wait_for(|saved| *saved)).await.is_err() {
-            tracing::warn!(seconds = PAGE_PATIENCE.as_secs(), "the page did not save in time");
+        if tokio::time::timeout(PAGE_PATIENCE, saved.wait_for(|saved| *saved))
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                seconds = PAGE_PATIENCE.as_secs(),
+                "the page did not save in time"
+            );
         }
     }
 }
@@ -82,7 +93,10 @@ fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
             }
         };
         if tokio::time::timeout(PATIENCE, end).await.is_err() {
-            tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not stop in time");
+            tracing::warn!(
+                seconds = PATIENCE.as_secs(),
+                "the engine did not stop in time"
+            );
         }
         tracing::info!(code, "exiting");
         leave(&app, code);
@@ -91,7 +105,10 @@ fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
 
 /// Keeps the process alive after the last window has closed, until the engine has ended.
 pub(crate) fn watch(app: &AppHandle, event: RunEvent) {
-    if let RunEvent::ExitRequested { code: None, api, .. } = event {
+    if let RunEvent::ExitRequested {
+        code: None, api, ..
+    } = event
+    {
         api.prevent_exit();
         quit(app, 0);
     }
@@ -111,7 +128,10 @@ pub(crate) fn watch_window(window: &tauri::Window, event: &WindowEvent) {
 #[cfg(unix)]
 pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut terminate, mut interrupt) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

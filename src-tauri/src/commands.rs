@@ -12,9 +12,14 @@ use tauri::ipc::{Invoke, Response};
 
 use crate::core::Core;
 
-/// Calls an operation of the engine. Arguments and result are JSON texts, so that nothing is parsed twice.
+/// Calls an operation of the engine. Arguments and result are JSON texts, so that nothing is parsed
+/// twice.
 #[tauri::command]
-async fn call(core: State<'_, Core>, operation: String, arguments: String) -> Result<Response, ApiError> {
+async fn call(
+    core: State<'_, Core>,
+    operation: String,
+    arguments: String,
+) -> Result<Response, ApiError> {
     let engine = core.engine().await;
     let result = engine::contained(engine.call(&operation, arguments.as_bytes())).await?;
     Ok(Response::new(result))

@@ -23,7 +23,9 @@ fn sources(directive: &str) -> BTreeSet<String> {
 }
 
 fn sources_of(csp: &Value, directive: &str) -> BTreeSet<String> {
-    let sources = csp[directive].as_str().unwrap_or_else(|| panic!("the CSP has no directive {directive}"));
+    let sources = csp[directive]
+        .as_str()
+        .unwrap_or_else(|| panic!("the CSP has no directive {directive}"));
     sources.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -34,7 +36,13 @@ fn set(words: &[&str]) -> BTreeSet<String> {
 #[test]
 fn allows_scripts_from_the_bundle_only() {
     assert_eq!(sources("script-src"), set(&["'self'"]));
-    for directive in ["default-src", "object-src", "base-uri", "form-action", "frame-ancestors"] {
+    for directive in [
+        "default-src",
+        "object-src",
+        "base-uri",
+        "form-action",
+        "frame-ancestors",
+    ] {
         assert_eq!(sources(directive), set(&["'none'"]), "{directive}");
     }
 }
@@ -43,17 +51,27 @@ fn allows_scripts_from_the_bundle_only() {
 fn page_can_reach_the_shell_but_no_network() {
     assert_eq!(sources("connect-src"), set(&["ipc:"]));
     assert_eq!(sources("font-src"), set(&["'self'"]));
-    assert_eq!(sources("img-src"), set(&["'self'", "nook:", "data:", "blob:"]));
+    assert_eq!(
+        sources("img-src"),
+        set(&["'self'", "nook:", "data:", "blob:"])
+    );
 }
 
-/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and `http://ipc.localhost`. On other
-/// systems these are ordinary requests, which a proxy may forward to another machine.
+/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and
+/// `http://ipc.localhost`. On other systems these are ordinary requests, which a proxy may forward
+/// to another machine.
 #[test]
 fn only_windows_allows_the_http_form_of_our_schemes() {
     let windows = json("tauri.windows.conf.json");
     let csp = &windows["app"]["security"]["csp"];
-    assert_eq!(sources_of(csp, "img-src"), set(&["'self'", "http://nook.localhost", "data:", "blob:"]));
-    assert_eq!(sources_of(csp, "connect-src"), set(&["http://ipc.localhost"]));
+    assert_eq!(
+        sources_of(csp, "img-src"),
+        set(&["'self'", "http://nook.localhost", "data:", "blob:"])
+    );
+    assert_eq!(
+        sources_of(csp, "connect-src"),
+        set(&["http://ipc.localhost"])
+    );
     assert_eq!(csp.as_object().unwrap().len(), 2);
     assert_eq!(windows["app"]["security"].as_object().unwrap().len(), 1);
     assert_eq!(windows["app"].as_object().unwrap().len(), 1);
@@ -64,7 +82,10 @@ fn only_windows_allows_the_http_form_of_our_schemes() {
 #[test]
 fn inline_styles_are_the_only_relaxation() {
     assert_eq!(sources("style-src"), set(&["'self'", "'unsafe-inline'"]));
-    assert_eq!(security()["dangerousDisableAssetCspModification"], serde_json::json!(["style-src"]));
+    assert_eq!(
+        security()["dangerousDisableAssetCspModification"],
+        serde_json::json!(["style-src"])
+    );
     assert_eq!(security()["devCsp"], Value::Null);
 }
 
@@ -79,16 +100,24 @@ fn page_has_no_global_api_and_frozen_prototypes() {
 
 #[test]
 fn one_capability_allows_commands_in_our_window() {
-    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities")).unwrap();
+    let files =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities")).unwrap();
     assert_eq!(files.count(), 1);
     assert_eq!(security()["capabilities"], serde_json::json!(["main"]));
     let capability = json("capabilities/main.json");
     assert_eq!(capability["identifier"], "main");
-    assert_eq!(capability["windows"], serde_json::json!([crate::window::LABEL]));
+    assert_eq!(
+        capability["windows"],
+        serde_json::json!([crate::window::LABEL])
+    );
     assert_eq!(capability.get("remote"), None);
     assert_eq!(
         capability["permissions"],
-        serde_json::json!(["own-commands", "core:event:allow-listen", "core:event:allow-unlisten"])
+        serde_json::json!([
+            "own-commands",
+            "core:event:allow-listen",
+            "core:event:allow-unlisten"
+        ])
     );
 }
 
@@ -106,37 +135,69 @@ fn one_window_is_declared_and_created_by_us() {
 #[test]
 fn dependency_versions_are_above_their_minimum() {
     let lock = text("../Cargo.lock");
-    for (name, floor) in [("tauri", [2, 11, 1]), ("rusqlite", [0, 41, 0]), ("rustls", [0, 23, 18])] {
+    for (name, floor) in [
+        ("tauri", [2, 11, 1]),
+        ("rusqlite", [0, 41, 0]),
+        ("rustls", [0, 23, 18]),
+    ] {
         let versions = versions(&lock, name);
         assert!(!versions.is_empty(), "{name} is not in Cargo.lock");
-        assert!(versions.iter().all(|version| *version >= floor), "{name} {versions:?} is below {floor:?}");
+        assert!(
+            versions.iter().all(|version| *version >= floor),
+            "{name} {versions:?} is below {floor:?}"
+        );
     }
     for (name, floor) in [("zip", [2, 3, 0]), ("ammonia", [4, 1, 4])] {
-        assert!(versions(&lock, name).iter().all(|version| *version >= floor), "{name} is below {floor:?}");
+        assert!(
+            versions(&lock, name)
+                .iter()
+                .all(|version| *version >= floor),
+            "{name} is below {floor:?}"
+        );
     }
 }
 
 fn versions(lock: &str, name: &str) -> Vec<[u32; 3]> {
     let entry = format!("name = \"{name}\"\nversion = \"");
-    let found = lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next());
+    let found = lock
+        .split(&entry)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next());
     let number = |part: Option<&str>| part.and_then(|part| part.parse().ok()).unwrap_or(0);
     found
         .map(|version| {
             let mut parts = version.split(['.', '-', '+']);
-            [number(parts.next()), number(parts.next()), number(parts.next())]
+            [
+                number(parts.next()),
+                number(parts.next()),
+                number(parts.next()),
+            ]
         })
         .collect()
 }
 
-/// The desktop opens these with the app. They are the last resort for pictures and JSON, which other programs own.
+/// The desktop opens these with the app. They are the last resort for pictures and JSON, which
+/// other programs own.
 #[test]
 fn desktop_opens_cards_and_links_with_the_app() {
     let config = json("tauri.conf.json");
-    let associations = config["bundle"]["fileAssociations"].as_array().unwrap().clone();
-    let of = |ending: &str| associations.iter().find(|one| one["ext"] == serde_json::json!([ending])).unwrap().clone();
+    let associations = config["bundle"]["fileAssociations"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let of = |ending: &str| {
+        associations
+            .iter()
+            .find(|one| one["ext"] == serde_json::json!([ending]))
+            .unwrap()
+            .clone()
+    };
     assert_eq!(of("charx")["rank"], "Owner");
     for shared in ["png", "json"] {
         assert_eq!(of(shared)["rank"], "Alternate", "{shared}");
     }
-    assert_eq!(config["plugins"]["deep-link"]["desktop"]["schemes"], serde_json::json!(["inglenook"]));
+    assert_eq!(
+        config["plugins"]["deep-link"]["desktop"]["schemes"],
+        serde_json::json!(["inglenook"])
+    );
 }

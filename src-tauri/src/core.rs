@@ -21,12 +21,16 @@ impl Core {
         }
     }
 
-    /// Returns the engine as soon as it is open; waits forever once the app is closing. Keep the clone only for one
-    /// call, because the database closes with the last clone.
+    /// Returns the engine as soon as it is open; waits forever once the app is closing. Keep the
+    /// clone only for one call, because the database closes with the last clone.
     pub(crate) async fn engine(&self) -> Engine {
         let mut opened = self.engine.subscribe();
         // Cannot fail while `self` holds the sender.
-        let engine = opened.wait_for(Option::is_some).await.ok().and_then(|engine| engine.clone());
+        let engine = opened
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|engine| engine.clone());
         match engine {
             Some(engine) => engine,
             None => std::future::pending().await,

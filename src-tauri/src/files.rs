@@ -1,4 +1,5 @@
-//! Imports files that are dropped on the window, and asks about those that this or a second start names.
+//! Imports files that are dropped on the window, and asks about those that this or a second start
+//! names.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,9 @@ pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) 
     window::focus(app);
     match AppArguments::try_parse_from(arguments) {
         Ok(arguments) => ask(app, arguments.files, Path::new(folder)),
-        Err(error) => tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start"),
+        Err(error) => {
+            tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start")
+        }
     }
 }
 
@@ -44,7 +47,9 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
                 refused = report.refused.len(),
                 "files imported"
             ),
-            Err(error) => dialogs::show_error(&app, "The files could not be imported", &error.to_string()),
+            Err(error) => {
+                dialogs::show_error(&app, "The files could not be imported", &error.to_string())
+            }
         }
     });
 }
@@ -72,8 +77,17 @@ mod tests {
 
     #[test]
     fn imports_only_on_the_drop_event() {
-        let (paths, position) = (vec![PathBuf::from("/cards/Mira.png")], PhysicalPosition::new(1.0, 2.0));
-        assert_eq!(dropped(&DragDropEvent::Drop { paths: paths.clone(), position }), paths);
+        let (paths, position) = (
+            vec![PathBuf::from("/cards/Mira.png")],
+            PhysicalPosition::new(1.0, 2.0),
+        );
+        assert_eq!(
+            dropped(&DragDropEvent::Drop {
+                paths: paths.clone(),
+                position
+            }),
+            paths
+        );
         assert!(dropped(&DragDropEvent::Enter { paths, position }).is_empty());
         assert!(dropped(&DragDropEvent::Over { position }).is_empty());
         assert!(dropped(&DragDropEvent::Leave).is_empty());

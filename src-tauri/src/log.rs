@@ -1,5 +1,5 @@
-//! The log: one file per day in the data folder, kept for a week. It records events but no content: no message, no
-//! card, no key.
+//! The log: one file per day in the data folder, kept for a week. It records events but no content:
+//! no message, no card, no key.
 
 use std::path::Path;
 
@@ -34,7 +34,11 @@ pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
         .build(&logs)?;
     make_private(&logs);
     let (writer, guard) = tracing_appender::non_blocking(file);
-    tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(EnvFilter::new("info")).init();
+    tracing_subscriber::fmt()
+        .with_writer(writer)
+        .with_ansi(false)
+        .with_env_filter(EnvFilter::new("info"))
+        .init();
     std::panic::set_hook(Box::new(note_panic));
     Ok(guard)
 }
@@ -44,7 +48,9 @@ fn make_private(logs: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let close = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).ok();
+        let close = |path: &Path, mode| {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).ok()
+        };
         close(logs, 0o700);
         for file in std::fs::read_dir(logs).into_iter().flatten().flatten() {
             close(&file.path(), 0o600);
@@ -56,7 +62,10 @@ fn make_private(logs: &Path) {
 
 /// Logs only the place of a panic, because its message may quote private text.
 fn note_panic(panic: &std::panic::PanicHookInfo<'_>) {
-    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let place = panic
+        .location()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let thread = std::thread::current();
     tracing::error!(place, thread = thread.name().unwrap_or("unnamed"), "panic");
     eprintln!("inglenook: panic at {place}");

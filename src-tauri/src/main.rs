@@ -1,12 +1,16 @@
 //! Desktop shell: one window for the engine.
 //!
 //! Guarantees
-//! - Every command calls exactly one operation of the engine and is generated from the engine's list.
-//! - The page can only call those commands. It passes no path, opens no other page and reaches no network.
-//! - A second start brings the first window to the front. Files that a start names are imported only after a question.
+//! - Every command calls exactly one operation of the engine and is generated from the engine's
+//!   list.
+//! - The page can only call those commands. It passes no path, opens no other page and reaches no
+//!   network.
+//! - A second start brings the first window to the front. Files that a start names are imported
+//!   only after a question.
 //! - If the engine cannot open, a dialog offers remedies.
 //!
-//! - The local API is off unless the settings switch it on; its server stops before the engine closes.
+//! - The local API is off unless the settings switch it on; its server stops before the engine
+//!   closes.
 //!
 //! Not in this crate: prompts, SQL, HTTP routes, and everything that another front end needs too.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
@@ -52,7 +56,9 @@ fn main() -> anyhow::Result<()> {
         eprintln!("inglenook: cannot disable core dumps: {error}");
     }
     if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
-        eprintln!("inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}");
+        eprintln!(
+            "inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}"
+        );
     }
     let options = arguments::options(&arguments)?;
     let app = tauri::Builder::default()
@@ -89,13 +95,18 @@ fn set_up(app: &mut App, arguments: AppArguments, options: Options) -> Result<()
     app.manage(ShellStore::open(app, &options.data_dir)?);
     window::open(app, &options.data_dir)?;
     tauri::async_runtime::spawn(opening::open(app.handle().clone(), options));
-    files::ask(app.handle(), arguments.files, &std::env::current_dir().unwrap_or_default());
+    files::ask(
+        app.handle(),
+        arguments.files,
+        &std::env::current_dir().unwrap_or_default(),
+    );
     #[cfg(unix)]
     tauri::async_runtime::spawn(closing::watch_signals(app.handle().clone()));
     Ok(())
 }
 
-/// Each data folder has its own instance, so a start with another folder does not activate the usual one.
+/// Each data folder has its own instance, so a start with another folder does not activate the
+/// usual one.
 fn single_instance(arguments: &AppArguments) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     let plugin = tauri_plugin_single_instance::Builder::new()
         .callback(|app, arguments, folder| files::second_start(app, &arguments, &folder));

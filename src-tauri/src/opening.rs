@@ -1,4 +1,5 @@
-//! Opens the engine, and offers remedies if it does not open. Nothing is deleted, and every failure is shown.
+//! Opens the engine, and offers remedies if it does not open. Nothing is deleted, and every failure
+//! is shown.
 
 use engine::api::{Changed, Event};
 use engine::{Engine, Events, OpenError, Options};
@@ -47,8 +48,8 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
     }
 }
 
-/// Loads the model and prefills the prompt after the window is shown, because on few cores both would slow each other
-/// down.
+/// Loads the model and prefills the prompt after the window is shown, because on few cores both
+/// would slow each other down.
 async fn warm_up(app: &AppHandle) {
     let core = app.state::<Core>();
     core.wait_until_visible().await;
@@ -65,20 +66,26 @@ async fn ask_for_remedy(app: &AppHandle, options: &Options, mut problem: OpenPro
         let chosen = dialogs::ask(app, problem.title, &problem.message, &labels).await;
         let outcome = match problem.remedies.get(chosen) {
             Some(Remedy::TryAgain) => return true,
-            Some(Remedy::RestoreBackup) => {
-                Engine::restore_newest(options).await.map(|restored| restored.aside.map(Into::into))
-            }
+            Some(Remedy::RestoreBackup) => Engine::restore_newest(options)
+                .await
+                .map(|restored| restored.aside.map(Into::into)),
             Some(Remedy::StartFresh) => Engine::set_aside(options).await,
             Some(Remedy::Quit) | None => return false,
         };
         match outcome {
             Ok(kept) => {
                 if let Some(kept) = kept {
-                    dialogs::show_error(app, "The damaged file is kept", &format!("It is now in\n{}", kept.display()));
+                    dialogs::show_error(
+                        app,
+                        "The damaged file is kept",
+                        &format!("It is now in\n{}", kept.display()),
+                    );
                 }
                 return true;
             }
-            Err(error) => problem.message = format!("That did not work: {error}\n\n{}", problem.message),
+            Err(error) => {
+                problem.message = format!("That did not work: {error}\n\n{}", problem.message)
+            }
         }
     }
 }
@@ -90,17 +97,26 @@ fn problem(error: &OpenError) -> OpenProblem {
             message: format!("{message}\n\nClose the other one and try again."),
             remedies: vec![Remedy::TryAgain, Remedy::Quit],
         },
-        OpenError::Damaged { message, newest_backup } => {
+        OpenError::Damaged {
+            message,
+            newest_backup,
+        } => {
             let (backup, restore) = match newest_backup {
-                Some(backup) => {
-                    (format!("The newest intact backup is\n{}", backup.display()), vec![Remedy::RestoreBackup])
-                }
+                Some(backup) => (
+                    format!("The newest intact backup is\n{}", backup.display()),
+                    vec![Remedy::RestoreBackup],
+                ),
                 None => ("There is no backup.".into(), vec![]),
             };
             OpenProblem {
                 title: "The database is damaged",
-                message: format!("{message}\n\n{backup}\n\nThe damaged file is kept whatever you choose."),
-                remedies: restore.into_iter().chain([Remedy::StartFresh, Remedy::Quit]).collect(),
+                message: format!(
+                    "{message}\n\n{backup}\n\nThe damaged file is kept whatever you choose."
+                ),
+                remedies: restore
+                    .into_iter()
+                    .chain([Remedy::StartFresh, Remedy::Quit])
+                    .collect(),
             }
         }
         OpenError::Storage { message, hint } => OpenProblem {
@@ -136,7 +152,13 @@ async fn follow(app: AppHandle, mut news: Events) {
     show_theme(&app).await;
     while let Some(event) = news.next().await {
         task_bar.show(&app, &event);
-        if matches!(event, Event::Changed { what: Changed::Settings, .. } | Event::Missed) {
+        if matches!(
+            event,
+            Event::Changed {
+                what: Changed::Settings,
+                ..
+            } | Event::Missed
+        ) {
             show_theme(&app).await;
         }
     }
@@ -164,18 +186,34 @@ mod tests {
         let problem = problem(&damaged(Some("/data/backups/monday.db")));
         assert!(problem.message.contains("/data/inglenook.db"));
         assert!(problem.message.contains("/data/backups/monday.db"));
-        assert_eq!(problem.remedies, [Remedy::RestoreBackup, Remedy::StartFresh, Remedy::Quit]);
+        assert_eq!(
+            problem.remedies,
+            [Remedy::RestoreBackup, Remedy::StartFresh, Remedy::Quit]
+        );
     }
 
     #[test]
     fn offers_no_restore_without_a_backup() {
-        assert_eq!(problem(&damaged(None)).remedies, [Remedy::StartFresh, Remedy::Quit]);
+        assert_eq!(
+            problem(&damaged(None)).remedies,
+            [Remedy::StartFresh, Remedy::Quit]
+        );
     }
 
     #[test]
     fn closed_dialog_never_changes_files() {
-        let storage = OpenError::Storage { message: String::new(), hint: String::new() };
-        for error in [damaged(Some("x")), damaged(None), OpenError::InUse { message: String::new() }, storage] {
+        let storage = OpenError::Storage {
+            message: String::new(),
+            hint: String::new(),
+        };
+        for error in [
+            damaged(Some("x")),
+            damaged(None),
+            OpenError::InUse {
+                message: String::new(),
+            },
+            storage,
+        ] {
             // `ask` returns the last option then.
             assert_eq!(problem(&error).remedies.last(), Some(&Remedy::Quit));
         }

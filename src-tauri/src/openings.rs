@@ -1,5 +1,5 @@
-//! Files that another program asks the app to import: on the command line of a start, by a double-click, or by an
-//! `inglenook:` link. Nothing is imported until the user agrees.
+//! Files that another program asks the app to import: on the command line of a start, by a
+//! double-click, or by an `inglenook:` link. Nothing is imported until the user agrees.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,9 @@ use tokio::sync::watch;
 /// Maximum number of files that wait for an answer.
 const MAX_WAITING: usize = 100;
 /// Endings of files that a link may name. A file on the command line may have any.
-const ENDINGS: [&str; 9] = ["png", "apng", "jpg", "jpeg", "charx", "json", "jsonl", "byaf", "yaml"];
+const ENDINGS: [&str; 9] = [
+    "png", "apng", "jpg", "jpeg", "charx", "json", "jsonl", "byaf", "yaml",
+];
 
 /// The files that wait for the user's answer, in the order of the requests.
 #[derive(Default)]
@@ -25,7 +27,10 @@ impl Openings {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_WAITING.saturating_sub(waiting.len());
         if paths.len() > room {
-            tracing::warn!(left_out = paths.len() - room, "too many files wait for an answer");
+            tracing::warn!(
+                left_out = paths.len() - room,
+                "too many files wait for an answer"
+            );
         }
         waiting.extend(paths.into_iter().take(room));
         self.count.send_replace(waiting.len());
@@ -34,10 +39,14 @@ impl Openings {
     /// The paths that wait, as the page shows them.
     pub(crate) fn shown(&self) -> Vec<String> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.iter().map(|path| engine::visible_line(&path.display().to_string())).collect()
+        waiting
+            .iter()
+            .map(|path| engine::visible_line(&path.display().to_string()))
+            .collect()
     }
 
-    /// Takes the first `count` files: those that the user saw. Files that arrived after the question stay.
+    /// Takes the first `count` files: those that the user saw. Files that arrived after the
+    /// question stay.
     pub(crate) fn take(&self, count: usize) -> Vec<PathBuf> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let count = count.min(waiting.len());
@@ -52,8 +61,8 @@ impl Openings {
     }
 }
 
-/// Resolves what a start names: links, and paths relative to the folder of that start. Links that name no file are left
-/// out.
+/// Resolves what a start names: links, and paths relative to the folder of that start. Links that
+/// name no file are left out.
 pub(crate) fn requested(names: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
     names
         .into_iter()
@@ -71,15 +80,18 @@ pub(crate) fn requested(names: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
 }
 
 fn is_link(text: &str) -> bool {
-    text.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("inglenook:"))
+    text.get(..10)
+        .is_some_and(|start| start.eq_ignore_ascii_case("inglenook:"))
 }
 
-/// The file that `inglenook://import?file=PATH` names. The path must be absolute, on this machine, without `..`, and have
-/// the ending of a card or chat.
+/// The file that `inglenook://import?file=PATH` names. The path must be absolute, on this machine,
+/// without `..`, and have the ending of a card or chat.
 fn file_of(link: &str) -> Option<PathBuf> {
     let url = Url::parse(link).ok()?;
-    let plain =
-        url.username().is_empty() && url.password().is_none() && url.port().is_none() && url.fragment().is_none();
+    let plain = url.username().is_empty()
+        && url.password().is_none()
+        && url.port().is_none()
+        && url.fragment().is_none();
     if !plain || url.host_str() != Some("import") || !matches!(url.path(), "" | "/") {
         return None;
     }
@@ -94,7 +106,8 @@ fn file_of(link: &str) -> Option<PathBuf> {
     fits.then_some(path)
 }
 
-/// Whether a path names a file on this machine directly. A share of another machine would send it the user's name.
+/// Whether a path names a file on this machine directly. A share of another machine would send it
+/// the user's name.
 fn is_local(path: &Path) -> bool {
     let text = path.to_string_lossy();
     if text.starts_with("//") || text.starts_with("\\\\") {
@@ -115,8 +128,14 @@ mod tests {
     #[test]
     fn link_names_a_local_file_only() {
         let file = |link: &str| file_of(link);
-        assert_eq!(file("inglenook://import?file=%2Fcards%2FMira%20Quay.png"), Some("/cards/Mira Quay.png".into()));
-        assert_eq!(file("INGLENOOK://import/?file=/cards/Mira.CHARX"), Some("/cards/Mira.CHARX".into()));
+        assert_eq!(
+            file("inglenook://import?file=%2Fcards%2FMira%20Quay.png"),
+            Some("/cards/Mira Quay.png".into())
+        );
+        assert_eq!(
+            file("INGLENOOK://import/?file=/cards/Mira.CHARX"),
+            Some("/cards/Mira.CHARX".into())
+        );
         for hostile in [
             "inglenook://import",
             "inglenook://import?file=",
@@ -144,9 +163,19 @@ mod tests {
 
     #[test]
     fn paths_are_relative_to_their_start() {
-        let names = vec!["Mira.png".into(), "/cards/Tom.json".into(), "inglenook://nothing".into()];
+        let names = vec![
+            "Mira.png".into(),
+            "/cards/Tom.json".into(),
+            "inglenook://nothing".into(),
+        ];
         let files = requested(names, Path::new("/elsewhere"));
-        assert_eq!(files, [PathBuf::from("/elsewhere/Mira.png"), "/cards/Tom.json".into()]);
+        assert_eq!(
+            files,
+            [
+                PathBuf::from("/elsewhere/Mira.png"),
+                "/cards/Tom.json".into()
+            ]
+        );
     }
 
     #[test]
@@ -159,9 +188,20 @@ mod tests {
         assert_eq!(openings.shown(), ["/late.png"]);
         let _ = openings.take(1);
         openings.add(vec!["/home/u/\u{202e}gnp.exe.json".into()]);
-        assert_eq!(openings.shown(), ["/home/u/gnp.exe.json"], "no letter turns the name around");
-        assert_eq!(openings.take(1), [PathBuf::from("/home/u/\u{202e}gnp.exe.json")]);
-        openings.add((0..200).map(|number| format!("/{number}.png").into()).collect());
+        assert_eq!(
+            openings.shown(),
+            ["/home/u/gnp.exe.json"],
+            "no letter turns the name around"
+        );
+        assert_eq!(
+            openings.take(1),
+            [PathBuf::from("/home/u/\u{202e}gnp.exe.json")]
+        );
+        openings.add(
+            (0..200)
+                .map(|number| format!("/{number}.png").into())
+                .collect(),
+        );
         assert_eq!(openings.shown().len(), MAX_WAITING);
     }
 }

@@ -1,4 +1,5 @@
-//! Reloads the page when the web view's own process has died. Typed text is in the engine, so the new page shows it again.
+//! Reloads the page when the web view's own process has died. Typed text is in the engine, so the
+//! new page shows it again.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,7 +10,8 @@ use webkit2gtk::WebViewExt;
 
 use crate::{closing, dialogs};
 
-/// After more crashes within [`PERIOD`], the user decides, because a page that always crashes would reload forever.
+/// After more crashes within [`PERIOD`], the user decides, because a page that always crashes would
+/// reload forever.
 const LIMIT: usize = 3;
 const PERIOD: Duration = Duration::from_secs(60);
 
@@ -26,7 +28,11 @@ impl Crashes {
     /// Records a crash at `now`. Returns whether there were more than [`LIMIT`] within [`PERIOD`].
     fn record(&mut self, now: Instant) -> bool {
         self.0.push_back(now);
-        while self.0.front().is_some_and(|first| now.duration_since(*first) > PERIOD) {
+        while self
+            .0
+            .front()
+            .is_some_and(|first| now.duration_since(*first) > PERIOD)
+        {
             self.0.pop_front();
         }
         self.0.len() > LIMIT
@@ -40,10 +46,11 @@ impl Crashes {
 pub(crate) fn watch(window: &WebviewWindow) -> tauri::Result<()> {
     let (crashes, window_of_page) = (RefCell::new(Crashes::default()), window.clone());
     window.with_webview(move |view| {
-        view.inner().connect_web_process_terminated(move |_, reason| {
-            tracing::error!(?reason, "the page's process has ended");
-            recover(&window_of_page, crashes.borrow_mut().record(Instant::now()));
-        });
+        view.inner()
+            .connect_web_process_terminated(move |_, reason| {
+                tracing::error!(?reason, "the page's process has ended");
+                recover(&window_of_page, crashes.borrow_mut().record(Instant::now()));
+            });
     })
 }
 
@@ -76,6 +83,9 @@ mod tests {
         let (start, mut crashes) = (Instant::now(), Crashes::default());
         let mut at = |seconds| crashes.record(start + Duration::from_secs(seconds));
         assert_eq!([0, 1, 2, 3].map(&mut at), [false, false, false, true]);
-        assert_eq!([90, 120, 150, 151].map(&mut at), [false, false, false, false]);
+        assert_eq!(
+            [90, 120, 150, 151].map(&mut at),
+            [false, false, false, false]
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Works around blank windows: WebKitGTK's DMABUF renderer draws nothing with many versions of NVIDIA's own driver.
+//! Works around blank windows: WebKitGTK's DMABUF renderer draws nothing with many versions of
+//! NVIDIA's own driver.
 //!
-//! WebKitGTK reads the environment variable while GTK starts, so the program re-executes itself with the variable set.
+//! WebKitGTK reads the environment variable while GTK starts, so the program re-executes itself
+//! with the variable set.
 
 use std::ffi::{OsStr, OsString};
 
@@ -40,7 +42,11 @@ pub(crate) fn apply(choice: DmabufRenderer) -> std::io::Result<()> {
     let name = arguments.next().unwrap_or_default();
     let program = std::env::current_exe()?;
     // `exec` returns only if it fails.
-    Err(std::process::Command::new(program).arg0(name).args(arguments).env(VARIABLE, "1").exec())
+    Err(std::process::Command::new(program)
+        .arg0(name)
+        .args(arguments)
+        .env(VARIABLE, "1")
+        .exec())
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -49,8 +55,15 @@ pub(crate) fn apply(_choice: DmabufRenderer) -> std::io::Result<()> {
 }
 
 /// A variable that is already set was set by the user, or by us before re-execution.
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only WebKitGTK has this renderer"))]
-fn must_disable(choice: DmabufRenderer, nvidia: bool, variable: impl Fn(&OsStr) -> Option<OsString>) -> bool {
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "only WebKitGTK has this renderer")
+)]
+fn must_disable(
+    choice: DmabufRenderer,
+    nvidia: bool,
+    variable: impl Fn(&OsStr) -> Option<OsString>,
+) -> bool {
     let wanted = match choice {
         DmabufRenderer::Auto => nvidia && variable(AUTOMATION.as_ref()).is_none(),
         DmabufRenderer::On => false,
@@ -64,7 +77,9 @@ mod tests {
     use super::*;
 
     fn disables(choice: DmabufRenderer, nvidia: bool, set: &[&str]) -> bool {
-        must_disable(choice, nvidia, |name| set.iter().any(|one| *one == name).then(|| "1".into()))
+        must_disable(choice, nvidia, |name| {
+            set.iter().any(|one| *one == name).then(|| "1".into())
+        })
     }
 
     #[test]

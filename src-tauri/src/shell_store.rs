@@ -1,5 +1,5 @@
-//! Window state between two starts: position, and background colour before the page is painted. User data is in the
-//! engine's database.
+//! Window state between two starts: position, and background colour before the page is painted.
+//! User data is in the engine's database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,31 +32,53 @@ const DEFAULT_SIZE: (u32, u32) = (1280, 820);
 const MIN_SIZE: (u32, u32) = (360, 480);
 
 impl WindowPosition {
-    /// Whether a window can have this position and size. Windows puts minimized ones at -32000; some have no size.
+    /// Whether a window can have this position and size. Windows puts minimized ones at -32000;
+    /// some have no size.
     pub(crate) fn is_real(&self) -> bool {
         const HIDDEN: i32 = -31_000;
         self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 && self.x > HIDDEN && self.y > HIDDEN
     }
 
-    /// Moves the place into view on these screens, the first of which is the main one. Without screens, only the size is
-    /// corrected.
+    /// Moves the place into view on these screens, the first of which is the main one. Without
+    /// screens, only the size is corrected.
     pub(crate) fn in_view(self, screens: &[Screen]) -> Self {
         let size = match self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 {
             true => (self.width, self.height),
             false => DEFAULT_SIZE,
         };
-        let sized = Self { width: size.0, height: size.1, ..self };
-        let Some(screen) = screens.iter().find(|screen| sized.is_within_reach(**screen)).or(screens.first()) else {
+        let sized = Self {
+            width: size.0,
+            height: size.1,
+            ..self
+        };
+        let Some(screen) = screens
+            .iter()
+            .find(|screen| sized.is_within_reach(**screen))
+            .or(screens.first())
+        else {
             return sized;
         };
-        let fitted = Self { width: size.0.min(screen.2.max(1)), height: size.1.min(screen.3.max(1)), ..self };
-        if sized.is_within_reach(*screen) { fitted } else { fitted.centered(*screen) }
+        let fitted = Self {
+            width: size.0.min(screen.2.max(1)),
+            height: size.1.min(screen.3.max(1)),
+            ..self
+        };
+        if sized.is_within_reach(*screen) {
+            fitted
+        } else {
+            fitted.centered(*screen)
+        }
     }
 
     fn centered(self, (x, y, width, height): Screen) -> Self {
-        let middle =
-            |start: i32, outer: u32, inner: u32| start.saturating_add((outer.saturating_sub(inner) / 2) as i32);
-        Self { x: middle(x, width, self.width), y: middle(y, height, self.height), ..self }
+        let middle = |start: i32, outer: u32, inner: u32| {
+            start.saturating_add((outer.saturating_sub(inner) / 2) as i32)
+        };
+        Self {
+            x: middle(x, width, self.width),
+            y: middle(y, height, self.height),
+            ..self
+        }
     }
 
     /// Whether enough of the title bar is on `screen` for the user to drag it.
@@ -78,11 +100,17 @@ pub(crate) struct ShellStore(Arc<Store<Wry>>);
 impl ShellStore {
     /// # Errors The store cannot be created. An unreadable file is treated as empty.
     pub(crate) fn open(app: &App, data_dir: &Path) -> Result<Self, tauri_plugin_store::Error> {
-        Ok(Self(app.store_builder(data_dir.join("shell.json")).auto_save(SAVED_AFTER).build()?))
+        Ok(Self(
+            app.store_builder(data_dir.join("shell.json"))
+                .auto_save(SAVED_AFTER)
+                .build()?,
+        ))
     }
 
     pub(crate) fn place(&self) -> Option<WindowPosition> {
-        self.0.get("window").and_then(|value| serde_json::from_value(value).ok())
+        self.0
+            .get("window")
+            .and_then(|value| serde_json::from_value(value).ok())
     }
 
     pub(crate) fn save_position(&self, place: WindowPosition) {
@@ -92,7 +120,10 @@ impl ShellStore {
     }
 
     pub(crate) fn theme(&self) -> Theme {
-        self.0.get("theme").and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+        self.0
+            .get("theme")
+            .and_then(|value| serde_json::from_value(value).ok())
+            .unwrap_or_default()
     }
 
     pub(crate) fn save_theme(&self, theme: Theme) {
@@ -107,7 +138,13 @@ mod tests {
     use super::*;
 
     fn at(x: i32, y: i32) -> WindowPosition {
-        WindowPosition { x, y, width: 1280, height: 820, maximized: false }
+        WindowPosition {
+            x,
+            y,
+            width: 1280,
+            height: 820,
+            maximized: false,
+        }
     }
 
     const SCREEN: Screen = (0, 0, 1920, 1080);
@@ -123,25 +160,62 @@ mod tests {
 
     #[test]
     fn unreachable_window_is_centered() {
-        let far = [(9000, 9000), (-32_000, -32_000), (1920, 100), (100, 1080), (100, -400), (i32::MIN, i32::MAX)];
+        let far = [
+            (9000, 9000),
+            (-32_000, -32_000),
+            (1920, 100),
+            (100, 1080),
+            (100, -400),
+            (i32::MIN, i32::MAX),
+        ];
         for (x, y) in far {
             assert_eq!(at(x, y).in_view(&[SCREEN]), at(320, 130), "{x}, {y}");
         }
         let small = (100, 50, 800, 600);
         let fitted = at(9000, 9000).in_view(&[small]);
-        assert_eq!(fitted, WindowPosition { x: 100, y: 50, width: 800, height: 600, maximized: false });
+        assert_eq!(
+            fitted,
+            WindowPosition {
+                x: 100,
+                y: 50,
+                width: 800,
+                height: 600,
+                maximized: false
+            }
+        );
     }
 
     #[test]
     fn window_without_size_gets_the_default_size() {
         for (width, height) in [(0, 0), (0, 820), (1280, 3), (1, 1)] {
-            let place = WindowPosition { width, height, ..at(100, 100) };
+            let place = WindowPosition {
+                width,
+                height,
+                ..at(100, 100)
+            };
             assert_eq!(place.in_view(&[SCREEN]), at(100, 100));
             assert!(!place.is_real());
         }
-        let huge = WindowPosition { width: u32::MAX, height: u32::MAX, ..at(0, 0) };
-        assert_eq!((huge.in_view(&[SCREEN]).width, huge.in_view(&[SCREEN]).height), (1920, 1080));
-        assert_eq!(WindowPosition { width: 0, ..at(5, 5) }.in_view(&[]), at(5, 5));
+        let huge = WindowPosition {
+            width: u32::MAX,
+            height: u32::MAX,
+            ..at(0, 0)
+        };
+        assert_eq!(
+            (
+                huge.in_view(&[SCREEN]).width,
+                huge.in_view(&[SCREEN]).height
+            ),
+            (1920, 1080)
+        );
+        assert_eq!(
+            WindowPosition {
+                width: 0,
+                ..at(5, 5)
+            }
+            .in_view(&[]),
+            at(5, 5)
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The main window: created hidden at its last position, shown when its page has loaded, and restricted to our page.
+//! The main window: created hidden at its last position, shown when its page has loaded, and
+//! restricted to our page.
 
 use std::path::Path;
 
@@ -6,8 +7,8 @@ use engine::api::Theme;
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
 use tauri::window::Color;
 use tauri::{
-    App, AppHandle, Manager, Monitor, PhysicalPosition, PhysicalSize, Url, WebviewWindow, WebviewWindowBuilder,
-    WindowEvent,
+    App, AppHandle, Manager, Monitor, PhysicalPosition, PhysicalSize, Url, WebviewWindow,
+    WebviewWindowBuilder, WindowEvent,
 };
 
 use crate::core::Core;
@@ -24,14 +25,23 @@ const LIGHT: Color = Color(0xf7, 0xf3, 0xec, 0xff);
 /// # Errors
 /// The web view cannot be created.
 pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
-    let config =
-        app.config().app.windows.iter().find(|window| window.label == LABEL).ok_or(tauri::Error::WindowNotFound)?;
+    let config = app
+        .config()
+        .app
+        .windows
+        .iter()
+        .find(|window| window.label == LABEL)
+        .ok_or(tauri::Error::WindowNotFound)?;
     let store = app.state::<ShellStore>();
     let theme = native(store.theme());
     let window = WebviewWindowBuilder::from_config(app, config)?
         .data_directory(data_dir.join("webview"))
         .theme(theme)
-        .background_color(if theme == Some(tauri::Theme::Light) { LIGHT } else { DARK })
+        .background_color(if theme == Some(tauri::Theme::Light) {
+            LIGHT
+        } else {
+            DARK
+        })
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
@@ -96,7 +106,9 @@ fn present(window: &WebviewWindow) {
 fn is_own_page(url: &Url) -> bool {
     match url.scheme() {
         "tauri" => url.host_str() == Some("localhost"),
-        "http" | "https" => cfg!(windows) && url.host_str() == Some("tauri.localhost") && url.port().is_none(),
+        "http" | "https" => {
+            cfg!(windows) && url.host_str() == Some("tauri.localhost") && url.port().is_none()
+        }
         _ => false,
     }
 }
@@ -120,18 +132,30 @@ fn put(window: &WebviewWindow, place: WindowPosition) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Returns the position to save. A maximized window keeps the position that it will return to. `None` while the window
-/// is hidden, because then we move it ourselves.
-fn place(window: &tauri::Window, before: Option<WindowPosition>) -> tauri::Result<Option<WindowPosition>> {
+/// Returns the position to save. A maximized window keeps the position that it will return to.
+/// `None` while the window is hidden, because then we move it ourselves.
+fn place(
+    window: &tauri::Window,
+    before: Option<WindowPosition>,
+) -> tauri::Result<Option<WindowPosition>> {
     if !window.is_visible()? || window.is_minimized()? {
         return Ok(None);
     }
     let maximized = window.is_maximized()?;
     if let (true, Some(before)) = (maximized, before) {
-        return Ok(Some(WindowPosition { maximized, ..before }));
+        return Ok(Some(WindowPosition {
+            maximized,
+            ..before
+        }));
     }
     let (position, size) = (window.outer_position()?, window.inner_size()?);
-    let place = WindowPosition { x: position.x, y: position.y, width: size.width, height: size.height, maximized };
+    let place = WindowPosition {
+        x: position.x,
+        y: position.y,
+        width: size.width,
+        height: size.height,
+        maximized,
+    };
     Ok(Some(place).filter(WindowPosition::is_real))
 }
 
@@ -149,7 +173,9 @@ mod tests {
 
     #[test]
     fn page_navigates_only_to_our_pages() {
-        assert!(is_own_page(&"tauri://localhost/index.html".parse().unwrap()));
+        assert!(is_own_page(
+            &"tauri://localhost/index.html".parse().unwrap()
+        ));
         for elsewhere in [
             "https://example.org/",
             "http://localhost:1420/",

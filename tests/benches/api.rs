@@ -1,6 +1,6 @@
-//! The local API over the scripted provider: what HTTP adds to the engine, and fifty clients at once. The targets are 2 ms
-//! to the first byte, 50 us a token, 50 ms for 99 of 100 first bytes without a character, and 1 s with one. Run with
-//! `cargo xtask bench api`.
+//! The local API over the scripted provider: what HTTP adds to the engine, and fifty clients at
+//! once. The targets are 2 ms to the first byte, 50 us a token, 50 ms for 99 of 100 first bytes
+//! without a character, and 1 s with one. Run with `cargo xtask bench api`.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -33,7 +33,13 @@ pub(crate) async fn run() {
         ..EndpointDraft::default()
     };
     app.engine.save_endpoint(draft).await.expect("an endpoint");
-    let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: None, token: None, api: ApiSwitch::Always };
+    let options = ServeOptions {
+        host: "127.0.0.1".into(),
+        port: 0,
+        ui: None,
+        token: None,
+        api: ApiSwitch::Always,
+    };
     let server = serve(app.engine.clone(), options).await.expect("a server");
     first_byte(&app, &server).await;
     per_token(&app, &server).await;
@@ -49,8 +55,15 @@ async fn first_byte(app: &Headless, server: &RunningServer) {
         http.push(by_http(server, &given(RAW)).await.0);
     }
     let (engine, http) = (percentile(&mut engine, 50), percentile(&mut http, 50));
-    println!("first byte, median of {REQUESTS}: engine {}, HTTP {}", shown(engine), shown(http));
-    println!("  added by HTTP: {} (at most 2 ms)", shown(http.saturating_sub(engine)));
+    println!(
+        "first byte, median of {REQUESTS}: engine {}, HTTP {}",
+        shown(engine),
+        shown(http)
+    );
+    println!(
+        "  added by HTTP: {} (at most 2 ms)",
+        shown(http.saturating_sub(engine))
+    );
 }
 
 async fn per_token(app: &Headless, server: &RunningServer) {
@@ -64,22 +77,32 @@ async fn per_token(app: &Headless, server: &RunningServer) {
     }
     let (engine, http) = (percentile(&mut engine, 50), percentile(&mut http, 50));
     let added = http.saturating_sub(engine).as_secs_f64() * 1e6 / TOKENS as f64;
-    println!("{TOKENS} tokens: engine {}, HTTP {}", shown(engine), shown(http));
+    println!(
+        "{TOKENS} tokens: engine {}, HTTP {}",
+        shown(engine),
+        shown(http)
+    );
     println!("  added by HTTP: {added:.1} us a token (at most 50)");
 }
 
 async fn at_once(server: &RunningServer) {
     let own = |model: &str| json!({ "model": model, "messages": [says("user", "Good evening.")], "stream": true });
-    for (name, body) in
-        [("without a character", given(RAW)), ("given history", given("mira")), ("stored chat", own("mira"))]
-    {
+    for (name, body) in [
+        ("without a character", given(RAW)),
+        ("given history", given("mira")),
+        ("stored chat", own("mira")),
+    ] {
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
             let all = join_all((0..CLIENTS).map(|_| by_http(server, &body))).await;
             times.extend(all.into_iter().map(|(first, _)| first));
         }
         let (half, most) = (percentile(&mut times, 50), percentile(&mut times, 99));
-        println!("{CLIENTS} clients at once, {name}: first byte {} (median), {} (p99)", shown(half), shown(most));
+        println!(
+            "{CLIENTS} clients at once, {name}: first byte {} (median), {} (p99)",
+            shown(half),
+            shown(most)
+        );
     }
 }
 
@@ -88,16 +111,31 @@ fn says(role: &str, text: &str) -> Value {
 }
 
 fn given(model: &str) -> Value {
-    let messages = [says("user", "Ahoy."), says("assistant", "Ahoy."), says("user", "Good evening.")];
+    let messages = [
+        says("user", "Ahoy."),
+        says("assistant", "Ahoy."),
+        says("user", "Good evening."),
+    ];
     json!({ "model": model, "messages": messages, "stream": true })
 }
 
 /// Times to the first text and to the end, without HTTP.
 async fn by_engine(app: &Headless) -> (Duration, Duration) {
-    let grant = ApiGrant { name: String::new(), characters: None, raw_models: true, read_only: false };
+    let grant = ApiGrant {
+        name: String::new(),
+        characters: None,
+        raw_models: true,
+        read_only: false,
+    };
     let roles = [ClientRole::User, ClientRole::Assistant, ClientRole::User];
-    let messages = roles.map(|role| ClientMessage::new(role, "Good evening.")).to_vec();
-    let request = ClientRequest { model: RAW.into(), messages, ..ClientRequest::default() };
+    let messages = roles
+        .map(|role| ClientMessage::new(role, "Good evening."))
+        .to_vec();
+    let request = ClientRequest {
+        model: RAW.into(),
+        messages,
+        ..ClientRequest::default()
+    };
     let (started, mut first) = (Instant::now(), None);
     let mut reply = app.engine.api_reply(grant, request).await.expect("a reply");
     while let Some(event) = reply.next().await {
@@ -115,7 +153,10 @@ async fn by_http(server: &RunningServer, body: &Value) -> (Duration, Duration) {
     let mut socket = TcpStream::connect(server.addr).await.expect("a connection");
     let request = request(server.addr, server.token.reveal(), &body.to_string());
     let (started, mut first) = (Instant::now(), None);
-    socket.write_all(request.as_bytes()).await.expect("a request");
+    socket
+        .write_all(request.as_bytes())
+        .await
+        .expect("a request");
     let (mut text, mut piece) = (Vec::new(), [0; 65_536]);
     loop {
         let count = socket.read(&mut piece).await.expect("a response");
@@ -131,7 +172,11 @@ async fn by_http(server: &RunningServer, body: &Value) -> (Duration, Duration) {
             break;
         }
     }
-    assert!(text.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&text));
+    assert!(
+        text.starts_with(b"HTTP/1.1 200"),
+        "{}",
+        String::from_utf8_lossy(&text)
+    );
     (first.expect("a chunk"), started.elapsed())
 }
 

@@ -1,8 +1,9 @@
-//! Benchmark of building one turn's prompt with neither model nor network: a card with 1,000 lorebook entries, 100
-//! regex scripts, 10,000 memories and thousands of messages.
+//! Benchmark of building one turn's prompt with neither model nor network: a card with 1,000
+//! lorebook entries, 100 regex scripts, 10,000 memories and thousands of messages.
 //!
-//! The limit applies to the work between storing the user's message and calling the model: from the store to the final
-//! bytes. The whole call also expands the message's macros and builds the report for the X-ray.
+//! The limit applies to the work between storing the user's message and calling the model: from the
+//! store to the final bytes. The whole call also expands the message's macros and builds the report
+//! for the X-ray.
 //!
 //! Run `cargo xtask bench assembly` after `cargo xtask setup`.
 
@@ -43,8 +44,20 @@ struct Case {
 }
 
 const CASES: [Case; 3] = [
-    Case { name: "5,000 messages, 8k window, local model", messages: 5_000, context: 8_192, local: true, bar: 10.0 },
-    Case { name: "5,000 messages, 200 turns, endpoint", messages: 5_000, context: 96_000, local: false, bar: 10.0 },
+    Case {
+        name: "5,000 messages, 8k window, local model",
+        messages: 5_000,
+        context: 8_192,
+        local: true,
+        bar: 10.0,
+    },
+    Case {
+        name: "5,000 messages, 200 turns, endpoint",
+        messages: 5_000,
+        context: 96_000,
+        local: false,
+        bar: 10.0,
+    },
     Case {
         name: "10,000 messages, 200k window, endpoint",
         messages: 10_000,
@@ -55,7 +68,9 @@ const CASES: [Case; 3] = [
 ];
 
 pub(crate) async fn run() {
-    let names = ["p50", "p95", "worst", "bar", "call"].map(|name| format!("{name:>7}")).concat();
+    let names = ["p50", "p95", "worst", "bar", "call"]
+        .map(|name| format!("{name:>7}"))
+        .concat();
     println!("{:<40}{names}   of p50: collect, find, count, plan", "ms");
     for case in CASES {
         case.run().await;
@@ -67,7 +82,13 @@ impl Case {
         let dir = tempfile::tempdir().unwrap();
         let engine = self.open(dir.path()).await;
         let card = card().to_string().into_bytes();
-        let character = engine.import_bytes("world.json".into(), card).await.unwrap().imported[0].id.clone();
+        let character = engine
+            .import_bytes("world.json".into(), card)
+            .await
+            .unwrap()
+            .imported[0]
+            .id
+            .clone();
         let chat = engine.new_chat(character.clone()).await.unwrap().id;
         for index in 0..SCRIPTS {
             engine.save_regex_script(regex_script(index)).await.unwrap();
@@ -82,10 +103,19 @@ impl Case {
         }
         let engine = self.open(dir.path()).await;
         // One sent turn sets the window's anchor, as in any chat that is longer than its window.
-        let sampler = domain::sampling::SamplerOptions { max_tokens: Some(1), ..Default::default() };
+        let sampler = domain::sampling::SamplerOptions {
+            max_tokens: Some(1),
+            ..Default::default()
+        };
         let mut events = engine.subscribe();
-        let options = TurnOptions { sampler, ..TurnOptions::default() };
-        engine.send_with(chat.clone(), script::said(0), options).await.unwrap();
+        let options = TurnOptions {
+            sampler,
+            ..TurnOptions::default()
+        };
+        engine
+            .send_with(chat.clone(), script::said(0), options)
+            .await
+            .unwrap();
         ended(&mut events, &chat).await;
         self.measure(&engine, &chat, true).await;
         if self.local {
@@ -98,32 +128,47 @@ impl Case {
         let provider = || Arc::new(FakeProvider::new()) as Arc<dyn provider::Provider>;
         let options = Options {
             data_dir: dir.to_owned(),
-            model_dirs: if self.local { vec![models_dir()] } else { Vec::new() },
+            model_dirs: if self.local {
+                vec![models_dir()]
+            } else {
+                Vec::new()
+            },
             worker: self.local.then(worker),
             without_keychain: true,
             // Learning would keep the cores busy.
-            environment: [("CONTEXT_LIMIT", self.context.to_string()), ("MEMORY_LEARN", "off".to_owned())]
-                .map(|(name, value)| (format!("INGLENOOK_{name}"), value))
-                .into(),
+            environment: [
+                ("CONTEXT_LIMIT", self.context.to_string()),
+                ("MEMORY_LEARN", "off".to_owned()),
+            ]
+            .map(|(name, value)| (format!("INGLENOOK_{name}"), value))
+            .into(),
             provider: (!self.local).then(provider),
             ..Options::default()
         };
-        Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+        Engine::open(options)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Every turn sends another message. With `typed`, the user pauses before sending, so the draft is processed first;
-    /// else the encoder embeds the message during the turn.
+    /// Every turn sends another message. With `typed`, the user pauses before sending, so the draft
+    /// is processed first; else the encoder embeds the message during the turn.
     async fn measure(&self, engine: &Engine, chat: &str, typed: bool) {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;
         for round in 0..WARM_UP + ROUNDS {
             let text = format!("{} And {}?", script::said(round), word(round * 7));
             if typed {
-                engine.save_draft(chat.to_owned(), text.clone()).await.unwrap();
+                engine
+                    .save_draft(chat.to_owned(), text.clone())
+                    .await
+                    .unwrap();
                 engine.settle().await;
             }
             let started = Instant::now();
-            let report = engine.preview_prompt(chat.to_owned(), text, WhatIf::default()).await.unwrap();
+            let report = engine
+                .preview_prompt(chat.to_owned(), text, WhatIf::default())
+                .await
+                .unwrap();
             if round >= WARM_UP {
                 taken.push((started.elapsed(), report.timings));
             }
@@ -137,7 +182,11 @@ impl Case {
         let ([p50, p95, worst], of) = ([50, 95, 100].map(|part| at(part).1.total_ms), at(50).1);
         println!(
             "{:<40}{p50:>7.1}{p95:>7.1}{worst:>7.1}{:>7}{call:>7.1} {:>12.1} {:.1} {:.1} {:.1}",
-            if typed { self.name } else { "  the same, never a draft" },
+            if typed {
+                self.name
+            } else {
+                "  the same, never a draft"
+            },
             self.bar,
             of.collect_ms,
             of.activate_ms,
@@ -146,7 +195,11 @@ impl Case {
         );
         let report = last.unwrap();
         let kept = |kinds: &[&str]| {
-            report.blocks.iter().filter(|block| block.kept && kinds.contains(&block.kind.as_str())).count()
+            report
+                .blocks
+                .iter()
+                .filter(|block| block.kept && kinds.contains(&block.kind.as_str()))
+                .count()
         };
         println!(
             "{:<40} {} tokens, {} messages in the window, {} memories included",
@@ -162,12 +215,23 @@ impl Case {
 async fn fill(dir: &Path, chat: ChatId, messages: usize) {
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let message = move |index: usize| {
-        let role = if index.is_multiple_of(2) { Role::User } else { Role::Character };
+        let role = if index.is_multiple_of(2) {
+            Role::User
+        } else {
+            Role::Character
+        };
         let text = match role {
             Role::User => script::said(index / 2),
-            _ => (0..5).map(|part| script::said(index * 5 + part)).collect::<Vec<_>>().join(" "),
+            _ => (0..5)
+                .map(|part| script::said(index * 5 + part))
+                .collect::<Vec<_>>()
+                .join(" "),
         };
-        let named = if index.is_multiple_of(3) { word(index % (ENTRIES * 4)) } else { String::new() };
+        let named = if index.is_multiple_of(3) {
+            word(index % (ENTRIES * 4))
+        } else {
+            String::new()
+        };
         let created = Timestamp(NOW.0 - ((messages - index) as i64) * 60_000);
         let swipe = NewSwipe {
             id: SwipeId(uuid::Uuid::now_v7()),
@@ -177,7 +241,15 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
             model: None,
         };
         let id = MessageId(uuid::Uuid::now_v7());
-        NewMessage { id, chat, role, created, swipes: vec![swipe], selected: 0, context_block: None }
+        NewMessage {
+            id,
+            chat,
+            role,
+            created,
+            swipes: vec![swipe],
+            selected: 0,
+            context_block: None,
+        }
     };
     let append = move |store: &mut store::WriteTransaction<'_>| {
         (0..messages).try_for_each(|index| store.messages_mut().append(&message(index)).map(|_| ()))
@@ -185,21 +257,33 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
     store.write(append).await.unwrap();
 }
 
-/// Stores memories of every importance, as after years with one character. One in four matches the turns' topics.
+/// Stores memories of every importance, as after years with one character. One in four matches the
+/// turns' topics.
 async fn remember(dir: &Path, character: CharacterId) {
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let memory = move |index: usize| {
         let created = Timestamp(NOW.0 - ((MEMORIES - index) as i64) * 3_600_000);
-        let about = if index.is_multiple_of(4) { "the lamp on the quay" } else { "nothing in particular" };
+        let about = if index.is_multiple_of(4) {
+            "the lamp on the quay"
+        } else {
+            "nothing in particular"
+        };
         Memory {
             id: MemoryId(uuid::Uuid::now_v7()),
             kind: MemoryType::ALL[index % MemoryType::ALL.len()],
             scope: match index % 10 {
                 0 => MemoryScope::Profile,
                 1 | 2 => MemoryScope::Character(character),
-                _ => MemoryScope::Pair { character, persona: None },
+                _ => MemoryScope::Pair {
+                    character,
+                    persona: None,
+                },
             },
-            text: format!("The user told of {} and {}, and of {about}.", word(index * 3), word(index * 5)),
+            text: format!(
+                "The user told of {} and {}, and of {about}.",
+                word(index * 3),
+                word(index * 5)
+            ),
             importance: (index % 10 + 1) as u8,
             pinned: false,
             sources: Vec::new(),
@@ -217,11 +301,16 @@ async fn remember(dir: &Path, character: CharacterId) {
     store.write(insert).await.unwrap();
 }
 
-/// Marks everything as embedded, so that a search covers all of it. Reuses the vectors of [`READ`] texts, because
-/// embedding all would take minutes.
+/// Marks everything as embedded, so that a search covers all of it. Reuses the vectors of [`READ`]
+/// texts, because embedding all would take minutes.
 async fn read(dir: &Path) {
-    let settings = local::WorkerSettings { worker: worker(), ..local::WorkerSettings::default() };
-    let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
+    let settings = local::WorkerSettings {
+        worker: worker(),
+        ..local::WorkerSettings::default()
+    };
+    let encoder = Encoder::run_by(&settings, &[models_dir()])
+        .unwrap()
+        .unwrap();
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let mut known = Vec::new();
     for round in 0..READ {
@@ -233,11 +322,17 @@ async fn read(dir: &Path) {
     let keep = move |store: &mut store::WriteTransaction<'_>| {
         let mut of = known.iter().cycle();
         for unread in store.vectors().queued(u32::MAX)? {
-            store.vectors_mut().keep(&unread, &model, of.by_ref().take(1).cloned().collect::<Vec<_>>().as_slice())?;
+            store.vectors_mut().keep(
+                &unread,
+                &model,
+                of.by_ref().take(1).cloned().collect::<Vec<_>>().as_slice(),
+            )?;
         }
         for unread in store.item_embeddings().queued(u32::MAX)? {
             let part = of.next().map(|known| (known.vector.clone(), known.scale));
-            store.item_embeddings_mut().keep(&unread, &model, part.as_slice())?;
+            store
+                .item_embeddings_mut()
+                .keep(&unread, &model, part.as_slice())?;
         }
         Ok(())
     };
@@ -246,13 +341,22 @@ async fn read(dir: &Path) {
 
 fn passage(read: &Embedding) -> NewVector {
     let (vector, scale) = recall::similarity::bytes(&read.mean);
-    let pieces = read.tokens.iter().map(|piece| u16::try_from(*piece).unwrap()).collect();
-    NewVector { vector, scale, token_ids: pieces, token_vectors: read.vectors.clone() }
+    let pieces = read
+        .tokens
+        .iter()
+        .map(|piece| u16::try_from(*piece).unwrap())
+        .collect();
+    NewVector {
+        vector,
+        scale,
+        token_ids: pieces,
+        token_vectors: read.vectors.clone(),
+    }
 }
 
 const SYLLABLES: [&str; 20] = [
-    "ka", "lor", "mi", "ven", "tha", "rus", "el", "dor", "an", "gri", "sol", "pe", "wyn", "qua", "bel", "zor", "hu",
-    "sae", "tir", "nok",
+    "ka", "lor", "mi", "ven", "tha", "rus", "el", "dor", "an", "gri", "sol", "pe", "wyn", "qua",
+    "bel", "zor", "hu", "sae", "tir", "nok",
 ];
 
 /// Returns a distinct word for each number.
@@ -277,7 +381,8 @@ fn card() -> Value {
         })
         .collect();
     let mut card = script::card();
-    card["data"]["character_book"] = json!({ "name": "World", "extensions": {}, "entries": entries });
+    card["data"]["character_book"] =
+        json!({ "name": "World", "extensions": {}, "entries": entries });
     card
 }
 
@@ -294,5 +399,11 @@ fn regex_script(index: usize) -> RegexScriptRow {
     let name = format!("script {index}");
     let json = json!({ "scriptName": name, "findRegex": find, "replaceString": "$1", "placement": [1, 2],
         "promptOnly": true });
-    RegexScriptRow { id: String::new(), name, json: json.to_string(), enabled: true, problem: None }
+    RegexScriptRow {
+        id: String::new(),
+        name,
+        json: json.to_string(),
+        enabled: true,
+        problem: None,
+    }
 }

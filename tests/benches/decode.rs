@@ -1,20 +1,25 @@
-//! Compares prompt processing and decode of the worker with llama.cpp's own server: same model and threads, alternating
-//! runs, first idle and then next to one busy process. Both are timed at their event streams, so the figures include
-//! pipes and HTTP. The server uses its own defaults for batch size and polling.
+//! Compares prompt processing and decode of the worker with llama.cpp's own server: same model and
+//! threads, alternating runs, first idle and then next to one busy process. Both are timed at their
+//! event streams, so the figures include pipes and HTTP. The server uses its own defaults for batch
+//! size and polling.
 //!
-//! Run `cargo xtask bench decode` on an idle machine. `-- --pairs 5` changes the number of pairs of each load.
-//! `-- --sweep` times only the worker, with several spin counts and zero to two busy processes.
+//! Run `cargo xtask bench decode` on an idle machine. `-- --pairs 5` changes the number of pairs of
+//! each load. `-- --sweep` times only the worker, with several spin counts and zero to two busy
+//! processes.
 
 use std::path::Path;
 
 use provider::Provider;
-use tests::speed::{PythonServer, THREADS, TimedReply, busy_process, median, prompt, reply, worker, worker_settings};
+use tests::speed::{
+    PythonServer, THREADS, TimedReply, busy_process, median, prompt, reply, worker, worker_settings,
+};
 use tokio::process::Child;
 
 const PAIRS: usize = 10;
 const GENERATE: u32 = 128;
 const CONTEXT: u32 = 1_024;
-/// Values of `GOMP_SPINCOUNT` in the sweep. 0 sleeps at every barrier, like `OMP_WAIT_POLICY=passive`.
+/// Values of `GOMP_SPINCOUNT` in the sweep. 0 sleeps at every barrier, like
+/// `OMP_WAIT_POLICY=passive`.
 const SPINS: [u32; 6] = [0, 100, 200, 400, 1_000, 3_000];
 const SWEEP_ROUNDS: usize = 3;
 
@@ -30,7 +35,10 @@ pub(crate) async fn run() {
 /// Compares the worker as shipped with llama.cpp's server.
 async fn compare(model: &Path) {
     let (host, ours) = worker(worker_settings(), model, CONTEXT).await;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../src-tauri/crates/provider/tests/openai-server/serve.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../src-tauri/crates/provider/tests/openai-server/serve.py"
+    );
     let mut server = PythonServer::start(script, &[model.as_os_str()]);
     let theirs = server.client().await;
     // The first round loads the models.
@@ -50,7 +58,10 @@ async fn compare(model: &Path) {
                 (measure(ours.as_ref(), round_of_load).await, first)
             };
             let [a, b] = [pair.0, pair.1].map(|side| side.decode_speed());
-            println!("pair {round:>2}: decode {a:>6.1} against {b:>6.1} = {:.2}", a / b);
+            println!(
+                "pair {round:>2}: decode {a:>6.1} against {b:>6.1} = {:.2}",
+                a / b
+            );
             pairs.push(pair);
         }
         summary(&pairs);
@@ -62,9 +73,14 @@ async fn compare(model: &Path) {
 type Figure = fn(&TimedReply) -> f64;
 
 fn summary(pairs: &[(TimedReply, TimedReply)]) {
-    println!("{:>24} {:>12} {:>12} {:>16}", "medians", "worker", "llama.cpp", "ratio of pairs");
-    let figures: [(&str, Figure); 2] =
-        [("prompt, tokens/s", TimedReply::prompt_speed), ("decode, tokens/s", TimedReply::decode_speed)];
+    println!(
+        "{:>24} {:>12} {:>12} {:>16}",
+        "medians", "worker", "llama.cpp", "ratio of pairs"
+    );
+    let figures: [(&str, Figure); 2] = [
+        ("prompt, tokens/s", TimedReply::prompt_speed),
+        ("decode, tokens/s", TimedReply::decode_speed),
+    ];
     for (name, figure) in figures {
         let ours = median(pairs.iter().map(|pair| figure(&pair.0)));
         let theirs = median(pairs.iter().map(|pair| figure(&pair.1)));
@@ -73,13 +89,24 @@ fn summary(pairs: &[(TimedReply, TimedReply)]) {
     }
 }
 
-/// Prints the median decode speed of the worker for each spin count, with 0 to 2 busy processes. One thread, which never
-/// waits at a barrier, is the reference.
+/// Prints the median decode speed of the worker for each spin count, with 0 to 2 busy processes.
+/// One thread, which never waits at a barrier, is the reference.
 async fn sweep(model: &Path) {
-    println!("decode, tokens/s{:>18} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
+    println!(
+        "decode, tokens/s{:>18} {:>8} {:>8} {:>8}",
+        "", "idle", "1 busy", "2 busy"
+    );
     let single = (1, worker_settings().spin);
-    for (threads, spin) in SPINS.map(|spin| (THREADS, spin)).into_iter().chain([single]) {
-        let settings = local::WorkerSettings { threads, spin, ..worker_settings() };
+    for (threads, spin) in SPINS
+        .map(|spin| (THREADS, spin))
+        .into_iter()
+        .chain([single])
+    {
+        let settings = local::WorkerSettings {
+            threads,
+            spin,
+            ..worker_settings()
+        };
         let (host, ours) = worker(settings, model, CONTEXT).await;
         measure(ours.as_ref(), 0).await;
         let mut speeds = Vec::new();
@@ -91,8 +118,13 @@ async fn sweep(model: &Path) {
             }
             speeds.push(median(rounds.into_iter()));
         }
-        let [idle, one, two] = speeds[..] else { unreachable!("three loads are measured") };
-        println!("{threads} threads, spin {spin:>5}{:>12} {idle:>8.1} {one:>8.1} {two:>8.1}", "");
+        let [idle, one, two] = speeds[..] else {
+            unreachable!("three loads are measured")
+        };
+        println!(
+            "{threads} threads, spin {spin:>5}{:>12} {idle:>8.1} {one:>8.1} {two:>8.1}",
+            ""
+        );
         host.shutdown().await;
     }
 }

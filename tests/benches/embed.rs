@@ -1,9 +1,10 @@
-//! Speed of the embedding model in the worker, compared with the same model in int8 on ONNX Runtime: the same tokens
-//! and two threads each, alternating runs. ONNX Runtime gets the tokens, so only the worker's figures include splitting
-//! texts into tokens and the pipe. Both sides are also compared by processor time, which other programs disturb less.
+//! Speed of the embedding model in the worker, compared with the same model in int8 on ONNX
+//! Runtime: the same tokens and two threads each, alternating runs. ONNX Runtime gets the tokens,
+//! so only the worker's figures include splitting texts into tokens and the pipe. Both sides are
+//! also compared by processor time, which other programs disturb less.
 //!
-//! Run `cargo xtask bench embed` on an idle machine. `INGLENOOK_WORKER` names another worker, such as the one that
-//! `cargo xtask bundle` builds, which uses every instruction set of the processor.
+//! Run `cargo xtask bench embed` on an idle machine. `INGLENOOK_WORKER` names another worker, such
+//! as the one that `cargo xtask bundle` builds, which uses every instruction set of the processor.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -39,17 +40,24 @@ type Speed = [f64; 2];
 pub(crate) async fn run() {
     let model = tests::headless::models_dir().join("all-MiniLM-L6-v2.Q8_0.gguf");
     let settings = worker_settings();
-    let worker = std::env::var_os("INGLENOOK_WORKER").map_or(settings.worker.clone(), PathBuf::from);
+    let worker =
+        std::env::var_os("INGLENOOK_WORKER").map_or(settings.worker.clone(), PathBuf::from);
     let host = LocalHost::new(WorkerSettings { worker, ..settings }).unwrap();
     let mut onnx = Onnx::start();
     for size in SIZES {
         let texts = texts(size);
         let (_, embedded) = ours(&host, &model, &texts).await;
-        let tokens: Vec<&[i32]> = embedded.iter().map(|embedding| &embedding.tokens[..]).collect();
+        let tokens: Vec<&[i32]> = embedded
+            .iter()
+            .map(|embedding| &embedding.tokens[..])
+            .collect();
         let count = tokens.iter().map(|tokens| tokens.len()).sum::<usize>();
         // The first run loads the model and finds the size of the batches.
         let (_, answer) = onnx.run(&tokens).await;
-        let alike = embedded.iter().zip(&answer.means).map(|(a, b)| cosine(&a.mean, b));
+        let alike = embedded
+            .iter()
+            .zip(&answer.means)
+            .map(|(a, b)| cosine(&a.mean, b));
         println!(
             "{TEXTS} texts of {} tokens; ONNX Runtime in batches of {}; median cosine of the vectors {:.3}",
             count / TEXTS,
@@ -73,8 +81,14 @@ pub(crate) async fn run() {
 }
 
 fn summary(pairs: &[(Speed, Speed)]) {
-    println!("{:>28} {:>10} {:>14} {:>16}", "medians", "worker", "ONNX Runtime", "ratio of pairs");
-    for (figure, name) in ["tokens/s", "tokens/s of processor time"].into_iter().enumerate() {
+    println!(
+        "{:>28} {:>10} {:>14} {:>16}",
+        "medians", "worker", "ONNX Runtime", "ratio of pairs"
+    );
+    for (figure, name) in ["tokens/s", "tokens/s of processor time"]
+        .into_iter()
+        .enumerate()
+    {
         let ours = median(pairs.iter().map(|pair| pair.0[figure]));
         let theirs = median(pairs.iter().map(|pair| pair.1[figure]));
         let ratio = median(pairs.iter().map(|pair| pair.0[figure] / pair.1[figure]));
@@ -92,8 +106,14 @@ async fn ours(host: &LocalHost, model: &Path, texts: &[String]) -> (Speed, Vec<E
     for text in texts {
         embedded.push(host.embed(model, text).await.unwrap());
     }
-    let (wall, processor) = (started.elapsed().as_secs_f64(), processor_time(process) - before);
-    let tokens = embedded.iter().map(|embedding| embedding.tokens.len()).sum::<usize>() as f64;
+    let (wall, processor) = (
+        started.elapsed().as_secs_f64(),
+        processor_time(process) - before,
+    );
+    let tokens = embedded
+        .iter()
+        .map(|embedding| embedding.tokens.len())
+        .sum::<usize>() as f64;
     ([tokens / wall, tokens / processor], embedded)
 }
 
@@ -106,9 +126,14 @@ struct Onnx {
 
 impl Onnx {
     fn start() -> Self {
-        let model = std::env::home_dir().unwrap().join(".cache/inglenook/bench/all-MiniLM-L6-v2.int8.onnx");
+        let model = std::env::home_dir()
+            .unwrap()
+            .join(".cache/inglenook/bench/all-MiniLM-L6-v2.int8.onnx");
         let mut process = Command::new(python("INGLENOOK_ONNX", "onnx-venv"))
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/embed_onnx.py"))
+            .arg(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/benches/embed_onnx.py"
+            ))
             .arg(model)
             .arg(THREADS.to_string())
             .stdin(Stdio::piped())
@@ -118,16 +143,27 @@ impl Onnx {
             .unwrap();
         let requests = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap()).lines();
-        Self { _process: process, requests, answers }
+        Self {
+            _process: process,
+            requests,
+            answers,
+        }
     }
 
     async fn run(&mut self, texts: &[&[i32]]) -> (Speed, Answer) {
         let request = format!("{}\n", serde_json::json!({ "texts": texts }));
         self.requests.write_all(request.as_bytes()).await.unwrap();
         loop {
-            let line = self.answers.next_line().await.unwrap().expect("the script runs; see its error above");
+            let line = self
+                .answers
+                .next_line()
+                .await
+                .unwrap()
+                .expect("the script runs; see its error above");
             // The first line says that the model is loaded.
-            let Ok(answer) = serde_json::from_str::<Answer>(&line) else { continue };
+            let Ok(answer) = serde_json::from_str::<Answer>(&line) else {
+                continue;
+            };
             let tokens = texts.iter().map(|tokens| tokens.len()).sum::<usize>() as f64;
             return ([tokens / answer.wall, tokens / answer.processor], answer);
         }
@@ -136,11 +172,20 @@ impl Onnx {
 
 /// Returns texts of about `size` bytes from a generated world.
 fn texts(size: usize) -> Vec<String> {
-    let plan = StoryPlan::new(StorySize { messages: 2_000, ..StorySize::of(1_000) }, 1);
-    let said = plan
-        .steps
-        .into_iter()
-        .filter_map(|timed| if let Step::Say(said) = timed.step { Some(said.text) } else { None });
+    let plan = StoryPlan::new(
+        StorySize {
+            messages: 2_000,
+            ..StorySize::of(1_000)
+        },
+        1,
+    );
+    let said = plan.steps.into_iter().filter_map(|timed| {
+        if let Step::Say(said) = timed.step {
+            Some(said.text)
+        } else {
+            None
+        }
+    });
     let (mut texts, mut text) = (Vec::new(), String::new());
     for said in said {
         for word in said.split_whitespace() {

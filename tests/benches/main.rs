@@ -1,7 +1,11 @@
-//! The benchmarks that run the engine, in one program: each program that links the engine costs a newcomer's build half a
-//! minute. `cargo xtask bench NAME` runs one.
+//! The benchmarks that run the engine, in one program: each program that links the engine costs a
+//! newcomer's build half a minute. `cargo xtask bench NAME` runs one.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "measurements that print their figures")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "measurements that print their figures"
+)]
 
 mod api;
 mod assembly;

@@ -1,4 +1,5 @@
-//! Benchmark of memory: the speed of the encoder, and the delay of a reply while many messages are not embedded yet.
+//! Benchmark of memory: the speed of the encoder, and the delay of a reply while many messages are
+//! not embedded yet.
 //!
 //! Run `cargo xtask bench memory` on an idle machine.
 
@@ -25,9 +26,24 @@ pub(crate) async fn run() {
 
 /// Returns the messages of a generated world, in order.
 fn said() -> Vec<String> {
-    let plan = StoryPlan::new(StorySize { messages: 2 * READ, ..StorySize::of(1_000) }, 1);
-    let text = |step| if let Step::Say(said) = step { Some(said.text.replace('\n', " ")) } else { None };
-    plan.steps.into_iter().filter_map(|timed| text(timed.step)).collect()
+    let plan = StoryPlan::new(
+        StorySize {
+            messages: 2 * READ,
+            ..StorySize::of(1_000)
+        },
+        1,
+    );
+    let text = |step| {
+        if let Step::Say(said) = step {
+            Some(said.text.replace('\n', " "))
+        } else {
+            None
+        }
+    };
+    plan.steps
+        .into_iter()
+        .filter_map(|timed| text(timed.step))
+        .collect()
 }
 
 async fn open(dir: &Path) -> Engine {
@@ -38,17 +54,27 @@ async fn open(dir: &Path) -> Engine {
         without_keychain: true,
         ..Options::default()
     };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    Engine::open(options)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Imports `said` as a chat of the first character.
 async fn tell(engine: &Engine, said: &[String]) {
     let mut talk = String::new();
     for (at, text) in said.iter().enumerate() {
-        writeln!(talk, "{}: {text}", if at.is_multiple_of(2) { "You" } else { "Mira" }).unwrap();
+        writeln!(
+            talk,
+            "{}: {text}",
+            if at.is_multiple_of(2) { "You" } else { "Mira" }
+        )
+        .unwrap();
     }
     let character = engine.list_characters().await.unwrap().remove(0).id;
-    let report = engine.import_chat_with(character, "talk.txt".into(), talk.into_bytes()).await.unwrap();
+    let report = engine
+        .import_chat_with(character, "talk.txt".into(), talk.into_bytes())
+        .await
+        .unwrap();
     assert!(report.refused.is_empty(), "{report:?}");
 }
 
@@ -96,12 +122,17 @@ async fn first_words(said: &[String]) {
     engine.shutdown().await;
     let [free, busy] = [free, busy].map(median);
     let later = (busy.as_secs_f64() / free.as_secs_f64() - 1.0) * 100.0;
-    println!("first word with nothing to read: {free:.0?}; with {QUEUED} unread: {busy:.0?} ({later:+.0} %, aim: 10)");
+    println!(
+        "first word with nothing to read: {free:.0?}; with {QUEUED} unread: {busy:.0?} ({later:+.0} %, aim: 10)"
+    );
 }
 
 async fn first_word(engine: &Engine, chat: &str, round: usize) -> Duration {
     let mut events = engine.subscribe();
-    let words = format!("Round {round}. {}And what do you make of it?", "The lamp burns low tonight. ".repeat(12));
+    let words = format!(
+        "Round {round}. {}And what do you make of it?",
+        "The lamp burns low tonight. ".repeat(12)
+    );
     let started = Instant::now();
     engine.send_message(chat.to_owned(), words).await.unwrap();
     first_token(&mut events, chat).await;

@@ -1,6 +1,6 @@
-//! Full-text search over a hundred thousand messages, thousands of memories and lorebook entries and hundreds of cards,
-//! through the engine; the target is 50 ms for 95 of 100 searches. Run with `cargo xtask bench search`, and with
-//! `cargo xtask bench search --messages 2000` for a trial.
+//! Full-text search over a hundred thousand messages, thousands of memories and lorebook entries
+//! and hundreds of cards, through the engine; the target is 50 ms for 95 of 100 searches. Run with
+//! `cargo xtask bench search`, and with `cargo xtask bench search --messages 2000` for a trial.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,8 @@ const A_MEMORY: usize = 20;
 const AN_ENTRY: usize = 20;
 const A_CARD: usize = 200;
 const NOW: Timestamp = Timestamp(1_795_000_000_000);
-/// Words in every message, rare words, phrases, one letter of a script without spaces, filters, and nothing.
+/// Words in every message, rare words, phrases, one letter of a script without spaces, filters, and
+/// nothing.
 const SEARCHES: [&str; 12] = [
     "the",
     "lamp",
@@ -38,21 +39,40 @@ const SEARCHES: [&str; 12] = [
 
 pub(crate) async fn run() {
     let dir = tempfile::tempdir().expect("a folder");
-    let options = || Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
+    let options = || Options {
+        data_dir: dir.path().to_owned(),
+        without_keychain: true,
+        ..Options::default()
+    };
     let engine = Engine::open(options()).await.expect("the engine opens");
     let chat = engine.list_chats().await.expect("chats")[0].clone();
     engine.shutdown().await;
     drop(engine);
     let (started, count) = (Instant::now(), messages());
-    fill(dir.path(), chat.id.parse().expect("an id"), chat.character.parse().expect("an id"), count).await;
-    println!("{count} messages and {} other items stored and indexed in {:.1} s", items(count), secs(started));
+    fill(
+        dir.path(),
+        chat.id.parse().expect("an id"),
+        chat.character.parse().expect("an id"),
+        count,
+    )
+    .await;
+    println!(
+        "{count} messages and {} other items stored and indexed in {:.1} s",
+        items(count),
+        secs(started)
+    );
     let engine = Engine::open(options()).await.expect("the engine opens");
     let mut all = Vec::new();
     for scope in [None, Some(chat.id.clone())] {
         for text in SEARCHES {
             let search = || engine.search(text.to_owned(), scope.clone(), false);
             let found = search().await.expect("hits");
-            let hits = found.messages.hits.len() + found.groups.iter().map(|group| group.items.len()).sum::<usize>();
+            let hits = found.messages.hits.len()
+                + found
+                    .groups
+                    .iter()
+                    .map(|group| group.items.len())
+                    .sum::<usize>();
             let mut times = Vec::new();
             for _ in 0..20 {
                 let started = Instant::now();
@@ -69,7 +89,12 @@ pub(crate) async fn run() {
         let mut hits = 0;
         for _ in 0..20 {
             let started = Instant::now();
-            hits = engine.find_in_chat(chat.id.clone(), text.to_owned()).await.expect("hits").messages.len();
+            hits = engine
+                .find_in_chat(chat.id.clone(), text.to_owned())
+                .await
+                .expect("hits")
+                .messages
+                .len();
             times.push(started.elapsed());
         }
         all.extend(report(text, hits, times));
@@ -81,7 +106,9 @@ pub(crate) async fn run() {
 /// The number after `--messages`.
 fn messages() -> usize {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--messages");
-    arguments.nth(1).map_or(MESSAGES, |count| count.parse().expect("--messages needs a number"))
+    arguments.nth(1).map_or(MESSAGES, |count| {
+        count.parse().expect("--messages needs a number")
+    })
 }
 
 fn items(messages: usize) -> usize {
@@ -90,13 +117,21 @@ fn items(messages: usize) -> usize {
 
 fn report(text: &str, hits: usize, mut times: Vec<Duration>) -> Vec<Duration> {
     times.sort();
-    println!("{text:<24} {hits:>4} hits, median {:>6.1} ms, slowest {:>6.1} ms", ms(times[10]), ms(times[19]));
+    println!(
+        "{text:<24} {hits:>4} hits, median {:>6.1} ms, slowest {:>6.1} ms",
+        ms(times[10]),
+        ms(times[19])
+    );
     times
 }
 
 fn summary(what: &str, mut all: Vec<Duration>) {
     all.sort();
-    println!("{what}: median {:.1} ms, p95 {:.1} ms", ms(all[all.len() / 2]), ms(all[all.len() * 95 / 100]));
+    println!(
+        "{what}: median {:.1} ms, p95 {:.1} ms",
+        ms(all[all.len() / 2]),
+        ms(all[all.len() * 95 / 100])
+    );
 }
 
 fn ms(time: Duration) -> f64 {
@@ -108,31 +143,72 @@ fn secs(since: Instant) -> f64 {
 }
 
 async fn fill(dir: &std::path::Path, chat: ChatId, character: CharacterId, count: usize) {
-    let store = Store::open(dir, store::Options { now: NOW }).expect("the store opens").store;
+    let store = Store::open(dir, store::Options { now: NOW })
+        .expect("the store opens")
+        .store;
     let append = move |store: &mut WriteTransaction<'_>| {
-        (0..count).try_for_each(|index| store.messages_mut().append(&message(chat, index, count)).map(|_| ()))
+        (0..count).try_for_each(|index| {
+            store
+                .messages_mut()
+                .append(&message(chat, index, count))
+                .map(|_| ())
+        })
     };
     store.write(append).await.expect("messages are stored");
-    store.write(move |store| add_items(store, character, count)).await.expect("items are stored");
+    store
+        .write(move |store| add_items(store, character, count))
+        .await
+        .expect("items are stored");
 }
 
 fn message(chat: ChatId, index: usize, count: usize) -> NewMessage {
-    let role = if index.is_multiple_of(2) { Role::User } else { Role::Character };
+    let role = if index.is_multiple_of(2) {
+        Role::User
+    } else {
+        Role::Character
+    };
     let parts = if role == Role::User { 1 } else { 4 };
-    let text = (0..parts).map(|part| script::said(index * 5 + part)).collect::<Vec<_>>().join(" ");
-    let rare = if index.is_multiple_of(500) { " 桜の木の下で" } else { "" };
+    let text = (0..parts)
+        .map(|part| script::said(index * 5 + part))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let rare = if index.is_multiple_of(500) {
+        " 桜の木の下で"
+    } else {
+        ""
+    };
     let created = Timestamp(NOW.0 - ((count - index) as i64) * 60_000);
-    let swipe =
-        NewSwipe { id: SwipeId(Uuid::now_v7()), text: text + rare, state: SwipeState::Finished, created, model: None };
+    let swipe = NewSwipe {
+        id: SwipeId(Uuid::now_v7()),
+        text: text + rare,
+        state: SwipeState::Finished,
+        created,
+        model: None,
+    };
     let id = MessageId(Uuid::now_v7());
-    NewMessage { id, chat, role, created, swipes: vec![swipe], selected: 0, context_block: None }
+    NewMessage {
+        id,
+        chat,
+        role,
+        created,
+        swipes: vec![swipe],
+        selected: 0,
+        context_block: None,
+    }
 }
 
 /// Memories, one large lorebook, and cards.
-fn add_items(store: &mut WriteTransaction<'_>, character: CharacterId, count: usize) -> Result<(), StoreError> {
-    (0..count / A_MEMORY).try_for_each(|index| store.memories_mut().insert(&memory(character, index)))?;
+fn add_items(
+    store: &mut WriteTransaction<'_>,
+    character: CharacterId,
+    count: usize,
+) -> Result<(), StoreError> {
+    (0..count / A_MEMORY)
+        .try_for_each(|index| store.memories_mut().insert(&memory(character, index)))?;
     let entry = |uid: usize| json!({ "uid": uid, "key": [format!("key{uid}")], "content": script::said(uid) });
-    let entries: serde_json::Map<_, _> = (0..count / AN_ENTRY).map(|uid| (uid.to_string(), entry(uid))).collect();
+    let entries: serde_json::Map<_, _> = (0..count / AN_ENTRY)
+        .map(|uid| (uid.to_string(), entry(uid)))
+        .collect();
     store.lorebooks_mut().insert(&Lorebook {
         id: LorebookId(Uuid::now_v7()),
         name: "World".into(),
@@ -165,7 +241,10 @@ fn memory(character: CharacterId, index: usize) -> Memory {
 
 fn card(index: usize) -> Character {
     let name = format!("Keeper {index}");
-    let description = (0..40).map(|part| script::said(index * 40 + part)).collect::<Vec<_>>().join(" ");
+    let description = (0..40)
+        .map(|part| script::said(index * 40 + part))
+        .collect::<Vec<_>>()
+        .join(" ");
     let data = json!({ "name": name, "description": description });
     let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": data });
     Character {

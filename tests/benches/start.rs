@@ -1,8 +1,9 @@
-//! Time from the start of the worker to the first token of a model of 1 GB, compared with llama.cpp's own server. The
-//! weights are random and made once, in the cache. Both sides find the file in the page cache.
+//! Time from the start of the worker to the first token of a model of 1 GB, compared with
+//! llama.cpp's own server. The weights are random and made once, in the cache. Both sides find the
+//! file in the page cache.
 //!
-//! Run `cargo xtask bench start`. The time of the worker includes the start of its process; that of the server begins
-//! after Python has loaded it. Neither warms up.
+//! Run `cargo xtask bench start`. The time of the worker includes the start of its process; that of
+//! the server begins after Python has loaded it. Neither warms up.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,7 +26,10 @@ pub(crate) async fn run() {
         };
         // The first round fills the page cache.
         if round > 0 {
-            println!("pair {round}: {ours:.2} s against {theirs:.2} s = {:.2}", ours / theirs);
+            println!(
+                "pair {round}: {ours:.2} s against {theirs:.2} s = {:.2}",
+                ours / theirs
+            );
             pairs.push((ours, theirs));
         }
     }

@@ -1,4 +1,5 @@
-//! Model files for benches, made from the header of a real model: tokenizer and chat template stay, weights do not.
+//! Model files for benches, made from the header of a real model: tokenizer and chat template stay,
+//! weights do not.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -26,7 +27,8 @@ struct Tensor {
     offset: usize,
 }
 
-/// Writes a Llama model of 1.0 GB with random weights in Q8_0, with the tokenizer of the model at `from`.
+/// Writes a Llama model of 1.0 GB with random weights in Q8_0, with the tokenizer of the model at
+/// `from`.
 ///
 /// # Panics
 /// The file is no Llama model, or the disk is full.
@@ -40,8 +42,12 @@ pub fn write_large(from: &Path, to: &Path) {
 
     let file = std::fs::read(from).expect("the model is read");
     let header = Header::of(&file);
-    let vocabulary =
-        header.tensors.iter().find(|tensor| tensor.name == "token_embd.weight").expect("tokens").dimensions[1];
+    let vocabulary = header
+        .tensors
+        .iter()
+        .find(|tensor| tensor.name == "token_embd.weight")
+        .expect("tokens")
+        .dimensions[1];
     let mut keys = header.keys.to_vec();
     for (key, value) in [
         ("llama.embedding_length", WIDTH as u32),
@@ -53,12 +59,19 @@ pub fn write_large(from: &Path, to: &Path) {
         set(&mut keys, key, value);
     }
     let mut shapes = vec![
-        ("token_embd.weight".to_owned(), vec![WIDTH, vocabulary], Q8_0),
+        (
+            "token_embd.weight".to_owned(),
+            vec![WIDTH, vocabulary],
+            Q8_0,
+        ),
         ("output_norm.weight".to_owned(), vec![WIDTH], F32),
     ];
     for layer in 0..LAYERS {
         let named = |name: &str| format!("blk.{layer}.{name}.weight");
-        shapes.extend([(named("attn_norm"), vec![WIDTH], F32), (named("ffn_norm"), vec![WIDTH], F32)]);
+        shapes.extend([
+            (named("attn_norm"), vec![WIDTH], F32),
+            (named("ffn_norm"), vec![WIDTH], F32),
+        ]);
         for (name, inner, outer) in [
             ("attn_q", WIDTH, WIDTH),
             ("attn_k", WIDTH, KV_WIDTH),
@@ -75,7 +88,12 @@ pub fn write_large(from: &Path, to: &Path) {
     let tensors: Vec<Tensor> = shapes
         .into_iter()
         .map(|(name, dimensions, kind)| {
-            let tensor = Tensor { name, dimensions, kind, offset };
+            let tensor = Tensor {
+                name,
+                dimensions,
+                kind,
+                offset,
+            };
             offset += tensor.bytes().next_multiple_of(ALIGNMENT);
             tensor
         })
@@ -97,7 +115,11 @@ impl Tensor {
     }
 
     fn bytes(&self) -> usize {
-        if self.kind == F32 { self.values() * 4 } else { self.values() / 32 * 34 }
+        if self.kind == F32 {
+            self.values() * 4
+        } else {
+            self.values() / 32 * 34
+        }
     }
 
     /// Ones for a norm; else random blocks of Q8_0 with a deviation of 0.02.
@@ -134,7 +156,11 @@ impl<'f> Header<'f> {
         }
         let keys = &file[start..at];
         let tensors = (0..count).map(|_| tensor(file, &mut at)).collect();
-        Self { pairs, keys, tensors }
+        Self {
+            pairs,
+            keys,
+            tensors,
+        }
     }
 }
 
@@ -144,7 +170,12 @@ fn tensor(file: &[u8], at: &mut usize) -> Tensor {
     let name = String::from_utf8_lossy(&file[start..*at]).into_owned();
     let dimensions = (0..word(file, at)).map(|_| number(file, at)).collect();
     let kind = word(file, at);
-    Tensor { name, dimensions, kind, offset: number(file, at) as usize }
+    Tensor {
+        name,
+        dimensions,
+        kind,
+        offset: number(file, at) as usize,
+    }
 }
 
 fn word(file: &[u8], at: &mut usize) -> u32 {
@@ -179,7 +210,9 @@ fn skip_value(file: &[u8], at: &mut usize, kind: u32) {
 /// Sets the whole number `key`.
 fn set(keys: &mut [u8], key: &str, value: u32) {
     let wanted = [key.as_bytes(), &TYPE_U32.to_le_bytes()].concat();
-    let found = keys.windows(wanted.len()).position(|window| window == wanted);
+    let found = keys
+        .windows(wanted.len())
+        .position(|window| window == wanted);
     let at = found.unwrap_or_else(|| panic!("the model has a {key}")) + wanted.len();
     keys[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
@@ -193,7 +226,12 @@ fn write_header(out: &mut impl Write, pairs: u64, keys: &[u8], tensors: &[Tensor
         head.extend((tensor.name.len() as u64).to_le_bytes());
         head.extend_from_slice(tensor.name.as_bytes());
         head.extend((tensor.dimensions.len() as u32).to_le_bytes());
-        head.extend(tensor.dimensions.iter().flat_map(|length| length.to_le_bytes()));
+        head.extend(
+            tensor
+                .dimensions
+                .iter()
+                .flat_map(|length| length.to_le_bytes()),
+        );
         head.extend(tensor.kind.to_le_bytes());
         head.extend((tensor.offset as u64).to_le_bytes());
     }

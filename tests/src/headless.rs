@@ -33,15 +33,26 @@ impl Headless {
 
     /// Starts the app for the first time, with the model from the settings.
     pub async fn without_provider() -> Self {
-        let (dir, model) = (tempfile::tempdir().expect("a temporary folder"), FakeProvider::new());
+        let (dir, model) = (
+            tempfile::tempdir().expect("a temporary folder"),
+            FakeProvider::new(),
+        );
         let options = Options {
             data_dir: dir.path().to_owned(),
             without_keychain: true,
             clock: Clock::stopped(NOW),
             ..Options::default()
         };
-        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
-        Self { engine, model, dir, tools: ToolSources::default(), environment: BTreeMap::new() }
+        let engine = Engine::open(options)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
+        Self {
+            engine,
+            model,
+            dir,
+            tools: ToolSources::default(),
+            environment: BTreeMap::new(),
+        }
     }
 
     /// Starts the app for the first time, with this model hub.
@@ -53,10 +64,19 @@ impl Headless {
     pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let model = FakeProvider::new();
-        let environment = variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let environment = variables
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect();
         let tools = ToolSources::default();
         let engine = open(&dir, (&model, &tools), &environment).await;
-        Self { engine, model, dir, tools, environment }
+        Self {
+            engine,
+            model,
+            dir,
+            tools,
+            environment,
+        }
     }
 
     /// Ends the engine as on closing the window, and starts another one in the same folder.
@@ -66,36 +86,65 @@ impl Headless {
 
     /// Like [`Self::restart`], but runs `meanwhile` on the folder between the two engines.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&Path)) -> Self {
-        let Self { engine, model, dir, tools, environment } = self;
+        let Self {
+            engine,
+            model,
+            dir,
+            tools,
+            environment,
+        } = self;
         engine.shutdown().await;
         drop(engine);
         meanwhile(dir.path());
         let engine = open(&dir, (&model, &tools), &environment).await;
-        Self { engine, model, dir, tools, environment }
+        Self {
+            engine,
+            model,
+            dir,
+            tools,
+            environment,
+        }
     }
 
     /// Returns the chat that the first start opens.
     pub async fn first_chat(&self) -> Chat {
         let startup = self.engine.startup().await.expect("a startup");
-        self.engine.open_chat(startup.chat.expect("a first chat")).await.expect("the first chat opens")
+        self.engine
+            .open_chat(startup.chat.expect("a first chat"))
+            .await
+            .expect("the first chat opens")
     }
 
     /// Creates a character with only a name and returns its id.
     pub async fn character(&self, name: &str) -> String {
-        let fields = CharacterFields { name: name.to_owned(), ..CharacterFields::default() };
-        self.engine.create_character(fields).await.expect("a character").id
+        let fields = CharacterFields {
+            name: name.to_owned(),
+            ..CharacterFields::default()
+        };
+        self.engine
+            .create_character(fields)
+            .await
+            .expect("a character")
+            .id
     }
 
     /// Sends `text` and waits for the end of the reply.
     pub async fn send(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
         let mut events = self.engine.subscribe();
-        self.engine.send_message(chat.to_owned(), text.to_owned()).await.expect("the message is taken");
+        self.engine
+            .send_message(chat.to_owned(), text.to_owned())
+            .await
+            .expect("the message is taken");
         ended(&mut events, chat).await
     }
 
     /// Returns the displayed texts of the chat, each with its speaker.
     pub async fn transcript(&self, chat: &str) -> Vec<String> {
-        let chat = self.engine.whole_chat(chat.to_owned()).await.expect("the chat is there");
+        let chat = self
+            .engine
+            .whole_chat(chat.to_owned())
+            .await
+            .expect("the chat is there");
         let line = |message: &Message| format!("{}: {}", message.name, selected_text(message));
         chat.page.messages.iter().map(line).collect()
     }
@@ -110,7 +159,12 @@ pub fn selected_text(message: &Message) -> &str {
 pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReason) {
     loop {
         match events.next().await.expect("the engine lives") {
-            Event::Ended { chat: of, message, reason, .. } if of == chat => return (message, reason),
+            Event::Ended {
+                chat: of,
+                message,
+                reason,
+                ..
+            } if of == chat => return (message, reason),
             _ => {}
         }
     }
@@ -130,7 +184,9 @@ async fn open(
         tools: tools.clone(),
         ..Options::default()
     };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    Engine::open(options)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Waits for the first piece of the reply in `chat`.
@@ -138,7 +194,9 @@ pub async fn first_token(events: &mut Events, chat: &str) {
     loop {
         match events.next().await.expect("the engine lives") {
             Event::Token { chat: of, .. } if of == chat => return,
-            Event::Ended { chat: of, reason, .. } if of == chat => panic!("no token came: {reason:?}"),
+            Event::Ended {
+                chat: of, reason, ..
+            } if of == chat => panic!("no token came: {reason:?}"),
             _ => {}
         }
     }
@@ -162,7 +220,11 @@ pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
 
 /// Returns the folder in which `cargo xtask setup` stores the default models.
 pub fn models_dir() -> PathBuf {
-    let cache = || std::env::home_dir().expect("a home folder").join(".cache/inglenook/models");
+    let cache = || {
+        std::env::home_dir()
+            .expect("a home folder")
+            .join(".cache/inglenook/models")
+    };
     let dir = std::env::var_os("INGLENOOK_MODELS").map_or_else(cache, PathBuf::from);
     assert!(
         dir.join("SmolLM2-135M-Instruct.Q4_1.gguf").exists(),
@@ -171,8 +233,8 @@ pub fn models_dir() -> PathBuf {
     dir
 }
 
-/// Returns the worker next to this test binary. A benchmark of the release build accepts any build, because the C++
-/// code is always optimised.
+/// Returns the worker next to this test binary. A benchmark of the release build accepts any build,
+/// because the C++ code is always optimised.
 pub fn worker() -> PathBuf {
     program("inglenook-worker")
 }
@@ -181,7 +243,12 @@ pub fn worker() -> PathBuf {
 pub fn program(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("a running test");
     let beside = exe.ancestors().nth(2).expect("a target folder").join(name);
-    let other = exe.ancestors().nth(3).expect("a target folder").join("debug").join(name);
+    let other = exe
+        .ancestors()
+        .nth(3)
+        .expect("a target folder")
+        .join("debug")
+        .join(name);
     let built = [beside, other].into_iter().find(|path| path.exists());
     built.unwrap_or_else(|| panic!("{name} is missing: run `cargo build --workspace --bins`"))
 }

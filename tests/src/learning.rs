@@ -25,21 +25,32 @@ impl LearningSetup {
         let character = card(&app, "Ada").await;
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
         let how = SettingValue::Text(how.to_owned());
-        app.engine.set_setting(SettingOwner::Global, "memory_learn".into(), Some(how)).await.unwrap();
-        Self { app, character, chat }
+        app.engine
+            .set_setting(SettingOwner::Global, "memory_learn".into(), Some(how))
+            .await
+            .unwrap();
+        Self {
+            app,
+            character,
+            chat,
+        }
     }
 
-    /// Runs one exchange. The user says `said`; `answers` are the model's answers to the background jobs after it.
+    /// Runs one exchange. The user says `said`; `answers` are the model's answers to the background
+    /// jobs after it.
     pub async fn exchange(&self, said: &str, answers: &[&str]) {
         self.app.model.reply("Is that so.");
-        answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
+        answers
+            .iter()
+            .for_each(|answer| _ = self.app.model.reply(answer));
         self.app.send(&self.chat, said).await;
         self.app.engine.settle().await;
     }
 
     pub async fn exchanges(&self, count: usize) {
         for number in 0..count {
-            self.exchange(&format!("The lamp number {number} is lit now."), &[]).await;
+            self.exchange(&format!("The lamp number {number} is lit now."), &[])
+                .await;
         }
     }
 
@@ -55,7 +66,13 @@ impl LearningSetup {
     }
 
     pub fn asked(&self, template: &str) -> Vec<Request> {
-        let asks = |request: &Request| request.prompt.messages.iter().any(|message| message.text.contains(template));
+        let asks = |request: &Request| {
+            request
+                .prompt
+                .messages
+                .iter()
+                .any(|message| message.text.contains(template))
+        };
         self.app
             .model
             .requests()
@@ -65,32 +82,53 @@ impl LearningSetup {
     }
 
     pub async fn memories(&self) -> Vec<Memory> {
-        self.app.engine.list_memories(self.character.clone(), String::new()).await.unwrap()
+        self.app
+            .engine
+            .list_memories(self.character.clone(), String::new())
+            .await
+            .unwrap()
     }
 
     /// Returns the next prompt of a chat for the message `words`.
     pub async fn prompt(&self, chat: &str, words: &str) -> String {
-        self.app.engine.preview_prompt(chat.to_owned(), words.to_owned(), WhatIf::default()).await.unwrap().text
+        self.app
+            .engine
+            .preview_prompt(chat.to_owned(), words.to_owned(), WhatIf::default())
+            .await
+            .unwrap()
+            .text
     }
 
-    /// Returns the first and last message of each keyframe, from 0, and whether it was made without a model.
+    /// Returns the first and last message of each keyframe, from 0, and whether it was made without
+    /// a model.
     pub fn keyframes(&self) -> Vec<(i64, i64, bool)> {
         let conn = crate::open_database(self.app.dir.path());
-        let mut rows = conn.prepare("SELECT first, last, fallback FROM keyframe ORDER BY first").unwrap();
-        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        let mut rows = conn
+            .prepare("SELECT first, last, fallback FROM keyframe ORDER BY first")
+            .unwrap();
+        let rows = rows
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap();
         rows.collect::<Result<_, _>>().unwrap()
     }
 
     pub async fn ceiling(&self, messages: u32) {
-        let owner = SettingOwner::Chat { id: self.chat.clone() };
+        let owner = SettingOwner::Chat {
+            id: self.chat.clone(),
+        };
         let ceiling = Some(SettingValue::Whole(messages));
-        self.app.engine.set_setting(owner, "message_ceiling".into(), ceiling).await.unwrap();
+        self.app
+            .engine
+            .set_setting(owner, "message_ceiling".into(), ceiling)
+            .await
+            .unwrap();
     }
 
     /// Returns the id of the message with `text`.
     pub async fn message(&self, text: &str) -> String {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
-        let says = |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
+        let says =
+            |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
         chat.page.messages.iter().find(says).unwrap().id.clone()
     }
 }
@@ -101,7 +139,11 @@ pub async fn card(app: &Headless, name: &str) -> String {
         "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
         "alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "group_only_greetings": [],
         "extensions": {} } });
-    let report = app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
+    let report = app
+        .engine
+        .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
+        .await
+        .unwrap();
     report.imported[0].id.clone()
 }
 
@@ -110,5 +152,6 @@ pub fn fact(text: &str, importance: u8) -> String {
 }
 
 pub fn keyframe(summary: &str) -> String {
-    json!({ "summary": summary, "analysis": "All is calm.", "rating": 8, "characters": ["Ada"] }).to_string()
+    json!({ "summary": summary, "analysis": "All is calm.", "rating": 8, "characters": ["Ada"] })
+        .to_string()
 }

@@ -16,7 +16,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-/// Opens the database of a data folder that no engine has open, to change it behind the engine's back.
+/// Opens the database of a data folder that no engine has open, to change it behind the engine's
+/// back.
 pub fn open_database(dir: &Path) -> Connection {
     let database = Connection::open(dir.join("inglenook.db")).expect("the database opens");
     store::register_search_functions(&database).expect("functions are registered");

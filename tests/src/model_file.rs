@@ -1,4 +1,5 @@
-//! Modifies the header of a GGUF file. Values are replaced in place, so that all offsets stay valid.
+//! Modifies the header of a GGUF file. Values are replaced in place, so that all offsets stay
+//! valid.
 
 use std::path::Path;
 
@@ -27,9 +28,14 @@ impl ModelFile {
     /// Replaces the chat template; the new one must not be longer than the old one.
     pub fn chat_template(&mut self, source: &str) {
         let at = self.value("tokenizer.chat_template");
-        let length: [u8; 8] = self.0[at..at + 8].try_into().expect("eight bytes of length");
+        let length: [u8; 8] = self.0[at..at + 8]
+            .try_into()
+            .expect("eight bytes of length");
         let length = u64::from_le_bytes(length) as usize;
-        let padded = format!("{{#{}#}}{source}", " ".repeat(length.checked_sub(source.len() + 4).expect("it fits")));
+        let padded = format!(
+            "{{#{}#}}{source}",
+            " ".repeat(length.checked_sub(source.len() + 4).expect("it fits"))
+        );
         self.0[at + 8..at + 8 + length].copy_from_slice(padded.as_bytes());
     }
 
@@ -40,7 +46,10 @@ impl ModelFile {
 
     /// Returns the position of a value, which follows the key and the 4 bytes of its type.
     fn value(&self, key: &str) -> usize {
-        let found = self.0.windows(key.len()).position(|window| window == key.as_bytes());
+        let found = self
+            .0
+            .windows(key.len())
+            .position(|window| window == key.as_bytes());
         found.unwrap_or_else(|| panic!("the model tells its {key}")) + key.len() + 4
     }
 }

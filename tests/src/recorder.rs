@@ -52,7 +52,9 @@ impl Recorder {
             key: None,
             ..EndpointDraft::default()
         };
-        ModelRef::Remote { id: engine.save_endpoint(draft).await.expect("an endpoint").id }
+        ModelRef::Remote {
+            id: engine.save_endpoint(draft).await.expect("an endpoint").id,
+        }
     }
 
     /// Returns the body of the newest request that contains `text`.
@@ -64,12 +66,18 @@ impl Recorder {
 
 /// Whether `body` contains the bytes of `text`.
 pub fn holds(body: &[u8], text: &str) -> bool {
-    body.windows(text.len()).any(|window| window == text.as_bytes())
+    body.windows(text.len())
+        .any(|window| window == text.as_bytes())
 }
 
 async fn answer(mut stream: TcpStream, bodies: Bodies) {
-    let Some(body) = read_body(&mut stream).await else { return };
-    bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+    let Some(body) = read_body(&mut stream).await else {
+        return;
+    };
+    bodies
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(body);
     // The client may have disconnected already; the test detects that itself.
     stream.write_all(REPLY.as_bytes()).await.ok();
     stream.shutdown().await.ok();
@@ -81,9 +89,13 @@ async fn read_body(stream: &mut TcpStream) -> Option<Vec<u8>> {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;
         }
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+            continue;
+        };
         let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
         if bytes.len() - end - 4 >= length.unwrap_or(0) {
             return Some(bytes.split_off(end + 4));
         }

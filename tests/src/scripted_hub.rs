@@ -1,4 +1,5 @@
-//! A model hub on loopback with the API of Hugging Face. It serves real files, and fails as a test asks it to.
+//! A model hub on loopback with the API of Hugging Face. It serves real files, and fails as a test
+//! asks it to.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,7 +22,8 @@ pub enum Quirk {
     IgnoresRange,
     /// Redirects to this address.
     Redirect(String),
-    /// Sends this many bytes, then nothing, and keeps the connection open until the next request comes.
+    /// Sends this many bytes, then nothing, and keeps the connection open until the next request
+    /// comes.
     Stalls(usize),
 }
 
@@ -37,7 +39,11 @@ impl ScriptedFile {
     /// A file about which the hub tells the truth.
     pub fn new(content: Vec<u8>) -> Self {
         let stated_sha256 = sha256(&content);
-        Self { stated_bytes: content.len() as u64, stated_sha256, content }
+        Self {
+            stated_bytes: content.len() as u64,
+            stated_sha256,
+            content,
+        }
     }
 }
 
@@ -63,7 +69,10 @@ impl ScriptedHub {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let hub = Self { address, state: Arc::default() };
+        let hub = Self {
+            address,
+            state: Arc::default(),
+        };
         let serving = hub.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -76,7 +85,11 @@ impl ScriptedHub {
 
     /// Adds a file to the repository `repo`.
     pub fn put(&self, repo: &str, path: &str, file: ScriptedFile) {
-        self.lock().files.entry(repo.to_owned()).or_default().insert(path.to_owned(), file);
+        self.lock()
+            .files
+            .entry(repo.to_owned())
+            .or_default()
+            .insert(path.to_owned(), file);
     }
 
     /// The authors of `repo` ask for a token.
@@ -91,7 +104,9 @@ impl ScriptedHub {
 
     /// Answers the next request of the API with a status, header lines and a body.
     pub fn next_answer(&self, status: u16, headers: &'static str, body: impl Into<String>) {
-        self.lock().api_answers.push_back((status, headers, body.into()));
+        self.lock()
+            .api_answers
+            .push_back((status, headers, body.into()));
     }
 
     /// Heads of all requests so far, in small letters.
@@ -103,7 +118,13 @@ impl ScriptedHub {
         let Ok(read) = stream.try_clone() else { return };
         let lines = BufReader::new(read).lines().map_while(Result::ok);
         let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-        let Some(target) = head.first().and_then(|line| line.split(' ').nth(1)).map(str::to_owned) else { return };
+        let Some(target) = head
+            .first()
+            .and_then(|line| line.split(' ').nth(1))
+            .map(str::to_owned)
+        else {
+            return;
+        };
         self.lock().requests.push(head.join("\n").to_lowercase());
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         match path.strip_prefix("/api/models") {
@@ -125,26 +146,56 @@ impl ScriptedHub {
         };
         match body {
             Some(body) => send(&mut stream, 200, &headers, body.to_string().as_bytes()),
-            None => send(&mut stream, 401, "X-Error-Code: RepoNotFound", b"{\"error\":\"Repository not found\"}"),
+            None => send(
+                &mut stream,
+                401,
+                "X-Error-Code: RepoNotFound",
+                b"{\"error\":\"Repository not found\"}",
+            ),
         }
     }
 
     /// One model a page.
     fn search(&self, query: &str) -> (String, Option<Value>) {
-        let value =
-            |key: &str| query.split('&').find_map(|pair| pair.strip_prefix(&format!("{key}="))).unwrap_or_default();
-        let (words, at) = (value("search").to_lowercase(), value("cursor").parse::<usize>().unwrap_or(0));
+        let value = |key: &str| {
+            query
+                .split('&')
+                .find_map(|pair| pair.strip_prefix(&format!("{key}=")))
+                .unwrap_or_default()
+        };
+        let (words, at) = (
+            value("search").to_lowercase(),
+            value("cursor").parse::<usize>().unwrap_or(0),
+        );
         let repos: Vec<String> = self.lock().files.keys().cloned().collect();
-        let found: Vec<_> = repos.into_iter().filter(|repo| repo.to_lowercase().contains(&words)).collect();
+        let found: Vec<_> = repos
+            .into_iter()
+            .filter(|repo| repo.to_lowercase().contains(&words))
+            .collect();
         let page = found.get(at).and_then(|repo| self.described(repo));
-        let link = format!("Link: <{}/api/models?cursor={}>; rel=\"next\"", self.address, at + 1);
-        (if at + 1 < found.len() { link } else { String::new() }, Some(page.into_iter().collect()))
+        let link = format!(
+            "Link: <{}/api/models?cursor={}>; rel=\"next\"",
+            self.address,
+            at + 1
+        );
+        (
+            if at + 1 < found.len() {
+                link
+            } else {
+                String::new()
+            },
+            Some(page.into_iter().collect()),
+        )
     }
 
     fn described(&self, repo: &str) -> Option<Value> {
         let state = self.lock();
         state.files.get(repo)?;
-        let gated = if state.gated.iter().any(|one| one == repo) { json!("manual") } else { json!(false) };
+        let gated = if state.gated.iter().any(|one| one == repo) {
+            json!("manual")
+        } else {
+            json!(false)
+        };
         Some(json!({
             "id": repo, "sha": "0123456789abcdef0123456789abcdef01234567", "downloads": 42, "likes": 7, "gated": gated,
             "tags": ["gguf", "en", "license:apache-2.0"], "lastModified": "2026-07-14T10:00:00.000Z",
@@ -153,47 +204,81 @@ impl ScriptedHub {
 
     /// Two files a page.
     fn tree(&self, repo: &str, query: &str) -> (String, Option<Value>) {
-        let at = query.split("cursor=").nth(1).and_then(|at| at.parse::<usize>().ok()).unwrap_or(0);
+        let at = query
+            .split("cursor=")
+            .nth(1)
+            .and_then(|at| at.parse::<usize>().ok())
+            .unwrap_or(0);
         let state = self.lock();
-        let Some(files) = state.files.get(repo) else { return (String::new(), None) };
+        let Some(files) = state.files.get(repo) else {
+            return (String::new(), None);
+        };
         let page = files.iter().skip(at).take(2).map(|(path, file)| {
             json!({ "type": "file", "path": path, "size": file.stated_bytes,
                 "lfs": { "oid": file.stated_sha256, "size": file.stated_bytes, "pointerSize": 135 } })
         });
-        let link = format!("Link: <{}/api/models/{repo}/tree/main?cursor={}>; rel=\"next\"", self.address, at + 2);
-        (if at + 2 < files.len() { link } else { String::new() }, Some(page.collect()))
+        let link = format!(
+            "Link: <{}/api/models/{repo}/tree/main?cursor={}>; rel=\"next\"",
+            self.address,
+            at + 2
+        );
+        (
+            if at + 2 < files.len() {
+                link
+            } else {
+                String::new()
+            },
+            Some(page.collect()),
+        )
     }
 
     fn content(&self, mut stream: TcpStream, path: &str, head: &[String]) {
         let header = |name: &str| {
-            head.iter().find_map(|line| line.to_lowercase().strip_prefix(name).map(|text| text.trim().to_owned()))
+            head.iter().find_map(|line| {
+                line.to_lowercase()
+                    .strip_prefix(name)
+                    .map(|text| text.trim().to_owned())
+            })
         };
         let pieces: Vec<&str> = path.splitn(5, '/').collect();
-        let [owner, name, "resolve", _, file] = pieces[..] else { return send(&mut stream, 404, "", b"not found") };
+        let [owner, name, "resolve", _, file] = pieces[..] else {
+            return send(&mut stream, 404, "", b"not found");
+        };
         let repo = format!("{owner}/{name}");
         let (gated, quirk, file) = {
             let mut state = self.lock();
             state.stalled.clear();
-            let file = state.files.get(&repo).and_then(|files| files.get(file)).cloned();
+            let file = state
+                .files
+                .get(&repo)
+                .and_then(|files| files.get(file))
+                .cloned();
             (state.gated.contains(&repo), state.quirks.pop_front(), file)
         };
         if gated && header("authorization:").is_none() {
             return send(&mut stream, 401, "X-Error-Code: GatedRepo", b"{}");
         }
-        let Some(file) = file else { return send(&mut stream, 404, "X-Error-Code: EntryNotFound", b"{}") };
+        let Some(file) = file else {
+            return send(&mut stream, 404, "X-Error-Code: EntryNotFound", b"{}");
+        };
         let range = header("range: bytes=").filter(|_| !matches!(quirk, Some(Quirk::IgnoresRange)));
         match quirk {
             Some(Quirk::Status(status, headers)) => send(&mut stream, status, headers, b"{}"),
-            Some(Quirk::WebPage) => {
-                send(&mut stream, 200, "Content-Type: text/html", b"<!DOCTYPE html><p>Please log in")
-            }
+            Some(Quirk::WebPage) => send(
+                &mut stream,
+                200,
+                "Content-Type: text/html",
+                b"<!DOCTYPE html><p>Please log in",
+            ),
             Some(Quirk::Redirect(to)) => send(&mut stream, 302, &format!("Location: {to}"), b""),
             Some(Quirk::Stalls(bytes)) => {
                 write_file(&mut stream, &file, range.as_deref(), bytes);
                 self.lock().stalled.push(stream);
             }
             Some(Quirk::Cut(bytes)) => write_file(&mut stream, &file, range.as_deref(), bytes),
-            Some(Quirk::IgnoresRange) | None => write_file(&mut stream, &file, range.as_deref(), usize::MAX),
+            Some(Quirk::IgnoresRange) | None => {
+                write_file(&mut stream, &file, range.as_deref(), usize::MAX)
+            }
         }
     }
 
@@ -206,13 +291,20 @@ impl ScriptedHub {
 fn write_file(stream: &mut TcpStream, file: &ScriptedFile, range: Option<&str>, most: usize) {
     let (length, etag) = (file.content.len(), &file.stated_sha256[..16]);
     let bounds = range.and_then(|range| range.split_once('-'));
-    let from = bounds.and_then(|(from, _)| from.parse::<usize>().ok()).unwrap_or(0);
-    let to = bounds.and_then(|(_, to)| to.parse::<usize>().ok()).map_or(length, |to| (to + 1).min(length));
+    let from = bounds
+        .and_then(|(from, _)| from.parse::<usize>().ok())
+        .unwrap_or(0);
+    let to = bounds
+        .and_then(|(_, to)| to.parse::<usize>().ok())
+        .map_or(length, |to| (to + 1).min(length));
     if from >= length {
         return send(stream, 416, "", b"");
     }
     let (status, range) = match range {
-        Some(_) => ("206 Partial Content", format!("Content-Range: bytes {from}-{}/{length}\r\n", to - 1)),
+        Some(_) => (
+            "206 Partial Content",
+            format!("Content-Range: bytes {from}-{}/{length}\r\n", to - 1),
+        ),
         None => ("200 OK", String::new()),
     };
     let head = format!(
@@ -221,21 +313,35 @@ fn write_file(stream: &mut TcpStream, file: &ScriptedFile, range: Option<&str>, 
     );
     let body = &file.content[from..to];
     // A client that has enough closes the connection, which is not an error.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..body.len().min(most)]));
+    let _ = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(&body[..body.len().min(most)]));
 }
 
 fn send(stream: &mut TcpStream, status: u16, headers: &str, body: &[u8]) {
-    let headers = if headers.is_empty() { String::new() } else { format!("{headers}\r\n") };
-    let head = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+    let headers = if headers.is_empty() {
+        String::new()
+    } else {
+        format!("{headers}\r\n")
+    };
+    let head = format!(
+        "HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let _ = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(body));
 }
 
 pub fn sha256(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(content)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
-/// A small model file with a chat template and a vocabulary. It cannot generate text; `filler` bytes of a tensor make it
-/// as large as a test needs.
+/// A small model file with a chat template and a vocabulary. It cannot generate text; `filler`
+/// bytes of a tensor make it as large as a test needs.
 pub fn small_model(name: &str, filler: usize) -> Vec<u8> {
     model_part(name, filler, None)
 }
@@ -244,13 +350,33 @@ pub fn small_model(name: &str, filler: usize) -> Vec<u8> {
 pub fn model_part(name: &str, filler: usize, part: Option<(u16, u16)>) -> Vec<u8> {
     let mut pairs = Vec::new();
     if part.is_none_or(|(number, _)| number == 1) {
-        let text = |key: &str, value: &str| [string(key), 8u32.to_le_bytes().to_vec(), string(value)].concat();
-        let number =
-            |key: &str, value: u32| [string(key), 4u32.to_le_bytes().to_vec(), value.to_le_bytes().to_vec()].concat();
-        pairs.extend([text("general.architecture", "llama"), text("general.name", name)]);
-        pairs.extend([number("llama.context_length", 8192), number("llama.block_count", 4)]);
-        pairs.extend([number("llama.embedding_length", 64), number("llama.attention.head_count", 4)]);
-        pairs.extend([text("tokenizer.ggml.model", "gpt2"), text("tokenizer.chat_template", "{{ messages }}")]);
+        let text = |key: &str, value: &str| {
+            [string(key), 8u32.to_le_bytes().to_vec(), string(value)].concat()
+        };
+        let number = |key: &str, value: u32| {
+            [
+                string(key),
+                4u32.to_le_bytes().to_vec(),
+                value.to_le_bytes().to_vec(),
+            ]
+            .concat()
+        };
+        pairs.extend([
+            text("general.architecture", "llama"),
+            text("general.name", name),
+        ]);
+        pairs.extend([
+            number("llama.context_length", 8192),
+            number("llama.block_count", 4),
+        ]);
+        pairs.extend([
+            number("llama.embedding_length", 64),
+            number("llama.attention.head_count", 4),
+        ]);
+        pairs.extend([
+            text("tokenizer.ggml.model", "gpt2"),
+            text("tokenizer.chat_template", "{{ messages }}"),
+        ]);
         let tokens = ["<unk>", "<s>", "</s>", "a", "b"];
         let list: Vec<u8> = tokens.iter().flat_map(|token| string(token)).collect();
         let count = (tokens.len() as u64).to_le_bytes();
@@ -266,11 +392,20 @@ pub fn model_part(name: &str, filler: usize, part: Option<(u16, u16)>) -> Vec<u8
         );
     }
     if let Some((number, count)) = part {
-        let short =
-            |key: &str, value: u16| [string(key), 2u32.to_le_bytes().to_vec(), value.to_le_bytes().to_vec()].concat();
+        let short = |key: &str, value: u16| {
+            [
+                string(key),
+                2u32.to_le_bytes().to_vec(),
+                value.to_le_bytes().to_vec(),
+            ]
+            .concat()
+        };
         pairs.extend([short("split.no", number - 1), short("split.count", count)]);
     }
-    let tensor_name = part.map_or_else(|| "token_embd.weight".to_owned(), |(number, _)| format!("token_embd.{number}"));
+    let tensor_name = part.map_or_else(
+        || "token_embd.weight".to_owned(),
+        |(number, _)| format!("token_embd.{number}"),
+    );
     let values = (filler as u64 / 4).max(1);
     let tensor = [
         string(&tensor_name),
@@ -280,8 +415,13 @@ pub fn model_part(name: &str, filler: usize, part: Option<(u16, u16)>) -> Vec<u8
         0u64.to_le_bytes().to_vec(),
     ]
     .concat();
-    let mut bytes =
-        [&b"GGUF"[..], &3u32.to_le_bytes(), &1u64.to_le_bytes(), &(pairs.len() as u64).to_le_bytes()].concat();
+    let mut bytes = [
+        &b"GGUF"[..],
+        &3u32.to_le_bytes(),
+        &1u64.to_le_bytes(),
+        &(pairs.len() as u64).to_le_bytes(),
+    ]
+    .concat();
     pairs.iter().for_each(|pair| bytes.extend(pair));
     bytes.extend(tensor);
     bytes.resize(bytes.len().next_multiple_of(32), 0);

@@ -1,4 +1,5 @@
-//! Helpers of the benches that time the worker, alone or next to another program with the same work.
+//! Helpers of the benches that time the worker, alone or next to another program with the same
+//! work.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -46,32 +47,51 @@ impl TimedReply {
 
 /// Settings of the worker that was built with the tests.
 pub fn worker_settings() -> WorkerSettings {
-    WorkerSettings { worker: crate::headless::worker(), threads: THREADS, ..WorkerSettings::default() }
+    WorkerSettings {
+        worker: crate::headless::worker(),
+        threads: THREADS,
+        ..WorkerSettings::default()
+    }
 }
 
 /// Starts a supervisor for `model`. Its worker starts with the first request.
 ///
 /// # Panics
 /// The file is no model.
-pub async fn worker(settings: WorkerSettings, model: &Path, context: u32) -> (LocalHost, Arc<dyn Provider>) {
+pub async fn worker(
+    settings: WorkerSettings,
+    model: &Path,
+    context: u32,
+) -> (LocalHost, Arc<dyn Provider>) {
     let host = LocalHost::new(settings).expect("a supervisor");
     let path = model.to_owned();
     let inspect = move || local::inspect(&path, |_, _| {}).expect("a model");
-    let inspected = tokio::task::spawn_blocking(inspect).await.expect("the file is read");
+    let inspected = tokio::task::spawn_blocking(inspect)
+        .await
+        .expect("the file is read");
     let provider = host.provider(&inspected.into_model(ModelId(Default::default())), context);
     (host, provider)
 }
 
 /// The user's message `text` in SmolLM2's chat format.
 pub fn prompt(text: &str) -> Prompt {
-    let control = |text: &str| Segment { text: text.into(), control: true };
+    let control = |text: &str| Segment {
+        text: text.into(),
+        control: true,
+    };
     let segments = vec![
         control("<|im_start|>user\n"),
-        Segment { text: text.to_owned(), control: false },
+        Segment {
+            text: text.to_owned(),
+            control: false,
+        },
         control("<|im_end|>\n<|im_start|>assistant\n"),
     ];
     Prompt {
-        messages: vec![PromptMessage { role: PromptRole::User, text: text.to_owned() }],
+        messages: vec![PromptMessage {
+            role: PromptRole::User,
+            text: text.to_owned(),
+        }],
         segments,
         ..Prompt::default()
     }
@@ -81,7 +101,12 @@ pub fn prompt(text: &str) -> Prompt {
 ///
 /// # Panics
 /// The request fails, or no text arrives although tokens were requested.
-pub async fn reply(provider: &dyn Provider, cache_key: &str, prompt: Prompt, tokens: u32) -> TimedReply {
+pub async fn reply(
+    provider: &dyn Provider,
+    cache_key: &str,
+    prompt: Prompt,
+    tokens: u32,
+) -> TimedReply {
     let options = SamplerOptions {
         temperature: Some(0.0),
         max_tokens: Some(tokens),
@@ -90,8 +115,13 @@ pub async fn reply(provider: &dyn Provider, cache_key: &str, prompt: Prompt, tok
     };
     let mut sampling = options.resolve(1);
     sampling.max_tokens = tokens;
-    let request =
-        Request { cache_key: cache_key.to_owned(), background: false, prompt, sampling, response_schema: None };
+    let request = Request {
+        cache_key: cache_key.to_owned(),
+        background: false,
+        prompt,
+        sampling,
+        response_schema: None,
+    };
     let started = Instant::now();
     let mut stream = provider.stream(request, CancellationToken::new());
     let mut first = None;
@@ -117,7 +147,8 @@ pub async fn reply(provider: &dyn Provider, cache_key: &str, prompt: Prompt, tok
     panic!("the stream ended before the reply");
 }
 
-/// llama.cpp's own server, from a Python script that prints lines on stdout and ends with its stdin.
+/// llama.cpp's own server, from a Python script that prints lines on stdout and ends with its
+/// stdin.
 pub struct PythonServer {
     _process: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -141,7 +172,10 @@ impl PythonServer {
             .spawn()
             .expect("llama.cpp's server starts; `cargo xtask bench` installs it");
         let lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
-        Self { _process: process, lines }
+        Self {
+            _process: process,
+            lines,
+        }
     }
 
     /// The next line on its stdout.
@@ -149,7 +183,11 @@ impl PythonServer {
     /// # Panics
     /// The script has ended.
     pub async fn line(&mut self) -> String {
-        self.lines.next_line().await.expect("the pipe is read").expect("the server runs")
+        self.lines
+            .next_line()
+            .await
+            .expect("the pipe is read")
+            .expect("the server runs")
     }
 
     /// A client for the address in the next line.
@@ -168,7 +206,11 @@ impl PythonServer {
 /// # Panics
 /// The system has no shell.
 pub fn busy_process() -> Child {
-    Command::new("sh").args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().expect("a shell")
+    Command::new("sh")
+        .args(["-c", "while :; do :; done"])
+        .kill_on_drop(true)
+        .spawn()
+        .expect("a shell")
 }
 
 /// The Python in `$variable`, else the one that `cargo xtask` installs in `folder` of the cache.
@@ -177,7 +219,12 @@ pub fn busy_process() -> Child {
 /// The user has no home folder.
 pub fn python(variable: &str, folder: &str) -> PathBuf {
     let home = || std::env::home_dir().expect("a home folder");
-    let cached = || home().join(".cache/inglenook").join(folder).join("bin/python");
+    let cached = || {
+        home()
+            .join(".cache/inglenook")
+            .join(folder)
+            .join("bin/python")
+    };
     std::env::var_os(variable).map_or_else(cached, PathBuf::from)
 }
 
@@ -187,7 +234,11 @@ pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
     let upper = figures.len() / 2;
-    if figures.len() % 2 == 1 { figures[upper] } else { (figures[upper - 1] + figures[upper]) / 2.0 }
+    if figures.len() % 2 == 1 {
+        figures[upper]
+    } else {
+        (figures[upper - 1] + figures[upper]) / 2.0
+    }
 }
 
 /// Processor time that process `pid` has used, in seconds; Linux only.
@@ -198,7 +249,17 @@ pub fn processor_time(pid: u32) -> f64 {
     /// Ticks per second in `/proc`, on every supported architecture.
     const TICKS: f64 = 100.0;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
-    // The name in brackets may contain blanks. User and system time are the 12th and 13th field after it.
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number")).sum::<f64>() / TICKS
+    // The name in brackets may contain blanks. User and system time are the 12th and 13th field
+    // after it.
+    let fields = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
+    fields
+        .skip(11)
+        .take(2)
+        .map(|ticks| ticks.parse::<f64>().expect("a number"))
+        .sum::<f64>()
+        / TICKS
 }

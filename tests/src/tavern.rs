@@ -1,5 +1,5 @@
-//! Generates a SillyTavern folder: cards in pictures, chats with swipes, groups, lorebooks, personas, tags, favourites,
-//! presets, and unsupported files.
+//! Generates a SillyTavern folder: cards in pictures, chats with swipes, groups, lorebooks,
+//! personas, tags, favourites, presets, and unsupported files.
 
 use std::fs;
 use std::io::Cursor;
@@ -27,45 +27,96 @@ pub struct Tavern {
 
 impl Tavern {
     /// Size of a heavy user's folder.
-    pub const LARGE: Self =
-        Self { cards: 2_000, chats: 500, messages: 40, worlds: 60, personas: 12, groups: 20, width: 400, height: 600 };
+    pub const LARGE: Self = Self {
+        cards: 2_000,
+        chats: 500,
+        messages: 40,
+        worlds: 60,
+        personas: 12,
+        groups: 20,
+        width: 400,
+        height: 600,
+    };
     /// Large enough to interrupt its import.
-    pub const SMALL: Self =
-        Self { cards: 60, chats: 30, messages: 6, worlds: 6, personas: 3, groups: 4, width: 48, height: 72 };
+    pub const SMALL: Self = Self {
+        cards: 60,
+        chats: 30,
+        messages: 6,
+        worlds: 6,
+        personas: 3,
+        groups: 4,
+        width: 48,
+        height: 72,
+    };
 
     /// Writes the files into `folder`, which corresponds to `data/default-user`.
     pub fn write(&self, folder: &Path) {
         for number in 0..self.cards {
-            write(folder, &format!("characters/{}.png", name(number)), self.card(number));
+            write(
+                folder,
+                &format!("characters/{}.png", name(number)),
+                self.card(number),
+            );
         }
         for number in 0..self.chats {
             let who = name(number % self.cards);
-            write(folder, &format!("chats/{who}/{}.jsonl", title(number)), self.chat(number));
+            write(
+                folder,
+                &format!("chats/{who}/{}.jsonl", title(number)),
+                self.chat(number),
+            );
         }
         for number in 0..self.worlds {
-            write(folder, &format!("worlds/{}.json", world(number)), self.world(number).to_string());
+            write(
+                folder,
+                &format!("worlds/{}.json", world(number)),
+                self.world(number).to_string(),
+            );
         }
         for number in 0..self.groups {
             let group = self.group(number).to_string();
-            write(folder, &format!("groups/{}.json", 1_700_000_000_000 + number), group);
-            write(folder, &format!("group chats/{}.jsonl", group_chat(number)), self.talk(number));
+            write(
+                folder,
+                &format!("groups/{}.json", 1_700_000_000_000 + number),
+                group,
+            );
+            write(
+                folder,
+                &format!("group chats/{}.jsonl", group_chat(number)),
+                self.talk(number),
+            );
         }
         write(folder, "settings.json", self.settings().to_string());
-        write(folder, "TextGen Settings/Big O.json", r#"{"temp":0.87,"top_p":0.99}"#);
+        write(
+            folder,
+            "TextGen Settings/Big O.json",
+            r#"{"temp":0.87,"top_p":0.99}"#,
+        );
         write(folder, "TextGen Settings/Shipped.json", r#"{"temp":1.5}"#);
         write(folder, "themes/dark.json", "{}");
         write(folder, "backgrounds/sea.png", self.picture(0));
         for number in 0..self.personas {
-            write(folder, &format!("User Avatars/{number}.png"), self.picture(number));
+            write(
+                folder,
+                &format!("User Avatars/{number}.png"),
+                self.picture(number),
+            );
         }
         for mood in ["joy", "sadness"] {
-            write(folder, &format!("characters/{}/{mood}.png", name(0)), self.picture(mood.len()));
+            write(
+                folder,
+                &format!("characters/{}/{mood}.png", name(0)),
+                self.picture(mood.len()),
+            );
         }
     }
 
     fn card(&self, number: usize) -> Vec<u8> {
         let mut card = Card::new(&name(number)).expect("a name");
-        let story = format!("{} keeps lamp {number} of the harbour and waits for word from the hills. ", name(number));
+        let story = format!(
+            "{} keeps lamp {number} of the harbour and waits for word from the hills. ",
+            name(number)
+        );
         card.set_description(&story.repeat(30));
         card.set_first_mes(&format!("Good evening. I am {}.", name(number)));
         card.set_tags(&["harbour", ["calm", "wild", "old"][number % 3]]);
@@ -84,7 +135,8 @@ impl Tavern {
         if self.worlds > 0 && number.is_multiple_of(4) {
             card.set_extension("world", json!(world(number % self.worlds)));
         }
-        card.to_png(&self.picture(number)).expect("a card in a picture")
+        card.to_png(&self.picture(number))
+            .expect("a card in a picture")
     }
 
     /// Returns a unique picture that does not compress well.
@@ -96,10 +148,16 @@ impl Tavern {
             state ^= state >> 7;
             state ^= state << 17;
             let noise = (state & 15) as u8;
-            image::Rgb([(x / 2) as u8 ^ noise, (y / 3) as u8 ^ noise, ((x + y) / 4) as u8])
+            image::Rgb([
+                (x / 2) as u8 ^ noise,
+                (y / 3) as u8 ^ noise,
+                ((x + y) / 4) as u8,
+            ])
         });
         let mut png = Cursor::new(Vec::new());
-        picture.write_to(&mut png, ImageFormat::Png).expect("a picture");
+        picture
+            .write_to(&mut png, ImageFormat::Png)
+            .expect("a picture");
         png.into_inner()
     }
 
@@ -133,14 +191,17 @@ impl Tavern {
     }
 
     fn group(&self, number: usize) -> Value {
-        let files = self.members(number).map(|member| format!("{}.png", name(member)));
+        let files = self
+            .members(number)
+            .map(|member| format!("{}.png", name(member)));
         json!({ "id": (1_700_000_000_000 + number).to_string(), "name": format!("Harbour table {number}"),
             "members": files, "disabled_members": [], "activation_strategy": 0, "generation_mode": 0,
             "chat_id": group_chat(number), "chats": [group_chat(number)], "fav": false })
     }
 
     fn talk(&self, number: usize) -> String {
-        let header = json!({ "user_name": "unused", "character_name": "unused", "chat_metadata": {} });
+        let header =
+            json!({ "user_name": "unused", "character_name": "unused", "chat_metadata": {} });
         let members = self.members(number);
         let said = |at: usize| match at % 4 {
             3 => asked(number, at),
@@ -155,9 +216,15 @@ impl Tavern {
 
     fn settings(&self) -> Value {
         let picture = |number: usize| format!("{number}.png");
-        let personas: Map<_, _> = (0..self.personas).map(|one| (picture(one), json!(persona(one)))).collect();
+        let personas: Map<_, _> = (0..self.personas)
+            .map(|one| (picture(one), json!(persona(one))))
+            .collect();
         let about = |one: usize| {
-            let lorebook = if self.worlds > 0 { world(one % self.worlds) } else { String::new() };
+            let lorebook = if self.worlds > 0 {
+                world(one % self.worlds)
+            } else {
+                String::new()
+            };
             let connection = json!({ "type": "character", "id": format!("{}.png", name(one)) });
             let about = json!({
                 "description": format!("{} sails.", persona(one)), "lorebook": lorebook,
@@ -165,7 +232,9 @@ impl Tavern {
             });
             (picture(one), about)
         };
-        let tagged = (0..self.cards).step_by(5).map(|one| (format!("{}.png", name(one)), json!(["t1"])));
+        let tagged = (0..self.cards)
+            .step_by(5)
+            .map(|one| (format!("{}.png", name(one)), json!(["t1"])));
         json!({
             "power_user": {
                 "personas": personas,
@@ -193,7 +262,11 @@ fn world(number: usize) -> String {
 }
 
 fn persona(number: usize) -> String {
-    if number == 0 { "Tom".to_owned() } else { format!("Tom {number}") }
+    if number == 0 {
+        "Tom".to_owned()
+    } else {
+        format!("Tom {number}")
+    }
 }
 
 fn group_chat(number: usize) -> String {
@@ -201,7 +274,9 @@ fn group_chat(number: usize) -> String {
 }
 
 fn spoken(who: &str, chat: usize, at: usize) -> Value {
-    let text = |version: usize| format!("Word {at}, version {version}, of chat {chat}: the lamps are lit. ").repeat(6);
+    let text = |version: usize| {
+        format!("Word {at}, version {version}, of chat {chat}: the lamps are lit. ").repeat(6)
+    };
     let mut line = json!({ "name": who, "is_user": false, "is_system": false, "send_date": date(at), "mes": text(0),
         "extra": {} });
     if at.is_multiple_of(4) {
@@ -221,7 +296,10 @@ fn date(at: usize) -> String {
 }
 
 fn lines(lines: impl Iterator<Item = Value>) -> String {
-    lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|line| line.to_string())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {

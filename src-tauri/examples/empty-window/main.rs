@@ -21,5 +21,7 @@ fn main() -> tauri::Result<()> {
             }
             Ok(())
         })
-        .run(tauri::generate_context!("examples/empty-window/tauri.conf.json"))
+        .run(tauri::generate_context!(
+            "examples/empty-window/tauri.conf.json"
+        ))
 }

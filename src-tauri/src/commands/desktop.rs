@@ -1,4 +1,5 @@
-//! Commands that join the page with the desktop: files that other programs ask to import, notifications, the data folder.
+//! Commands that join the page with the desktop: files that other programs ask to import,
+//! notifications, the data folder.
 
 use std::path::Path;
 
@@ -18,7 +19,8 @@ use crate::openings::Openings;
 /// Maximum length of a notification's text, in characters.
 const MAX_TEXT: usize = 200;
 
-/// Sends the paths that wait for the user's answer, now and whenever they change, until the page is closed.
+/// Sends the paths that wait for the user's answer, now and whenever they change, until the page is
+/// closed.
 #[tauri::command]
 pub(crate) async fn watch_openings(
     core: State<'_, Core>,
@@ -57,7 +59,8 @@ pub(crate) async fn answer_openings(
     Ok(())
 }
 
-/// Sends one message when the app is closing, so that the page saves what was typed. Ends with the page.
+/// Sends one message when the app is closing, so that the page saves what was typed. Ends with the
+/// page.
 #[tauri::command]
 pub(crate) async fn watch_closing(
     core: State<'_, Core>,
@@ -87,12 +90,19 @@ pub(crate) async fn page_saved(closing: State<'_, Closing>) -> Result<(), ApiErr
 /// The picture in the clipboard as a PNG in base64; `null` if there is none.
 #[tauri::command]
 pub(crate) async fn clipboard_picture(app: AppHandle) -> Result<Option<String>, ApiError> {
-    clipboard::picture(&app).await.map(|png| png.map(|png| BASE64_STANDARD.encode(png)))
+    clipboard::picture(&app)
+        .await
+        .map(|png| png.map(|png| BASE64_STANDARD.encode(png)))
 }
 
-/// Shows a notification of the desktop, unless the window is in front. A click on it brings the window to the front.
+/// Shows a notification of the desktop, unless the window is in front. A click on it brings the
+/// window to the front.
 #[tauri::command]
-pub(crate) async fn notify(window: WebviewWindow, title: String, text: String) -> Result<(), ApiError> {
+pub(crate) async fn notify(
+    window: WebviewWindow,
+    title: String,
+    text: String,
+) -> Result<(), ApiError> {
     // An unknown state counts as in front: a missing notification is better than one over the chat.
     if window.is_focused().unwrap_or(true) {
         return Ok(());
@@ -123,15 +133,22 @@ fn show(app: &AppHandle, title: &str, text: &str) {
 /// One line of plain text.
 fn shortened(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    words.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
+    words
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(MAX_TEXT)
+        .collect()
 }
 
-/// The body of a notification as one line. Only desktops of the freedesktop specification read markup, and only in the
-/// body.
+/// The body of a notification as one line. Only desktops of the freedesktop specification read
+/// markup, and only in the body.
 fn body(text: &str) -> String {
     let plain = shortened(text);
     match cfg!(all(unix, not(target_os = "macos"))) {
-        true => plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+        true => plain
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;"),
         false => plain,
     }
 }
@@ -151,11 +168,19 @@ pub(super) fn open_folder(folder: &Path) -> Result<(), ApiError> {
     } else {
         "xdg-open"
     };
-    // The exit status is ignored: the file manager outlives the command, and Windows Explorer reports failure on success.
-    std::process::Command::new(program).arg(folder).spawn().map(drop).map_err(|error| ApiError::Storage {
-        message: format!("The folder {} could not be shown: {error}.", folder.display()),
-        hint: "Open it in your file manager.".into(),
-    })
+    // The exit status is ignored: the file manager outlives the command, and Windows Explorer
+    // reports failure on success.
+    std::process::Command::new(program)
+        .arg(folder)
+        .spawn()
+        .map(drop)
+        .map_err(|error| ApiError::Storage {
+            message: format!(
+                "The folder {} could not be shown: {error}.",
+                folder.display()
+            ),
+            hint: "Open it in your file manager.".into(),
+        })
 }
 
 #[cfg(test)]
@@ -166,7 +191,11 @@ mod tests {
     fn notification_is_one_short_plain_line() {
         assert_eq!(shortened("A & B\n<b>hi</b>"), "A & B <b>hi</b>");
         let escaped = "She says &lt;b&gt;hi&lt;/b&gt; &amp; waves";
-        let shown = if cfg!(all(unix, not(target_os = "macos"))) { escaped } else { "She says <b>hi</b> & waves" };
+        let shown = if cfg!(all(unix, not(target_os = "macos"))) {
+            escaped
+        } else {
+            "She says <b>hi</b> & waves"
+        };
         assert_eq!(body("She\nsays <b>hi</b> & waves"), shown);
         assert_eq!(shortened(&"long ".repeat(500)).chars().count(), MAX_TEXT);
     }

@@ -11,7 +11,8 @@ const ZOOM: std::ops::RangeInclusive<f64> = 0.3..=3.0;
 #[tauri::command]
 pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
     let url = parse_link(&address)?;
-    let opened = tauri::async_runtime::spawn_blocking(move || open::that_detached(url.as_str())).await;
+    let opened =
+        tauri::async_runtime::spawn_blocking(move || open::that_detached(url.as_str())).await;
     match opened {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(not_opened(&error.to_string())),
@@ -22,14 +23,18 @@ pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
 /// Sets the zoom factor of the window.
 #[tauri::command]
 pub(crate) async fn set_zoom(window: WebviewWindow, factor: f64) -> Result<(), ApiError> {
-    let factor = if factor.is_finite() { factor.clamp(*ZOOM.start(), *ZOOM.end()) } else { 1.0 };
-    window
-        .set_zoom(factor)
-        .map_err(|error| ApiError::Internal { message: format!("Cannot change the zoom of the window: {error}.") })
+    let factor = if factor.is_finite() {
+        factor.clamp(*ZOOM.start(), *ZOOM.end())
+    } else {
+        1.0
+    };
+    window.set_zoom(factor).map_err(|error| ApiError::Internal {
+        message: format!("Cannot change the zoom of the window: {error}."),
+    })
 }
 
-/// Accepts only web and mail addresses, never files or programs. The page asks the user first, but any script on it could
-/// call the command.
+/// Accepts only web and mail addresses, never files or programs. The page asks the user first, but
+/// any script on it could call the command.
 fn parse_link(address: &str) -> Result<Url, ApiError> {
     let refused = || ApiError::BadInput {
         message: "Only web and mail addresses can be opened.".into(),
@@ -47,7 +52,9 @@ fn parse_link(address: &str) -> Result<Url, ApiError> {
 }
 
 fn not_opened(error: &str) -> ApiError {
-    ApiError::Internal { message: format!("The system could not open the link: {error}.") }
+    ApiError::Internal {
+        message: format!("The system could not open the link: {error}."),
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +63,11 @@ mod tests {
 
     #[test]
     fn opens_only_web_and_mail_addresses() {
-        for address in ["https://example.org/a?b=c#d", "http://127.0.0.1:8080/", "mailto:sam@example.org"] {
+        for address in [
+            "https://example.org/a?b=c#d",
+            "http://127.0.0.1:8080/",
+            "mailto:sam@example.org",
+        ] {
             assert_eq!(parse_link(address).unwrap().as_str(), address);
         }
         for address in [
@@ -80,6 +91,9 @@ mod tests {
 
     #[test]
     fn lookalike_host_is_shown_in_punycode() {
-        assert_eq!(parse_link("https://аpple.example/").unwrap().host_str(), Some("xn--pple-43d.example"));
+        assert_eq!(
+            parse_link("https://аpple.example/").unwrap().host_str(),
+            Some("xn--pple-43d.example")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! List of the window's commands: the one for the engine's operations, and those that need the window.
+//! List of the window's commands: the one for the engine's operations, and those that need the
+//! window.
 
 /// Calls `$then!` with the names of the commands.
 #[macro_export]

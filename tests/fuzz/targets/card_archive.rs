@@ -1,5 +1,5 @@
-//! Fuzz target: arbitrary bytes, and valid CHARX and Backyard archives around any document. A parsed card is written
-//! into the same archive and parsed again without loss.
+//! Fuzz target: arbitrary bytes, and valid CHARX and Backyard archives around any document. A
+//! parsed card is written into the same archive and parsed again without loss.
 #![no_main]
 
 use std::io::{Cursor, Write as _};

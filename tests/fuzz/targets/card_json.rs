@@ -1,4 +1,5 @@
-//! Fuzz target: card JSON never panics, and a parsed card is written and parsed again as the same card.
+//! Fuzz target: card JSON never panics, and a parsed card is written and parsed again as the same
+//! card.
 #![no_main]
 
 use domain::card::Card;

@@ -1,5 +1,5 @@
-//! Fuzz target: arbitrary bytes, and a valid PNG around any text. A parsed card is written into the same picture and
-//! parsed again without loss.
+//! Fuzz target: arbitrary bytes, and a valid PNG around any text. A parsed card is written into the
+//! same picture and parsed again without loss.
 #![no_main]
 
 use base64::Engine as _;

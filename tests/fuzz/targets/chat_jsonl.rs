@@ -1,4 +1,5 @@
-//! Fuzz target: a SillyTavern chat never panics, and a parsed chat is written and parsed again as the same chat.
+//! Fuzz target: a SillyTavern chat never panics, and a parsed chat is written and parsed again as
+//! the same chat.
 #![no_main]
 
 use domain::chat_file::ChatFile;

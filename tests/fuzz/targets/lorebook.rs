@@ -1,5 +1,5 @@
-//! Fuzz target: a lorebook in any format never panics. A parsed book is written in both formats and parsed again with
-//! all its entries.
+//! Fuzz target: a lorebook in any format never panics. A parsed book is written in both formats and
+//! parsed again with all its entries.
 #![no_main]
 
 use domain::lorebook::Book;

@@ -1,7 +1,8 @@
-//! Serves one model file from a scripted hub, for an app under test. Prints the hub's address, and ends when stdin closes.
+//! Serves one model file from a scripted hub, for an app under test. Prints the hub's address, and
+//! ends when stdin closes.
 //!
-//! Arguments: the repository, the name of the file on the hub, the path of the file, and how the next requests for its
-//! content end: `cut:BYTES`, `stall:BYTES` or `whole`.
+//! Arguments: the repository, the name of the file on the hub, the path of the file, and how the
+//! next requests for its content end: `cut:BYTES`, `stall:BYTES` or `whole`.
 
 use std::io::{Read as _, Write as _};
 
@@ -18,10 +19,18 @@ fn quirk(text: &str) -> Quirk {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
+    let mut next = |what: &str| {
+        arguments
+            .next()
+            .unwrap_or_else(|| panic!("{what} is missing"))
+    };
     let (repo, name, file) = (next("the repository"), next("the name"), next("the file"));
     let hub = ScriptedHub::start();
-    hub.put(&repo, &name, ScriptedFile::new(std::fs::read(file).expect("the model is read")));
+    hub.put(
+        &repo,
+        &name,
+        ScriptedFile::new(std::fs::read(file).expect("the model is read")),
+    );
     hub.next(arguments.map(|text| quirk(&text)));
     writeln!(std::io::stdout(), "{}", hub.address).expect("stdout is open");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());

@@ -1,5 +1,5 @@
-//! Group B: values that change. Chains of two to four values; each value is marked as new or simply contradicts the
-//! previous one.
+//! Group B: values that change. Chains of two to four values; each value is marked as new or simply
+//! contradicts the previous one.
 
 use super::story::StorySpeaker;
 use super::{Expectation, ExpectedRecall, PlanBuilder};
@@ -17,22 +17,40 @@ struct Topic {
 const TOPICS: [Topic; 4] = [
     Topic {
         first: "I live in {x} Lane.",
-        marked: ["We moved. I live in {x} Lane now.", "I have a new flat since Monday, in {x} Lane."],
-        unmarked: ["I walked home to my flat in {x} Lane.", "My flat is cold again. {x} Lane is a damp place to live."],
+        marked: [
+            "We moved. I live in {x} Lane now.",
+            "I have a new flat since Monday, in {x} Lane.",
+        ],
+        unmarked: [
+            "I walked home to my flat in {x} Lane.",
+            "My flat is cold again. {x} Lane is a damp place to live.",
+        ],
         now: ["In which lane do I live?", "Where is my flat?"],
         before: "In which lane did I live before I moved to my flat?",
     },
     Topic {
         first: "I have started to work as a clerk for {x} and Sons.",
-        marked: ["I left my job. From now on I work for {x} and Sons.", "My new job is with {x} and Sons."],
-        unmarked: ["At work old {x} shouted at us all day. What a job.", "My job at {x} and Sons wears me out."],
+        marked: [
+            "I left my job. From now on I work for {x} and Sons.",
+            "My new job is with {x} and Sons.",
+        ],
+        unmarked: [
+            "At work old {x} shouted at us all day. What a job.",
+            "My job at {x} and Sons wears me out.",
+        ],
         now: ["For whom do I work?", "With whom do I have a job?"],
         before: "For whom did I work before my job of today?",
     },
     Topic {
         first: "My dog is a terrier called {x}.",
-        marked: ["The old dog died. My dog is a puppy now, {x}.", "I have another dog since May; this one is {x}."],
-        unmarked: ["I have to walk my dog. Come, {x}!", "My dog {x} ate the slippers."],
+        marked: [
+            "The old dog died. My dog is a puppy now, {x}.",
+            "I have another dog since May; this one is {x}.",
+        ],
+        unmarked: [
+            "I have to walk my dog. Come, {x}!",
+            "My dog {x} ate the slippers.",
+        ],
         now: ["What is my dog called?", "Which dog do I have?"],
         before: "Which dog did I have before the one I have today?",
     },
@@ -42,8 +60,14 @@ const TOPICS: [Topic; 4] = [
             "My choir has changed halls: it meets at {x} Hall now.",
             "From this week on my choir sings in {x} Hall.",
         ],
-        unmarked: ["I sang with my choir at {x} Hall tonight.", "It is a long way to {x} Hall, where my choir meets."],
-        now: ["At which hall does my choir meet?", "Where does my choir sing?"],
+        unmarked: [
+            "I sang with my choir at {x} Hall tonight.",
+            "It is a long way to {x} Hall, where my choir meets.",
+        ],
+        now: [
+            "At which hall does my choir meet?",
+            "Where does my choir sing?",
+        ],
         before: "At which hall did my choir meet before?",
     },
 ];
@@ -64,28 +88,66 @@ fn chain(builder: &mut PlanBuilder, pair: usize, topic: &Topic, count: usize) ->
     let mut values = Vec::with_capacity(count);
     for at in 0..count {
         let value = builder.answer(pair);
-        let (marked, which) = (builder.world.random.percent(50), builder.world.random.below(2));
+        let (marked, which) = (
+            builder.world.random.percent(50),
+            builder.world.random.below(2),
+        );
         let wording = match (at, marked) {
             (0, _) => topic.first,
             (_, true) => topic.marked[which],
             (_, false) => topic.unmarked[which],
         };
         let session = at * sessions / count;
-        builder.plant_in(pair, session, StorySpeaker::User, wording.replace("{x}", &value), None);
+        builder.plant_in(
+            pair,
+            session,
+            StorySpeaker::User,
+            wording.replace("{x}", &value),
+            None,
+        );
         values.push(value);
     }
     values
 }
 
 fn ask(builder: &mut PlanBuilder, pair: usize, topic: &Topic, values: &[String]) {
-    let Some((newest, older)) = values.split_last() else { return };
+    let Some((newest, older)) = values.split_last() else {
+        return;
+    };
     for question in topic.now {
         let (newest, older) = (newest.clone(), older.to_vec());
-        let wants = ExpectedRecall::Newest { newest: newest.clone(), older: older.clone() };
-        builder.ask(pair, question, Expectation { name: "B the newest, older ones dated".into(), goal: 97, wants });
+        let wants = ExpectedRecall::Newest {
+            newest: newest.clone(),
+            older: older.clone(),
+        };
+        builder.ask(
+            pair,
+            question,
+            Expectation {
+                name: "B the newest, older ones dated".into(),
+                goal: 97,
+                wants,
+            },
+        );
         let wants = ExpectedRecall::NotOnlyStale { newest, older };
-        builder.ask(pair, question, Expectation { name: "B never a stale one alone".into(), goal: 100, wants });
+        builder.ask(
+            pair,
+            question,
+            Expectation {
+                name: "B never a stale one alone".into(),
+                goal: 100,
+                wants,
+            },
+        );
     }
     let wants = ExpectedRecall::All(older.last().cloned().into_iter().collect());
-    builder.ask(pair, topic.before, Expectation { name: "B what was before".into(), goal: 97, wants });
+    builder.ask(
+        pair,
+        topic.before,
+        Expectation {
+            name: "B what was before".into(),
+            goal: 97,
+            wants,
+        },
+    );
 }

@@ -1,5 +1,5 @@
-//! Group G: text that was deleted, edited, swiped away, branched away or forgotten is in no later prompt. If it cannot
-//! be restored, no byte of it is in the files after compaction.
+//! Group G: text that was deleted, edited, swiped away, branched away or forgotten is in no later
+//! prompt. If it cannot be restored, no byte of it is in the files after compaction.
 
 use engine::scenario::{Branch, Deleted, Noted, Rewritten, Step, Turn, Where};
 
@@ -32,13 +32,22 @@ struct ForgottenFact {
 pub(super) fn plant(builder: &mut PlanBuilder) {
     let mut asked = Vec::new();
     for pair in 0..builder.pairs() {
-        asked.extend([deleted(builder, pair), edited(builder, pair), swiped(builder, pair), wished(builder, pair)]);
+        asked.extend([
+            deleted(builder, pair),
+            edited(builder, pair),
+            swiped(builder, pair),
+            wished(builder, pair),
+        ]);
         asked.extend([noted(builder, pair), with_its_chat(builder, pair)]);
         branched(builder, pair);
     }
     builder.steps([Step::Compact, Step::Reopen]);
     for gone in asked {
-        builder.ask(gone.pair, gone.asked.clone(), gone.nowhere("G after compaction"));
+        builder.ask(
+            gone.pair,
+            gone.asked.clone(),
+            gone.nowhere("G after compaction"),
+        );
     }
 }
 
@@ -57,11 +66,15 @@ impl ForgottenFact {
     }
 
     fn nowhere(&self, name: &str) -> Expectation {
-        Expectation { name: name.to_owned(), goal: 100, wants: ExpectedRecall::Nowhere(vec![self.answer.clone()]) }
+        Expectation {
+            name: name.to_owned(),
+            goal: 100,
+            wants: ExpectedRecall::Nowhere(vec![self.answer.clone()]),
+        }
     }
 
-    /// Plants the fact in an early session and recalls it in a later turn, so that it is also in a context block and a
-    /// manifest.
+    /// Plants the fact in an early session and recalls it in a later turn, so that it is also in a
+    /// context block and a manifest.
     fn tell(&self, builder: &mut PlanBuilder, who: StorySpeaker) {
         builder.plant_in(self.pair, 0, who, self.told.clone(), Some(self.id.clone()));
         self.turn(builder, MAIN);
@@ -70,24 +83,41 @@ impl ForgottenFact {
     fn turn(&self, builder: &mut PlanBuilder, chat: &str) {
         let (pair, text) = (builder.pair(self.pair), self.asked.clone());
         let reply = "Let me think about that.".to_owned();
-        builder.then(Step::Turn(Turn { pair, chat: chat.into(), text, reply, id: None }));
+        builder.then(Step::Turn(Turn {
+            pair,
+            chat: chat.into(),
+            text,
+            reply,
+            id: None,
+        }));
     }
 
     /// Asks in both chats.
     fn ask(&self, builder: &mut PlanBuilder, name: &str) {
         builder.ask(self.pair, self.asked.clone(), self.nowhere(name));
-        builder.ask_in(self.pair, SECOND, self.asked.clone(), Some(BUDGET), self.nowhere(name));
+        builder.ask_in(
+            self.pair,
+            SECOND,
+            self.asked.clone(),
+            Some(BUDGET),
+            self.nowhere(name),
+        );
     }
 
     fn rewritten(&self) -> Rewritten {
-        Rewritten { message: self.id.clone(), text: INSTEAD.into() }
+        Rewritten {
+            message: self.id.clone(),
+            text: INSTEAD.into(),
+        }
     }
 }
 
 fn deleted(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     let gone = ForgottenFact::of(builder, pair, TAILOR);
     gone.tell(builder, StorySpeaker::User);
-    builder.then(Step::Delete(Deleted { message: gone.id.clone() }));
+    builder.then(Step::Delete(Deleted {
+        message: gone.id.clone(),
+    }));
     gone.ask(builder, "G deleted");
     builder.erased.push(gone.answer.clone());
     gone
@@ -111,14 +141,21 @@ fn swiped(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     gone
 }
 
-/// Forgets a memory that came from a message. The message stays in the chat but is not recalled either.
+/// Forgets a memory that came from a message. The message stays in the chat but is not recalled
+/// either.
 fn wished(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     let mut gone = ForgottenFact::of(builder, pair, FERRYMAN);
-    gone.told = format!("Remember that my ferryman's favourite thing is {}.", gone.answer);
+    gone.told = format!(
+        "Remember that my ferryman's favourite thing is {}.",
+        gone.answer
+    );
     gone.asked = "What is the favourite thing of my ferryman?".into();
     builder.plant_alone(pair, StorySpeaker::User, gone.told.clone());
     gone.turn(builder, MAIN);
-    let noted = Noted { pair: builder.pair(pair), text: gone.answer.clone() };
+    let noted = Noted {
+        pair: builder.pair(pair),
+        text: gone.answer.clone(),
+    };
     builder.then(Step::Forget(noted));
     gone.ask(builder, "G forgotten, made from a message");
     gone
@@ -127,7 +164,10 @@ fn wished(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
 /// Forgets a memory that the user entered.
 fn noted(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     let gone = ForgottenFact::of(builder, pair, GARDENER);
-    let noted = |text: &str, builder: &PlanBuilder| Noted { pair: builder.pair(pair), text: text.to_owned() };
+    let noted = |text: &str, builder: &PlanBuilder| Noted {
+        pair: builder.pair(pair),
+        text: text.to_owned(),
+    };
     builder.then(Step::Remember(noted(&gone.told, builder)));
     gone.turn(builder, MAIN);
     builder.then(Step::Forget(noted(&gone.answer, builder)));
@@ -142,7 +182,10 @@ fn with_its_chat(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     builder.then_said(pair, CHAT, "user", gone.told.clone(), None);
     builder.then_said(pair, CHAT, "character", "I see.", None);
     gone.turn(builder, CHAT);
-    builder.then(Step::DeleteChat(Where { pair: builder.pair(pair), chat: CHAT.into() }));
+    builder.then(Step::DeleteChat(Where {
+        pair: builder.pair(pair),
+        chat: CHAT.into(),
+    }));
     gone.ask(builder, "G deleted with its chat");
     builder.erased.push(gone.answer.clone());
     gone
@@ -153,9 +196,32 @@ fn branched(builder: &mut PlanBuilder, pair: usize) {
     const BRANCH: &str = "branch";
     let gone = ForgottenFact::of(builder, pair, LODGER);
     let mark = format!("mark-{pair}");
-    builder.plant_in(pair, 0, StorySpeaker::User, "Here the path forks.".into(), Some(mark.clone()));
-    builder.plant_in(pair, 1, StorySpeaker::User, gone.told.clone(), Some(gone.id.clone()));
+    builder.plant_in(
+        pair,
+        0,
+        StorySpeaker::User,
+        "Here the path forks.".into(),
+        Some(mark.clone()),
+    );
+    builder.plant_in(
+        pair,
+        1,
+        StorySpeaker::User,
+        gone.told.clone(),
+        Some(gone.id.clone()),
+    );
     let of = builder.pair(pair);
-    builder.then(Step::Branch(Branch { pair: of, chat: MAIN.into(), after: mark, to: BRANCH.into() }));
-    builder.ask_in(pair, BRANCH, gone.asked.clone(), Some(BUDGET), gone.nowhere("G branched away"));
+    builder.then(Step::Branch(Branch {
+        pair: of,
+        chat: MAIN.into(),
+        after: mark,
+        to: BRANCH.into(),
+    }));
+    builder.ask_in(
+        pair,
+        BRANCH,
+        gone.asked.clone(),
+        Some(BUDGET),
+        gone.nowhere("G branched away"),
+    );
 }

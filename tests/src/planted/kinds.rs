@@ -5,31 +5,69 @@ pub(super) struct FactKind {
     /// Topic in one word.
     pub(super) matter: &'static str,
     pub(super) told: [&'static str; 6],
-    /// Questions by tier: shared words, some words, no words. `{my}` is my or your; `{about}` paraphrases `{r}`.
+    /// Questions by tier: shared words, some words, no words. `{my}` is my or your; `{about}`
+    /// paraphrases `{r}`.
     pub(super) asked: [[&'static str; 2]; 3],
     /// A hypothetical statement about the same topic, without a person.
     pub(super) if_ever: &'static str,
 }
 
-/// A person and a paraphrase, in which `{my}`, `{me}` and `{i}` refer to the person with this relation.
+/// A person and a paraphrase, in which `{my}`, `{me}` and `{i}` refer to the person with this
+/// relation.
 pub(super) struct Relation {
     pub(super) noun: &'static str,
     pub(super) about: &'static str,
 }
 
 pub(super) const RELATIONS: [Relation; 12] = [
-    Relation { noun: "sister", about: "the girl {my} parents had after {me}" },
-    Relation { noun: "brother", about: "the boy {i} shared a bunk bed with" },
-    Relation { noun: "uncle", about: "the man {my} aunt married" },
-    Relation { noun: "neighbour", about: "the person living next door to {me}" },
-    Relation { noun: "boss", about: "whoever signs {my} pay cheques" },
-    Relation { noun: "cousin", about: "the kid {i} spent every summer holiday with" },
-    Relation { noun: "grandmother", about: "the mum of {my} mum" },
-    Relation { noun: "teacher", about: "the one who got {me} to read" },
-    Relation { noun: "roommate", about: "whoever splits the rent with {me}" },
-    Relation { noun: "godfather", about: "the man who held {me} at the font" },
-    Relation { noun: "dentist", about: "whoever drills {my} molars" },
-    Relation { noun: "barber", about: "whoever cuts {my} hair" },
+    Relation {
+        noun: "sister",
+        about: "the girl {my} parents had after {me}",
+    },
+    Relation {
+        noun: "brother",
+        about: "the boy {i} shared a bunk bed with",
+    },
+    Relation {
+        noun: "uncle",
+        about: "the man {my} aunt married",
+    },
+    Relation {
+        noun: "neighbour",
+        about: "the person living next door to {me}",
+    },
+    Relation {
+        noun: "boss",
+        about: "whoever signs {my} pay cheques",
+    },
+    Relation {
+        noun: "cousin",
+        about: "the kid {i} spent every summer holiday with",
+    },
+    Relation {
+        noun: "grandmother",
+        about: "the mum of {my} mum",
+    },
+    Relation {
+        noun: "teacher",
+        about: "the one who got {me} to read",
+    },
+    Relation {
+        noun: "roommate",
+        about: "whoever splits the rent with {me}",
+    },
+    Relation {
+        noun: "godfather",
+        about: "the man who held {me} at the font",
+    },
+    Relation {
+        noun: "dentist",
+        about: "whoever drills {my} molars",
+    },
+    Relation {
+        noun: "barber",
+        about: "whoever cuts {my} hair",
+    },
 ];
 
 /// Persons without any fact.
@@ -47,8 +85,14 @@ pub(super) const KINDS: [FactKind; 12] = [
             "They let my {r} choose, and so the parrot became {x}.",
         ],
         asked: [
-            ["What did {my} {r} name the parrot?", "What is the name of {my} {r}'s parrot?"],
-            ["What is {my} {r}'s bird called?", "How does {my} {r} call that feathered pet?"],
+            [
+                "What did {my} {r} name the parrot?",
+                "What is the name of {my} {r}'s parrot?",
+            ],
+            [
+                "What is {my} {r}'s bird called?",
+                "How does {my} {r} call that feathered pet?",
+            ],
             [
                 "What does {about} shout to make that feathered pet come?",
                 "How is the talking bird of {about} addressed?",
@@ -67,9 +111,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "They towed my {r}'s boat in yesterday. Poor {x}.",
         ],
         asked: [
-            ["What is {my} {r}'s boat called?", "Which boat does {my} {r} own?"],
-            ["What vessel does {my} {r} sail?", "What did {my} {r} paint on the hull?"],
-            ["On what vessel does {about} put to sea?", "What is written on the hull that {about} owns?"],
+            [
+                "What is {my} {r}'s boat called?",
+                "Which boat does {my} {r} own?",
+            ],
+            [
+                "What vessel does {my} {r} sail?",
+                "What did {my} {r} paint on the hull?",
+            ],
+            [
+                "On what vessel does {about} put to sea?",
+                "What is written on the hull that {about} owns?",
+            ],
         ],
         if_ever: "Were I ever rich enough for a boat, she would be the {x}.",
     },
@@ -84,9 +137,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "They still talk of my {r} in {x}; it is a small village.",
         ],
         asked: [
-            ["In which village was {my} {r} born?", "What is the village of {my} {r} called?"],
-            ["Where does {my} {r} come from?", "What is the birthplace of {my} {r}?"],
-            ["What hamlet is home to {about}?", "Where did {about} spend childhood?"],
+            [
+                "In which village was {my} {r} born?",
+                "What is the village of {my} {r} called?",
+            ],
+            [
+                "Where does {my} {r} come from?",
+                "What is the birthplace of {my} {r}?",
+            ],
+            [
+                "What hamlet is home to {about}?",
+                "Where did {about} spend childhood?",
+            ],
         ],
         if_ever: "If I could pick a village to be born in, I would pick {x}.",
     },
@@ -101,9 +163,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "The {x} bakery hired my {r} on the spot.",
         ],
         asked: [
-            ["At which bakery does {my} {r} work?", "What is the bakery called where {my} {r} works?"],
-            ["Where does {my} {r} earn a living?", "Who employs {my} {r}?"],
-            ["Where does {about} earn a living?", "Who is the employer of {about}?"],
+            [
+                "At which bakery does {my} {r} work?",
+                "What is the bakery called where {my} {r} works?",
+            ],
+            [
+                "Where does {my} {r} earn a living?",
+                "Who employs {my} {r}?",
+            ],
+            [
+                "Where does {about} earn a living?",
+                "Who is the employer of {about}?",
+            ],
         ],
         if_ever: "If I ever opened a bakery, it would be the {x}.",
     },
@@ -118,9 +189,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "My {r} swells up like a balloon from {x}, a rare allergy.",
         ],
         asked: [
-            ["What is {my} {r} allergic to?", "Which allergy does {my} {r} have?"],
-            ["What must I never cook for {my} {r}?", "What food makes {my} {r} ill?"],
-            ["Which ingredient would send {about} to hospital?", "What must never be cooked for {about}?"],
+            [
+                "What is {my} {r} allergic to?",
+                "Which allergy does {my} {r} have?",
+            ],
+            [
+                "What must I never cook for {my} {r}?",
+                "What food makes {my} {r} ill?",
+            ],
+            [
+                "Which ingredient would send {about} to hospital?",
+                "What must never be cooked for {about}?",
+            ],
         ],
         if_ever: "Imagine being allergic to {x}, of all things.",
     },
@@ -135,9 +215,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "No song but {x} will do for my {r}.",
         ],
         asked: [
-            ["What is the favourite song of {my} {r}?", "Which song does {my} {r} hum?"],
-            ["What music does {my} {r} like best?", "Which tune moves {my} {r}?"],
-            ["What music is dearest to {about}?", "Which tune should the band strike up for {about}?"],
+            [
+                "What is the favourite song of {my} {r}?",
+                "Which song does {my} {r} hum?",
+            ],
+            [
+                "What music does {my} {r} like best?",
+                "Which tune moves {my} {r}?",
+            ],
+            [
+                "What music is dearest to {about}?",
+                "Which tune should the band strike up for {about}?",
+            ],
         ],
         if_ever: "If they must play a song at my funeral, let it be {x}.",
     },
@@ -152,9 +241,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "Since March the password my {r} types is {x}.",
         ],
         asked: [
-            ["What is {my} {r}'s password?", "Which password does {my} {r} use?"],
-            ["What must I type to log in as {my} {r}?", "Which secret word has {my} {r}?"],
-            ["What secret opens the computer of {about}?", "What must I type to log in as {about}?"],
+            [
+                "What is {my} {r}'s password?",
+                "Which password does {my} {r} use?",
+            ],
+            [
+                "What must I type to log in as {my} {r}?",
+                "Which secret word has {my} {r}?",
+            ],
+            [
+                "What secret opens the computer of {about}?",
+                "What must I type to log in as {about}?",
+            ],
         ],
         if_ever: "Were I to choose a password now, I would choose {x}.",
     },
@@ -169,9 +267,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "The street is {x} Street; ask for my {r}'s house.",
         ],
         asked: [
-            ["In which street does {my} {r} live?", "In what street is {my} {r}'s house?"],
-            ["What is {my} {r}'s address?", "Where is the home of {my} {r}?"],
-            ["Where should a letter to {about} be sent?", "What is the address of {about}?"],
+            [
+                "In which street does {my} {r} live?",
+                "In what street is {my} {r}'s house?",
+            ],
+            [
+                "What is {my} {r}'s address?",
+                "Where is the home of {my} {r}?",
+            ],
+            [
+                "Where should a letter to {about} be sent?",
+                "What is the address of {about}?",
+            ],
         ],
         if_ever: "If I ever buy a house, then in {x} Street.",
     },
@@ -186,9 +293,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "They sold every horse but {x} to pay my {r}'s debts.",
         ],
         asked: [
-            ["What is the horse of {my} {r} called?", "Which horse does {my} {r} ride?"],
-            ["What is {my} {r}'s mare called?", "Which animal does {my} {r} saddle?"],
-            ["Which mare does {about} saddle?", "What do they call the steed in the stable of {about}?"],
+            [
+                "What is the horse of {my} {r} called?",
+                "Which horse does {my} {r} ride?",
+            ],
+            [
+                "What is {my} {r}'s mare called?",
+                "Which animal does {my} {r} saddle?",
+            ],
+            [
+                "Which mare does {about} saddle?",
+                "What do they call the steed in the stable of {about}?",
+            ],
         ],
         if_ever: "If I had a horse, I would name it {x}.",
     },
@@ -203,9 +319,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "Every shop window shows {x}, the novel by my {r}.",
         ],
         asked: [
-            ["What is the title of {my} {r}'s novel?", "Which novel did {my} {r} write?"],
-            ["What is {my} {r}'s book called?", "What has {my} {r} published?"],
-            ["Which book came from the pen of {about}?", "What has {about} published?"],
+            [
+                "What is the title of {my} {r}'s novel?",
+                "Which novel did {my} {r} write?",
+            ],
+            [
+                "What is {my} {r}'s book called?",
+                "What has {my} {r} published?",
+            ],
+            [
+                "Which book came from the pen of {about}?",
+                "What has {about} published?",
+            ],
         ],
         if_ever: "If I ever wrote a novel, the title would be {x}.",
     },
@@ -220,9 +345,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "For three years my {r} went to {x} College by bicycle.",
         ],
         asked: [
-            ["At which college did {my} {r} study?", "Which college was {my} {r} at?"],
-            ["Where did {my} {r} get a degree?", "Where was {my} {r} educated?"],
-            ["Where was {about} educated?", "From where does {about} hold a degree?"],
+            [
+                "At which college did {my} {r} study?",
+                "Which college was {my} {r} at?",
+            ],
+            [
+                "Where did {my} {r} get a degree?",
+                "Where was {my} {r} educated?",
+            ],
+            [
+                "Where was {about} educated?",
+                "From where does {about} hold a degree?",
+            ],
         ],
         if_ever: "If I had gone to college, then to {x}.",
     },
@@ -237,9 +371,18 @@ pub(super) const KINDS: [FactKind; 12] = [
             "My {r} says {x} is the only honest wine.",
         ],
         asked: [
-            ["Which wine does {my} {r} drink?", "What is the wine that {my} {r} likes?"],
-            ["What should I pour for {my} {r}?", "Which bottle would please {my} {r}?"],
-            ["What should I pour for {about}?", "Which vintage would please {about}?"],
+            [
+                "Which wine does {my} {r} drink?",
+                "What is the wine that {my} {r} likes?",
+            ],
+            [
+                "What should I pour for {my} {r}?",
+                "Which bottle would please {my} {r}?",
+            ],
+            [
+                "What should I pour for {about}?",
+                "Which vintage would please {about}?",
+            ],
         ],
         if_ever: "If there were only one wine left, let it be {x}.",
     },

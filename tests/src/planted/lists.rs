@@ -11,7 +11,10 @@ const THEMES: [([&str; 4], [&str; 2]); 4] = [
             "I put up the tent at {x}, the quietest camp site of all.",
             "On Friday we go camping again, to {x}.",
         ],
-        ["Where did we go camping?", "At which camp sites have I put up the tent?"],
+        [
+            "Where did we go camping?",
+            "At which camp sites have I put up the tent?",
+        ],
     ),
     (
         [
@@ -20,7 +23,10 @@ const THEMES: [([&str; 4], [&str; 2]); 4] = [
             "My garden is full of {x}, it grows like a weed.",
             "The frost took the {x} in my garden.",
         ],
-        ["What have I planted in my garden?", "What grows in the garden?"],
+        [
+            "What have I planted in my garden?",
+            "What grows in the garden?",
+        ],
     ),
     (
         [
@@ -29,7 +35,10 @@ const THEMES: [([&str; 4], [&str; 2]); 4] = [
             "They showed {x} at the cinema, a silent film.",
             "I slept through a film called {x}.",
         ],
-        ["Which films have I seen?", "What did they show at the cinema?"],
+        [
+            "Which films have I seen?",
+            "What did they show at the cinema?",
+        ],
     ),
     (
         [
@@ -49,11 +58,25 @@ pub(super) fn plant(builder: &mut PlanBuilder) {
             let answers: Vec<String> = (0..count).map(|_| builder.answer(pair)).collect();
             for (place, answer) in answers.iter().enumerate() {
                 let session = place * builder.sessions(pair) / count;
-                builder.plant_in(pair, session, StorySpeaker::User, told[place].replace("{x}", answer), None);
+                builder.plant_in(
+                    pair,
+                    session,
+                    StorySpeaker::User,
+                    told[place].replace("{x}", answer),
+                    None,
+                );
             }
             for question in asked {
                 let wants = ExpectedRecall::All(answers.clone());
-                builder.ask(pair, *question, Expectation { name: "D several facts".into(), goal: 75, wants });
+                builder.ask(
+                    pair,
+                    *question,
+                    Expectation {
+                        name: "D several facts".into(),
+                        goal: 75,
+                        wants,
+                    },
+                );
             }
         }
     }

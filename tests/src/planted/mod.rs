@@ -1,7 +1,8 @@
-//! Planted facts: a generated world whose answers are words that occur nowhere else. Whether a prompt contains an
-//! answer is therefore a string comparison without a judge.
+//! Planted facts: a generated world whose answers are words that occur nowhere else. Whether a
+//! prompt contains an answer is therefore a string comparison without a judge.
 //!
-//! A [`StoryPlan`] contains a scenario and the expectations for its probes. It is a pure function of size and seed.
+//! A [`StoryPlan`] contains a scenario and the expectations for its probes. It is a pure function
+//! of size and seed.
 
 mod budget;
 mod chains;
@@ -46,9 +47,24 @@ impl StorySize {
     /// Returns the sizes of a plan with this many messages.
     pub fn of(messages: usize) -> Self {
         match messages {
-            0..2_000 => Self { messages, facts: 12, swept: 2, each: 2 },
-            2_000..10_000 => Self { messages, facts: 32, swept: 4, each: 4 },
-            _ => Self { messages, facts: 60, swept: 20, each: 8 },
+            0..2_000 => Self {
+                messages,
+                facts: 12,
+                swept: 2,
+                each: 2,
+            },
+            2_000..10_000 => Self {
+                messages,
+                facts: 32,
+                swept: 4,
+                each: 4,
+            },
+            _ => Self {
+                messages,
+                facts: 60,
+                swept: 20,
+                each: 8,
+            },
         }
     }
 }
@@ -59,7 +75,8 @@ pub struct StoryPlan {
     pub wants: BTreeMap<String, Expectation>,
     /// Maps each answer to its pair; no prompt of another pair may contain it (group F).
     pub canaries: BTreeMap<String, String>,
-    /// Maps a group scene to the pairs of its characters, each of which brings its own memories and lorebooks.
+    /// Maps a group scene to the pairs of its characters, each of which brings its own memories and
+    /// lorebooks.
     pub voices: BTreeMap<String, Vec<String>>,
     /// Words that no file may contain after compaction (group G).
     pub erased: Vec<String>,
@@ -147,12 +164,30 @@ impl PlanBuilder {
 
     /// Plants a fact at a random position in the main chat, with prose around it.
     fn plant(&mut self, pair: usize, who: StorySpeaker, text: String) {
-        self.put(pair, None, PlantedFact { who, text, id: None, alone: false });
+        self.put(
+            pair,
+            None,
+            PlantedFact {
+                who,
+                text,
+                id: None,
+                alone: false,
+            },
+        );
     }
 
     /// Like [`Self::plant`], but the message contains nothing else.
     fn plant_alone(&mut self, pair: usize, who: StorySpeaker, text: String) {
-        self.put(pair, None, PlantedFact { who, text, id: None, alone: true });
+        self.put(
+            pair,
+            None,
+            PlantedFact {
+                who,
+                text,
+                id: None,
+                alone: true,
+            },
+        );
     }
 
     /// Like [`Self::plant`], in a given session. Returns the time; `id` names the message.
@@ -164,11 +199,21 @@ impl PlanBuilder {
         text: String,
         id: Option<String>,
     ) -> Timestamp {
-        self.put(pair, Some(session), PlantedFact { who, text, id, alone: false })
+        self.put(
+            pair,
+            Some(session),
+            PlantedFact {
+                who,
+                text,
+                id,
+                alone: false,
+            },
+        )
     }
 
     fn put(&mut self, pair: usize, session: Option<usize>, plant: PlantedFact) -> Timestamp {
-        let session = session.unwrap_or_else(|| self.world.random.below(self.world.stories[pair].sessions()));
+        let session =
+            session.unwrap_or_else(|| self.world.random.below(self.world.stories[pair].sessions()));
         self.world.stories[pair].put(session, plant, &mut self.world.random)
     }
 
@@ -181,7 +226,14 @@ impl PlanBuilder {
     }
 
     /// Adds a message after all others.
-    fn then_said(&mut self, pair: usize, chat: &str, who: &str, text: impl Into<String>, id: Option<&str>) {
+    fn then_said(
+        &mut self,
+        pair: usize,
+        chat: &str,
+        who: &str,
+        text: impl Into<String>,
+        id: Option<&str>,
+    ) {
         let said = Say {
             pair: self.pair(pair),
             chat: chat.into(),
@@ -197,22 +249,60 @@ impl PlanBuilder {
         self.ask_in(pair, MAIN, text, Some(BUDGET), case);
     }
 
-    fn ask_in(&mut self, pair: usize, chat: &str, text: impl Into<String>, budget: Option<u32>, case: Expectation) {
+    fn ask_in(
+        &mut self,
+        pair: usize,
+        chat: &str,
+        text: impl Into<String>,
+        budget: Option<u32>,
+        case: Expectation,
+    ) {
         let id = format!("q{}", self.wants.len() + 1);
-        let probe =
-            Probe { id: id.clone(), pair: self.pair(pair), chat: chat.into(), text: text.into(), budget, whole: true };
+        let probe = Probe {
+            id: id.clone(),
+            pair: self.pair(pair),
+            chat: chat.into(),
+            text: text.into(),
+            budget,
+            whole: true,
+        };
         self.then(Step::Probe(probe));
         self.wants.insert(id, case);
     }
 
     fn finish(self) -> StoryPlan {
-        let Self { world, after, wants, canaries, voices, erased, .. } = self;
-        let history = Set { pair: None, chat: None, key: "history_cap".into(), value: HISTORY.into() };
-        let mut steps = vec![Timed { time: None, step: Step::Setting(history) }];
+        let Self {
+            world,
+            after,
+            wants,
+            canaries,
+            voices,
+            erased,
+            ..
+        } = self;
+        let history = Set {
+            pair: None,
+            chat: None,
+            key: "history_cap".into(),
+            value: HISTORY.into(),
+        };
+        let mut steps = vec![Timed {
+            time: None,
+            step: Step::Setting(history),
+        }];
         steps.extend(world.told());
-        steps.push(Timed { time: Some(afterwards().to_string()), step: Step::Learn });
+        steps.push(Timed {
+            time: Some(afterwards().to_string()),
+            step: Step::Learn,
+        });
         steps.extend(after.into_iter().map(|step| Timed { time: None, step }));
-        StoryPlan { steps, wants, canaries, voices, erased }
+        StoryPlan {
+            steps,
+            wants,
+            canaries,
+            voices,
+            erased,
+        }
     }
 }
 
@@ -231,7 +321,9 @@ mod tests {
         assert!((900..1_900).contains(&count), "{count} messages");
         for Timed { step, .. } in &one.steps {
             let Step::Say(said) = step else { continue };
-            let words = said.text.split(|letter: char| !letter.is_ascii_alphanumeric());
+            let words = said
+                .text
+                .split(|letter: char| !letter.is_ascii_alphanumeric());
             for pair in words.filter_map(|word| one.canaries.get(word)) {
                 assert_eq!(*pair, said.pair, "{}", said.text);
             }

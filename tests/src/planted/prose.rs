@@ -1,4 +1,5 @@
-//! Filler text between the facts: role-play prose and small talk. Some of it shares words with the facts.
+//! Filler text between the facts: role-play prose and small talk. Some of it shares words with the
+//! facts.
 
 use super::random::Random;
 
@@ -56,8 +57,10 @@ const THINGS: [&str; 16] = [
     "the tide",
     "the clock in the tower",
 ];
-const FEELINGS: [&str; 10] =
-    ["quiet", "restless", "glad", "tired", "curious", "uneasy", "warm", "homesick", "brave", "sleepy"];
+const FEELINGS: [&str; 10] = [
+    "quiet", "restless", "glad", "tired", "curious", "uneasy", "warm", "homesick", "brave",
+    "sleepy",
+];
 const SAID: [&str; 24] = [
     "I keep thinking about {t}.",
     "They say {t} will be the talk of the winter.",
@@ -86,7 +89,10 @@ const SAID: [&str; 24] = [
 ];
 
 fn filled(template: &str, random: &mut Random) -> String {
-    template.replace("{t}", random.of(&THINGS)).replace("{p}", random.of(&PLACES)).replace("{f}", random.of(&FEELINGS))
+    template
+        .replace("{t}", random.of(&THINGS))
+        .replace("{p}", random.of(&PLACES))
+        .replace("{f}", random.of(&FEELINGS))
 }
 
 fn sentence(random: &mut Random) -> String {
@@ -99,11 +105,15 @@ pub(super) fn small_talk(random: &mut Random) -> String {
     if random.percent(13) {
         return paragraphs(random);
     }
-    let said = (0..=random.below(3)).map(|_| sentence(random)).collect::<Vec<_>>().join(" ");
+    let said = (0..=random.below(3))
+        .map(|_| sentence(random))
+        .collect::<Vec<_>>()
+        .join(" ");
     acted(&said, random)
 }
 
-/// Embeds `said` in a message: alone, as action, between other sentences, or at the end of a long text.
+/// Embeds `said` in a message: alone, as action, between other sentences, or at the end of a long
+/// text.
 pub(super) fn around(said: &str, random: &mut Random) -> String {
     match random.below(20) {
         0..6 => said.to_owned(),
@@ -149,6 +159,10 @@ mod tests {
         let texts: Vec<String> = (0..1_000).map(|_| small_talk(&mut random)).collect();
         let long = texts.iter().filter(|text| text.len() > 600).count();
         assert!((90..180).contains(&long), "{long}");
-        assert!(texts.iter().all(|text| text.len() < 2_000 && !text.contains('{')));
+        assert!(
+            texts
+                .iter()
+                .all(|text| text.len() < 2_000 && !text.contains('{'))
+        );
     }
 }

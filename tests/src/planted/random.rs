@@ -41,16 +41,16 @@ impl Random {
 }
 
 const BEGINNINGS: [&str; 20] = [
-    "Bra", "Cle", "Dro", "Fal", "Gri", "Hul", "Jor", "Kel", "Lum", "Mor", "Nib", "Ost", "Pel", "Quo", "Rud", "Sky",
-    "Tav", "Urd", "Vex", "Wim",
+    "Bra", "Cle", "Dro", "Fal", "Gri", "Hul", "Jor", "Kel", "Lum", "Mor", "Nib", "Ost", "Pel",
+    "Quo", "Rud", "Sky", "Tav", "Urd", "Vex", "Wim",
 ];
 const MIDDLES: [&str; 20] = [
-    "ba", "cho", "de", "fi", "go", "hu", "ja", "ke", "li", "mo", "nu", "pa", "qui", "ro", "su", "te", "vo", "wa", "xi",
-    "zu",
+    "ba", "cho", "de", "fi", "go", "hu", "ja", "ke", "li", "mo", "nu", "pa", "qui", "ro", "su",
+    "te", "vo", "wa", "xi", "zu",
 ];
 const ENDS: [&str; 20] = [
-    "bard", "cot", "dell", "fane", "gorn", "hask", "jin", "kith", "lorn", "mund", "nax", "pell", "quist", "rock",
-    "sund", "tarn", "vane", "wick", "yard", "zell",
+    "bard", "cot", "dell", "fane", "gorn", "hask", "jin", "kith", "lorn", "mund", "nax", "pell",
+    "quist", "rock", "sund", "tarn", "vane", "wick", "yard", "zell",
 ];
 
 /// Generator of answers, each a unique word.
@@ -60,7 +60,9 @@ pub(super) struct Canaries {
 
 impl Canaries {
     pub(super) fn new() -> Self {
-        Self { told: HashSet::new() }
+        Self {
+            told: HashSet::new(),
+        }
     }
 
     pub(super) fn next(&mut self, random: &mut Random) -> String {
@@ -82,7 +84,9 @@ mod tests {
     fn random_is_reproducible_and_answers_are_unique() {
         let draw = |seed| {
             let (mut random, mut canaries) = (Random::new(seed), Canaries::new());
-            (0..2_000).map(|_| canaries.next(&mut random)).collect::<Vec<_>>()
+            (0..2_000)
+                .map(|_| canaries.next(&mut random))
+                .collect::<Vec<_>>()
         };
         let all = draw(7);
         assert_eq!(all, draw(7));

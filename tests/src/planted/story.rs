@@ -71,13 +71,24 @@ impl PlantedStory {
         let mut evenings = Vec::with_capacity(count);
         for evening in 0..count as i64 {
             // No two pairs have sessions at the same time.
-            let at = FIRST_EVENING + evening * apart + number as i64 * HOUR + random.below(20) as i64 * 60_000;
+            let at = FIRST_EVENING
+                + evening * apart
+                + number as i64 * HOUR
+                + random.below(20) as i64 * 60_000;
             let length = messages / count + random.below(9) - 4;
             evenings.push((at, vec![None; length]));
         }
-        let (persona, character) = (PERSONAS[number / CHARACTERS.len()], CHARACTERS[number % CHARACTERS.len()]);
+        let (persona, character) = (
+            PERSONAS[number / CHARACTERS.len()],
+            CHARACTERS[number % CHARACTERS.len()],
+        );
         let pair = format!("{persona}-{character}");
-        Self { pair, persona, character, evenings }
+        Self {
+            pair,
+            persona,
+            character,
+            evenings,
+        }
     }
 
     /// Returns the number of sessions in which facts can be planted.
@@ -86,10 +97,18 @@ impl PlantedStory {
     }
 
     /// Puts `plant` at a random position in a session and returns its time.
-    pub(super) fn put(&mut self, session: usize, plant: PlantedFact, random: &mut Random) -> Timestamp {
+    pub(super) fn put(
+        &mut self,
+        session: usize,
+        plant: PlantedFact,
+        random: &mut Random,
+    ) -> Timestamp {
         let (at, slots) = &mut self.evenings[session];
         let turn = usize::from(plant.who == StorySpeaker::Character);
-        let free: Vec<usize> = (turn..slots.len()).step_by(2).filter(|slot| slots[*slot].is_none()).collect();
+        let free: Vec<usize> = (turn..slots.len())
+            .step_by(2)
+            .filter(|slot| slots[*slot].is_none())
+            .collect();
         let slot = match free.is_empty() {
             false => free[random.below(free.len())],
             true => {
@@ -105,13 +124,23 @@ impl PlantedStory {
         let mut lines = Vec::new();
         for (at, slots) in self.evenings {
             for (place, slot) in slots.into_iter().enumerate() {
-                let speaks = if place.is_multiple_of(2) { StorySpeaker::User } else { StorySpeaker::Character };
+                let speaks = if place.is_multiple_of(2) {
+                    StorySpeaker::User
+                } else {
+                    StorySpeaker::Character
+                };
                 let (text, id) = match slot {
                     Some(plant) if plant.alone => (plant.text, plant.id),
                     Some(plant) => (prose::around(&plant.text, random), plant.id),
                     None => (prose::small_talk(random), None),
                 };
-                let said = Say { pair: self.pair.clone(), chat: MAIN.into(), who: speaks.words().into(), text, id };
+                let said = Say {
+                    pair: self.pair.clone(),
+                    chat: MAIN.into(),
+                    who: speaks.words().into(),
+                    text,
+                    id,
+                };
                 lines.push((at + place as i64 * PAUSE, Step::Say(said)));
             }
         }
@@ -130,8 +159,14 @@ impl StoryWorld {
     pub(super) fn new(messages: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let pairs = PERSONAS.len() * CHARACTERS.len();
-        let stories = (0..pairs).map(|number| PlantedStory::new(number, messages / pairs, &mut random)).collect();
-        Self { stories, random, canaries: Canaries::new() }
+        let stories = (0..pairs)
+            .map(|number| PlantedStory::new(number, messages / pairs, &mut random))
+            .collect();
+        Self {
+            stories,
+            random,
+            canaries: Canaries::new(),
+        }
     }
 
     pub(super) fn canary(&mut self) -> String {
@@ -140,11 +175,21 @@ impl StoryWorld {
 
     /// Returns all messages as scenario steps, in order of time.
     pub(super) fn told(self) -> Vec<Timed> {
-        let Self { stories, mut random, .. } = self;
+        let Self {
+            stories,
+            mut random,
+            ..
+        } = self;
         let mut steps: Vec<Timed> = stories.iter().map(introduced).collect();
-        let mut lines: Vec<(i64, Step)> = stories.into_iter().flat_map(|story| story.lines(&mut random)).collect();
+        let mut lines: Vec<(i64, Step)> = stories
+            .into_iter()
+            .flat_map(|story| story.lines(&mut random))
+            .collect();
         lines.sort_by_key(|(at, _)| *at);
-        steps.extend(lines.into_iter().map(|(at, step)| Timed { time: Some(moment(at).to_string()), step }));
+        steps.extend(lines.into_iter().map(|(at, step)| Timed {
+            time: Some(moment(at).to_string()),
+            step,
+        }));
         steps
     }
 }
@@ -156,7 +201,11 @@ pub(super) fn afterwards() -> Timestamp {
 
 fn introduced(story: &PlantedStory) -> Timed {
     let (persona, character) = (story.persona.to_owned(), story.character.to_owned());
-    let step = Step::Pair(Pair { pair: story.pair.clone(), persona, character });
+    let step = Step::Pair(Pair {
+        pair: story.pair.clone(),
+        persona,
+        character,
+    });
     Timed { time: None, step }
 }
 

@@ -22,11 +22,21 @@ pub(super) fn plant(builder: &mut PlanBuilder) {
 
 fn in_a_week(builder: &mut PlanBuilder, pair: usize, session: usize) {
     let answer = builder.answer(pair);
-    let told =
-        builder.plant_in(pair, session, StorySpeaker::User, format!("I must tell you a secret: {answer}."), None);
+    let told = builder.plant_in(
+        pair,
+        session,
+        StorySpeaker::User,
+        format!("I must tell you a secret: {answer}."),
+        None,
+    );
     let date = told.to_zoned(TimeZone::UTC).date();
-    let week = WEEKS[usize::try_from((date.day() - 1) / 7).unwrap_or_default().min(3)];
-    let question = format!("Which secret did I tell you in the {week} week of {}?", date.strftime("%B"));
+    let week = WEEKS[usize::try_from((date.day() - 1) / 7)
+        .unwrap_or_default()
+        .min(3)];
+    let question = format!(
+        "Which secret did I tell you in the {week} week of {}?",
+        date.strftime("%B")
+    );
     builder.ask(pair, question, dated("C told in a week", answer, told));
 }
 
@@ -42,7 +52,15 @@ fn yesterday(builder: &mut PlanBuilder, pair: usize, session: usize) {
     );
     let question = format!("When did I buy the {answer} lamp?");
     // The question contains the answer, so only a line with the day passes.
-    builder.ask(pair, question, dated("C yesterday", "Yesterday I bought a ".to_owned() + &answer, told));
+    builder.ask(
+        pair,
+        question,
+        dated(
+            "C yesterday",
+            "Yesterday I bought a ".to_owned() + &answer,
+            told,
+        ),
+    );
 }
 
 fn before_a_trip(builder: &mut PlanBuilder, pair: usize) {
@@ -50,11 +68,24 @@ fn before_a_trip(builder: &mut PlanBuilder, pair: usize) {
     let last = builder.sessions(pair) - 1;
     let packed = format!("I packed {present} soap, for tomorrow I leave for {place}.");
     let told = builder.plant_in(pair, last / 2, StorySpeaker::User, packed, None);
-    builder.plant_in(pair, last, StorySpeaker::User, format!("I am back from the trip to {place}."), None);
+    builder.plant_in(
+        pair,
+        last,
+        StorySpeaker::User,
+        format!("I am back from the trip to {place}."),
+        None,
+    );
     let question = format!("What soap did I pack before the trip to {place}?");
     builder.ask(pair, question, dated("C before a trip", present, told));
 }
 
 fn dated(name: &str, string: String, told: Timestamp) -> Expectation {
-    Expectation { name: name.into(), goal: GOAL, wants: ExpectedRecall::Dated { string, day: day(told) } }
+    Expectation {
+        name: name.into(),
+        goal: GOAL,
+        wants: ExpectedRecall::Dated {
+            string,
+            day: day(told),
+        },
+    }
 }

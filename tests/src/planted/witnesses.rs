@@ -1,7 +1,9 @@
-//! Group F in group scenes: a character knows only what it witnessed. What is told while one is away reaches no prompt of
-//! that character; what it is told later does.
+//! Group F in group scenes: a character knows only what it witnessed. What is told while one is
+//! away reaches no prompt of that character; what it is told later does.
 
-use engine::scenario::{Chat, Informed, Lorebook, Noted, Presence, Rewritten, ScenarioEntry, Set, Step, Turn};
+use engine::scenario::{
+    Chat, Informed, Lorebook, Noted, Presence, Rewritten, ScenarioEntry, Set, Step, Turn,
+};
 
 use super::{BUDGET, Expectation, ExpectedRecall, PlanBuilder};
 
@@ -62,7 +64,11 @@ fn let_know(builder: &mut PlanBuilder) {
     scene.while_away("the abbot keeps a fox called Tarquellow");
     scene.guest_lacks("What is the fox of the abbot called?", &["Tarquellow"]);
     let (pair, chat, character) = scene.place();
-    scene.builder.then(Step::Inform(Informed { pair, chat, character }));
+    scene.builder.then(Step::Inform(Informed {
+        pair,
+        chat,
+        character,
+    }));
     scene.guest_has("What is the fox of the abbot called?", &["Tarquellow"]);
 }
 
@@ -93,7 +99,11 @@ fn in_summaries(builder: &mut PlanBuilder) {
     scene.replies("At the Hessumar gate? Poor man, he only ever wanted to sell his bottles.");
     scene.away(false);
     scene.talk();
-    for turn in ["Mathilde, and the weather?", "Yevgenia, and the harvest?", "Mathilde, and the roads?"] {
+    for turn in [
+        "Mathilde, and the weather?",
+        "Yevgenia, and the harvest?",
+        "Mathilde, and the roads?",
+    ] {
         scene.turn(turn, "It could be worse, I think.");
     }
     scene.guest_lacks("Let us go on.", &["Hessumar"]);
@@ -103,7 +113,12 @@ fn in_summaries(builder: &mut PlanBuilder) {
 
 fn triggers_lore(builder: &mut PlanBuilder) {
     let mut scene = Scene::open(builder, "lore");
-    scene.lorebook(true, "Stones", "opal", "An opal from the Drindlemoor mine brings bad luck.");
+    scene.lorebook(
+        true,
+        "Stones",
+        "opal",
+        "An opal from the Drindlemoor mine brings bad luck.",
+    );
     scene.scans(8);
     scene.while_away("the widow wears an opal");
     scene.guest_lacks("Let us go on.", &["Drindlemoor"]);
@@ -112,7 +127,12 @@ fn triggers_lore(builder: &mut PlanBuilder) {
 
 fn lore_of_one(builder: &mut PlanBuilder) {
     let mut scene = Scene::open(builder, "own lore");
-    scene.lorebook(false, "Mathilde's own", "lantern", "Mathilde's lantern was stolen from Captain Ulvareth.");
+    scene.lorebook(
+        false,
+        "Mathilde's own",
+        "lantern",
+        "Mathilde's lantern was stolen from Captain Ulvareth.",
+    );
     scene.says("That lantern is beautiful.");
     scene.turn("Mathilde, is the lantern yours?", "It is now.");
     scene.guest_lacks("Is the lantern hers?", &["Ulvareth"]);
@@ -152,9 +172,14 @@ fn in_another_swipe(builder: &mut PlanBuilder) {
     scene.away(true);
     scene.says("Where did the tinker go?");
     let id = "witness-swipe";
-    scene.builder.then_said(HOST, scene.chat, "character", "I forgot.", Some(id));
+    scene
+        .builder
+        .then_said(HOST, scene.chat, "character", "I forgot.", Some(id));
     let text = "He went to the Fennimarsh fair.".to_owned();
-    scene.builder.then(Step::Swipe(Rewritten { message: id.into(), text }));
+    scene.builder.then(Step::Swipe(Rewritten {
+        message: id.into(),
+        text,
+    }));
     scene.away(false);
     scene.guest_lacks("Where did the tinker go?", &["Fennimarsh"]);
     scene.host_has("Where did the tinker go?", &["Fennimarsh"]);
@@ -186,7 +211,8 @@ fn repeated_meanwhile(builder: &mut PlanBuilder) {
     scene.guest_has("What is my horse called?", &["Jessamund"]);
 }
 
-/// A memory of one character stays out of what the scene shares, also after the turn that needed it.
+/// A memory of one character stays out of what the scene shares, also after the turn that needed
+/// it.
 fn private_memory(builder: &mut PlanBuilder) {
     let mut scene = Scene::open(builder, "private");
     let text = "Mathilde buried the golden spoon at Corrinthwaite.".to_owned();
@@ -197,8 +223,8 @@ fn private_memory(builder: &mut PlanBuilder) {
     scene.host_has("Where is the golden spoon?", &["Corrinthwaite"]);
 }
 
-/// A memory for all chats was made in another scene while the guest was away. The host recalls it in a scene in which the
-/// guest missed nothing.
+/// A memory for all chats was made in another scene while the guest was away. The host recalls it
+/// in a scene in which the guest missed nothing.
 fn shared_from_another_scene(builder: &mut PlanBuilder) {
     let mut scene = Scene::open(builder, "source of a profile");
     scene.away(true);
@@ -223,8 +249,16 @@ impl<'b> Scene<'b> {
     }
 
     fn with(builder: &'b mut PlanBuilder, chat: &'static str, members: &[&str]) -> Self {
-        let (host, guest) = (builder.world.stories[HOST].character, builder.world.stories[GUEST].character);
-        let mut scene = Self { builder, host, guest, chat };
+        let (host, guest) = (
+            builder.world.stories[HOST].character,
+            builder.world.stories[GUEST].character,
+        );
+        let mut scene = Self {
+            builder,
+            host,
+            guest,
+            chat,
+        };
         scene.members(members);
         scene.says("Good evening, all of you.");
         scene.replies("Good evening.");
@@ -233,18 +267,31 @@ impl<'b> Scene<'b> {
 
     /// The names of the pair, the chat and the guest.
     fn place(&self) -> (String, String, String) {
-        (self.builder.pair(HOST), self.chat.to_owned(), self.guest.to_owned())
+        (
+            self.builder.pair(HOST),
+            self.chat.to_owned(),
+            self.guest.to_owned(),
+        )
     }
 
     fn members(&mut self, names: &[&str]) {
         let members = names.iter().map(|name| (*name).to_owned()).collect();
         let (pair, chat, _) = self.place();
-        self.builder.then(Step::Chat(Chat { pair, chat, members }));
+        self.builder.then(Step::Chat(Chat {
+            pair,
+            chat,
+            members,
+        }));
     }
 
     fn away(&mut self, away: bool) {
         let (pair, chat, character) = self.place();
-        self.builder.then(Step::Presence(Presence { pair, chat, character, away }));
+        self.builder.then(Step::Presence(Presence {
+            pair,
+            chat,
+            character,
+            away,
+        }));
     }
 
     fn says(&mut self, text: &str) {
@@ -252,7 +299,8 @@ impl<'b> Scene<'b> {
     }
 
     fn replies(&mut self, text: &str) {
-        self.builder.then_said(HOST, self.chat, "character", text, None);
+        self.builder
+            .then_said(HOST, self.chat, "character", text, None);
     }
 
     /// Tells a secret while the guest is away.
@@ -275,46 +323,97 @@ impl<'b> Scene<'b> {
     fn turn(&mut self, text: &str, reply: &str) {
         let (pair, chat, _) = self.place();
         let (text, reply) = (text.to_owned(), reply.to_owned());
-        self.builder.then(Step::Turn(Turn { pair, chat, text, reply, id: None }));
+        self.builder.then(Step::Turn(Turn {
+            pair,
+            chat,
+            text,
+            reply,
+            id: None,
+        }));
     }
 
     /// Adds a lorebook with one entry, of this chat or of the host.
     fn lorebook(&mut self, of_chat: bool, name: &str, key: &str, text: &str) {
         let (pair, chat, _) = self.place();
-        let entries = vec![ScenarioEntry { keys: vec![key.to_owned()], text: text.to_owned() }];
+        let entries = vec![ScenarioEntry {
+            keys: vec![key.to_owned()],
+            text: text.to_owned(),
+        }];
         let chat = Some(chat).filter(|_| of_chat);
-        self.builder.then(Step::Lorebook(Lorebook { pair, chat, name: name.to_owned(), entries }));
+        self.builder.then(Step::Lorebook(Lorebook {
+            pair,
+            chat,
+            name: name.to_owned(),
+            entries,
+        }));
     }
 
     /// Sets the number of messages in which keys of lorebooks are searched.
     fn scans(&mut self, depth: u32) {
         let (pair, chat, _) = self.place();
-        let set = Set { pair: Some(pair), chat: Some(chat), key: "lore_scan_depth".into(), value: depth.to_string() };
+        let set = Set {
+            pair: Some(pair),
+            chat: Some(chat),
+            key: "lore_scan_depth".into(),
+            value: depth.to_string(),
+        };
         self.builder.then(Step::Setting(set));
     }
 
     fn guest_lacks(&mut self, question: &str, words: &[&str]) {
-        self.ask(self.guest, question, LEAK, ExpectedRecall::Nowhere(owned(words)));
+        self.ask(
+            self.guest,
+            question,
+            LEAK,
+            ExpectedRecall::Nowhere(owned(words)),
+        );
     }
 
     fn guest_has(&mut self, question: &str, words: &[&str]) {
-        self.ask(self.guest, question, KNOWN, ExpectedRecall::Somewhere(owned(words)));
+        self.ask(
+            self.guest,
+            question,
+            KNOWN,
+            ExpectedRecall::Somewhere(owned(words)),
+        );
     }
 
     fn host_has(&mut self, question: &str, words: &[&str]) {
-        self.ask(self.host, question, KNOWN, ExpectedRecall::Somewhere(owned(words)));
+        self.ask(
+            self.host,
+            question,
+            KNOWN,
+            ExpectedRecall::Somewhere(owned(words)),
+        );
     }
 
     fn narrator_has(&mut self, question: &str, words: &[&str]) {
-        self.ask("Narrator", question, KNOWN, ExpectedRecall::Somewhere(owned(words)));
+        self.ask(
+            "Narrator",
+            question,
+            KNOWN,
+            ExpectedRecall::Somewhere(owned(words)),
+        );
     }
 
     /// Asks a participant, whose name decides who speaks.
     fn ask(&mut self, whom: &str, question: &str, name: &str, wants: ExpectedRecall) {
-        let case = Expectation { name: name.to_owned(), goal: 100, wants };
+        let case = Expectation {
+            name: name.to_owned(),
+            goal: 100,
+            wants,
+        };
         let voices = [HOST, GUEST, OTHER_PAIR].map(|pair| self.builder.pair(pair));
-        self.builder.voices.insert(self.chat.to_owned(), voices.into());
-        self.builder.ask_in(HOST, self.chat, format!("{whom}: {question}"), Some(BUDGET), case);
+        self.builder
+            .voices
+            .insert(self.chat.to_owned(), voices.into());
+        self.builder.ask_in(
+            HOST,
+            self.chat,
+            format!("{whom}: {question}"),
+            Some(BUDGET),
+            case,
+        );
     }
 }
 

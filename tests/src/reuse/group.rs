@@ -1,5 +1,6 @@
-//! Measures prompt reuse in a group of eight with four lorebooks, on the scripted provider. Its counts are words, and it
-//! reads every reply again with the next turn, so a real model reuses more.
+//! Measures prompt reuse in a group of eight with four lorebooks, on the scripted provider. Its
+//! counts are words, and it reads every reply again with the next turn, so a real model reuses
+//! more.
 
 use engine::api::{CharacterFields, GroupOptions, LorebookBinding, TurnOrder};
 use serde_json::{Map, json};
@@ -8,7 +9,9 @@ use super::{ReuseFigures, script};
 use crate::headless::{Headless, ended};
 
 /// Names of the characters.
-const NAMES: [&str; 8] = ["Odile", "Bram", "Cesca", "Dov", "Elin", "Faro", "Gwen", "Hale"];
+const NAMES: [&str; 8] = [
+    "Odile", "Bram", "Cesca", "Dov", "Elin", "Faro", "Gwen", "Hale",
+];
 const BOOKS: usize = 4;
 /// Sentences of a card's description and of a reply.
 const CARD: usize = 6;
@@ -19,40 +22,84 @@ const REPLY: usize = 6;
 pub struct GroupRun {
     /// Turns of characters that share the window of the chat.
     pub shared: ReuseFigures,
-    /// The same turns if each prompt began with the whole one before it: only new messages and replies are read.
+    /// The same turns if each prompt began with the whole one before it: only new messages and
+    /// replies are read.
     pub limit: ReuseFigures,
     /// Turns of the character that missed messages.
     pub alone: ReuseFigures,
 }
 
-/// Runs `turns` turns at 8k tokens of context. With `absent`, one character misses the second tenth of the chat.
+/// Runs `turns` turns at 8k tokens of context. With `absent`, one character misses the second tenth
+/// of the chat.
 pub async fn group(turns: usize, absent: bool) -> GroupRun {
-    let app = Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "8192"), ("INGLENOOK_MAX_TOKENS", "400")]).await;
+    let app = Headless::with_environment(&[
+        ("INGLENOOK_CONTEXT_LIMIT", "8192"),
+        ("INGLENOOK_MAX_TOKENS", "400"),
+    ])
+    .await;
     let mut ids = Vec::new();
     for (number, name) in NAMES.into_iter().enumerate() {
-        let description = format!("{name} is one of the eight. {}", script::replied(number * 7, CARD));
-        let fields = CharacterFields { name: name.to_owned(), description, ..CharacterFields::default() };
-        ids.push(app.engine.create_character(fields).await.expect("a character").id);
+        let description = format!(
+            "{name} is one of the eight. {}",
+            script::replied(number * 7, CARD)
+        );
+        let fields = CharacterFields {
+            name: name.to_owned(),
+            description,
+            ..CharacterFields::default()
+        };
+        ids.push(
+            app.engine
+                .create_character(fields)
+                .await
+                .expect("a character")
+                .id,
+        );
     }
-    let chat = app.engine.new_group("The eight".to_owned(), ids.clone()).await.expect("a group").id;
-    let options = GroupOptions { order: TurnOrder::List, self_responses: false, several_replies: false, auto_delay: 0 };
-    app.engine.set_group(chat.clone(), options).await.expect("the order is set");
+    let chat = app
+        .engine
+        .new_group("The eight".to_owned(), ids.clone())
+        .await
+        .expect("a group")
+        .id;
+    let options = GroupOptions {
+        order: TurnOrder::List,
+        self_responses: false,
+        several_replies: false,
+        auto_delay: 0,
+    };
+    app.engine
+        .set_group(chat.clone(), options)
+        .await
+        .expect("the order is set");
     books(&app, &chat).await;
     let late = ids[3].clone();
     let (mut run, mut before) = (GroupRun::default(), 0);
     for turn in 0..turns {
         if absent && (turn == turns / 10 || turn == turns / 5) {
             let away = turn == turns / 10;
-            app.engine.set_member(chat.clone(), late.clone(), false, away).await.expect("the state is set");
+            app.engine
+                .set_member(chat.clone(), late.clone(), false, away)
+                .await
+                .expect("the state is set");
         }
         app.model.reply(&script::replied(turn, REPLY));
         let mut events = app.engine.subscribe();
-        app.engine.send_message(chat.clone(), script::said(turn)).await.expect("the message is taken");
+        app.engine
+            .send_message(chat.clone(), script::said(turn))
+            .await
+            .expect("the message is taken");
         let (reply, _) = ended(&mut events, &chat).await;
         let swipe = reply.map(|reply| reply.swipes[0].clone()).expect("a reply");
         let figures = swipe.figures.expect("figures");
-        let shared = app.model.last_request().is_some_and(|request| request.cache_key == chat);
-        let (prompt, reused) = (figures.prompt.unwrap_or_default(), figures.reused.unwrap_or_default());
+        let shared = app
+            .model
+            .last_request()
+            .is_some_and(|request| request.cache_key == chat);
+        let (prompt, reused) = (
+            figures.prompt.unwrap_or_default(),
+            figures.reused.unwrap_or_default(),
+        );
         if shared {
             run.shared.add(prompt, reused);
             run.limit.add(prompt, prompt.min(before));
@@ -77,8 +124,17 @@ async fn books(app: &Headless, chat: &str) {
         };
         let entries: Map<_, _> = part.iter().enumerate().map(entry).collect();
         let file = json!({ "entries": entries }).to_string().into_bytes();
-        let report = app.engine.import_bytes(format!("Book {number}.json"), file).await.expect("a book");
-        let binding = LorebookBinding::Chat { id: chat.to_owned() };
-        app.engine.bind_lorebook(report.imported[0].id.clone(), vec![binding]).await.expect("the book is bound");
+        let report = app
+            .engine
+            .import_bytes(format!("Book {number}.json"), file)
+            .await
+            .expect("a book");
+        let binding = LorebookBinding::Chat {
+            id: chat.to_owned(),
+        };
+        app.engine
+            .bind_lorebook(report.imported[0].id.clone(), vec![binding])
+            .await
+            .expect("the book is bound");
     }
 }

@@ -1,5 +1,5 @@
-//! Measures prompt reuse: a long scripted chat through the engine with the real worker, and the same chat with a
-//! sliding window.
+//! Measures prompt reuse: a long scripted chat through the engine with the real worker, and the
+//! same chat with a sliding window.
 
 mod control;
 mod group;
@@ -17,7 +17,8 @@ pub use group::{GroupRun, group};
 use crate::headless::{ended, models_dir, program, selected_text, worker};
 use crate::model_file::ModelFile;
 
-/// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
+/// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse
+/// work as usual.
 const TRAINED: u32 = 8_192;
 /// Tokens reserved for a reply by default.
 const RESERVE: u32 = 512;
@@ -33,7 +34,8 @@ pub struct Measure {
     pub turns: usize,
     /// The user's messages have one sentence instead of three.
     pub brief: bool,
-    /// The user pauses after each reply until all idle-time work has ended, so that the app reads ahead.
+    /// The user pauses after each reply until all idle-time work has ended, so that the app reads
+    /// ahead.
     pub idle: bool,
     /// Older messages, facts and keyframes are recalled.
     pub memory: bool,
@@ -50,8 +52,8 @@ pub enum ReplySource {
     /// prompt only grew, as if the model had written it. This is ten times as fast and gives every
     /// reply the same length.
     Prepared(usize),
-    /// A stand-in for the worker, `prepared-worker`, writes prepared texts of [`script::LONG`] sentences. The app knows
-    /// them like those of a model, so it can read ahead.
+    /// A stand-in for the worker, `prepared-worker`, writes prepared texts of [`script::LONG`]
+    /// sentences. The app knows them like those of a model, so it can read ahead.
     StandIn,
 }
 
@@ -74,13 +76,18 @@ impl ReuseFigures {
 
     /// Returns the share of reused prompt tokens, from 0 to 1.
     pub fn share(&self) -> f64 {
-        let sum = |part: fn(&(u32, u32)) -> u32| self.turns.iter().map(part).map(f64::from).sum::<f64>();
+        let sum =
+            |part: fn(&(u32, u32)) -> u32| self.turns.iter().map(part).map(f64::from).sum::<f64>();
         sum(|turn| turn.1) / sum(|turn| turn.0)
     }
 
     /// Returns the tokens evaluated per turn: median, 95th percentile and maximum.
     pub fn read(&self) -> [u32; 3] {
-        let mut read: Vec<u32> = self.turns.iter().map(|(prompt, reused)| prompt - reused).collect();
+        let mut read: Vec<u32> = self
+            .turns
+            .iter()
+            .map(|(prompt, reused)| prompt - reused)
+            .collect();
         read.sort_unstable();
         let at = |part: usize| read[(read.len() * part / 100).min(read.len() - 1)];
         [at(50), at(95), at(100)]
@@ -98,7 +105,8 @@ pub struct ChatRun {
     /// System message of the first prompt.
     pub head: String,
     pub chat: Vec<ReplayedMessage>,
-    /// Tokens of the last prepared reply, which the cache would contain if the model had written it.
+    /// Tokens of the last prepared reply, which the cache would contain if the model had written
+    /// it.
     unread: u32,
 }
 
@@ -108,7 +116,8 @@ impl Measure {
         (self.context - RESERVE) as usize
     }
 
-    /// Returns the default model, or a copy with a larger context length if it was trained for less.
+    /// Returns the default model, or a copy with a larger context length if it was trained for
+    /// less.
     pub fn model(&self, dir: &Path) -> PathBuf {
         let name = "SmolLM2-135M-Instruct.Q4_1.gguf";
         let original = models_dir().join(name);
@@ -123,26 +132,48 @@ impl Measure {
     }
 
     /// Runs the chat. `told` receives the figures of each turn, and why an epoch begins with it.
-    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures, Option<&str>)) -> ChatRun {
+    pub async fn run(
+        &self,
+        dir: &Path,
+        mut told: impl FnMut(usize, &Figures, Option<&str>),
+    ) -> ChatRun {
         let engine = self.open(dir).await;
-        let tokenizer = local::open_tokenizer(&self.model(dir)).expect("the model has a supported tokenizer");
+        let tokenizer =
+            local::open_tokenizer(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
-        let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is imported");
-        let chat = engine.new_chat(imported.imported[0].id.clone()).await.expect("a chat").id;
-        let mut held = ChatRun { head: head(&engine, &chat).await, ..ChatRun::default() };
+        let imported = engine
+            .import_bytes("odile.json".into(), card)
+            .await
+            .expect("the card is imported");
+        let chat = engine
+            .new_chat(imported.imported[0].id.clone())
+            .await
+            .expect("a chat")
+            .id;
+        let mut held = ChatRun {
+            head: head(&engine, &chat).await,
+            ..ChatRun::default()
+        };
         for turn in 0..self.turns {
             if let Some((key, value)) = script::changed(turn, self.turns) {
                 set(&engine, &chat, key, value).await;
             }
             let (reply, new_epoch) = self.turn(&engine, &chat, turn, &mut held).await;
-            told(turn, &reply.swipes[0].figures.clone().expect("figures"), new_epoch.as_deref());
+            told(
+                turn,
+                &reply.swipes[0].figures.clone().expect("figures"),
+                new_epoch.as_deref(),
+            );
             if self.idle {
                 engine.settle().await;
             }
             if let ReplySource::Prepared(sentences) = self.replies {
                 let text = script::replied(turn, sentences);
                 put(dir, &reply.swipes[0].id, &text);
-                held.unread = tokenizer.count(&Segment { text, control: false });
+                held.unread = tokenizer.count(&Segment {
+                    text,
+                    control: false,
+                });
                 held.generated += u64::from(held.unread);
             }
         }
@@ -172,8 +203,9 @@ impl Measure {
             ("INGLENOOK_REPLY_RESERVE", RESERVE),
             ("INGLENOOK_MAX_TOKENS", longest),
         ];
-        let mut environment: BTreeMap<_, _> =
-            variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
+        let mut environment: BTreeMap<_, _> = variables
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+            .into();
         if !self.memory {
             environment.insert("INGLENOOK_MEMORY".to_owned(), "off".to_owned());
         }
@@ -183,17 +215,29 @@ impl Measure {
         }
         let options = Options {
             data_dir: dir.join("data"),
-            worker: Some(if self.replies == ReplySource::StandIn { program("prepared-worker") } else { worker() }),
+            worker: Some(if self.replies == ReplySource::StandIn {
+                program("prepared-worker")
+            } else {
+                worker()
+            }),
             without_keychain: true,
             environment,
             ..Options::default()
         };
-        let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
+        let engine = Engine::open(options)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         engine.add_model(model).await.expect("the model is taken");
         engine
     }
 
-    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> (Message, Option<String>) {
+    async fn turn(
+        &self,
+        engine: &Engine,
+        chat: &str,
+        turn: usize,
+        held: &mut ChatRun,
+    ) -> (Message, Option<String>) {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
             // A higher temperature keeps so small a model from copying its last reply.
@@ -201,20 +245,41 @@ impl Measure {
             repeat_penalty: Some(1.25),
             ..Default::default()
         };
-        let options = TurnOptions { sampler, ..TurnOptions::default() };
+        let options = TurnOptions {
+            sampler,
+            ..TurnOptions::default()
+        };
         let mut events = engine.subscribe();
-        let words = if self.brief { script::said_briefly(turn) } else { script::said(turn) };
-        engine.send_with(chat.to_owned(), words, options).await.expect("the message is accepted");
+        let words = if self.brief {
+            script::said_briefly(turn)
+        } else {
+            script::said(turn)
+        };
+        engine
+            .send_with(chat.to_owned(), words, options)
+            .await
+            .expect("the message is accepted");
         let (reply, reason) = ended(&mut events, chat).await;
-        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "turn {turn}: {reason:?}");
+        assert!(
+            matches!(reason, EndReason::Stop | EndReason::Length),
+            "turn {turn}: {reason:?}"
+        );
         let reply = reply.expect("a reply");
         let swipe = &reply.swipes[0];
         let figures = swipe.figures.as_ref().expect("figures");
         let reused = figures.reused.expect("the reused tokens");
-        let new_epoch = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch_code;
+        let new_epoch = engine
+            .manifest(swipe.id.clone())
+            .await
+            .expect("a manifest")
+            .new_epoch_code;
         let moved = new_epoch.is_some();
         // The last token of a reply is never evaluated.
-        let known = if moved { 0 } else { held.unread.saturating_sub(1) };
+        let known = if moved {
+            0
+        } else {
+            held.unread.saturating_sub(1)
+        };
         let prompt = figures.prompt.expect("a prompt's size");
         held.ours.add(prompt, (reused + known).min(prompt));
         if !self.prepared() {
@@ -225,23 +290,35 @@ impl Measure {
     }
 }
 
-/// Replaces the text of a reply in the database, because an edit through the engine would begin a new epoch.
+/// Replaces the text of a reply in the database, because an edit through the engine would begin a
+/// new epoch.
 fn put(dir: &Path, swipe: &str, text: &str) {
     let id: domain::SwipeId = swipe.parse().expect("an id");
     let database = crate::open_database(&dir.join("data"));
-    let changed = database.execute("UPDATE swipe SET text = ?1 WHERE id = ?2", (text, id.0.as_bytes()));
+    let changed = database.execute(
+        "UPDATE swipe SET text = ?1 WHERE id = ?2",
+        (text, id.0.as_bytes()),
+    );
     assert_eq!(changed.expect("the text is taken"), 1);
 }
 
 async fn head(engine: &Engine, chat: &str) -> String {
-    let report = engine.preview_prompt(chat.to_owned(), "Hello.".to_owned(), WhatIf::default()).await;
+    let report = engine
+        .preview_prompt(chat.to_owned(), "Hello.".to_owned(), WhatIf::default())
+        .await;
     report.expect("a prompt").messages[0].text.clone()
 }
 
 async fn set(engine: &Engine, chat: &str, key: &str, value: &str) {
-    let owner = SettingOwner::Chat { id: chat.to_owned() };
+    let owner = SettingOwner::Chat {
+        id: chat.to_owned(),
+    };
     engine
-        .set_setting(owner, key.to_owned(), Some(SettingValue::Text(value.to_owned())))
+        .set_setting(
+            owner,
+            key.to_owned(),
+            Some(SettingValue::Text(value.to_owned())),
+        )
         .await
         .expect("a setting is taken");
 }

@@ -5,12 +5,18 @@ use serde_json::{Value, json};
 /// Number of entries in the card's lorebook.
 const ENTRIES: usize = 40;
 
-const FIRST: [&str; 8] = ["Marrow", "Tarn", "Vesper", "Ostler", "Quill", "Harrow", "Cinder", "Lorn"];
+const FIRST: [&str; 8] = [
+    "Marrow", "Tarn", "Vesper", "Ostler", "Quill", "Harrow", "Cinder", "Lorn",
+];
 const SECOND: [&str; 5] = ["mere", "gate", "holm", "wick", "stead"];
 
 /// Returns a unique place name for the lorebook that occurs in no other text.
 fn place(entry: usize) -> String {
-    format!("{}{}", FIRST[entry % FIRST.len()], SECOND[entry % SECOND.len()])
+    format!(
+        "{}{}",
+        FIRST[entry % FIRST.len()],
+        SECOND[entry % SECOND.len()]
+    )
 }
 
 /// Returns an entry: its key and a text of about 60 tokens.
@@ -62,8 +68,11 @@ const QUESTIONS: [&str; 5] = [
 
 /// Returns the user's message in this turn, about 60 tokens.
 pub fn said(turn: usize) -> String {
-    let (way, thought, question) =
-        (WAYS[turn % WAYS.len()], THOUGHTS[turn % THOUGHTS.len()], QUESTIONS[turn % QUESTIONS.len()]);
+    let (way, thought, question) = (
+        WAYS[turn % WAYS.len()],
+        THOUGHTS[turn % THOUGHTS.len()],
+        QUESTIONS[turn % QUESTIONS.len()],
+    );
     format!("{way} {thought}{} {question}", asks(turn))
 }
 
@@ -73,7 +82,9 @@ pub fn said_briefly(turn: usize) -> String {
 }
 
 fn asks(turn: usize) -> String {
-    asked(turn).map(|index| format!(" They speak of {} too.", place(index))).unwrap_or_default()
+    asked(turn)
+        .map(|index| format!(" They speak of {} too.", place(index)))
+        .unwrap_or_default()
 }
 
 /// Number of sentences of a long reply of about 250 tokens.
@@ -83,7 +94,10 @@ pub const LONG: usize = 13;
 pub fn replied(turn: usize, length: usize) -> String {
     let sentences: Vec<&str> = WAYS.iter().chain(&THOUGHTS).copied().collect();
     let parts = (0..length).map(|part| sentences[(turn * 5 + part * 3) % sentences.len()]);
-    std::iter::once(format!("\"{} evenings,\" she says.", turn + 2).as_str()).chain(parts).collect::<Vec<_>>().join(" ")
+    std::iter::once(format!("\"{} evenings,\" she says.", turn + 2).as_str())
+        .chain(parts)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the setting that changes before this turn: key and new value.
@@ -147,7 +161,10 @@ mod tests {
     fn place_names_are_unique_to_their_entry() {
         let entries: Vec<_> = entries().collect();
         for (index, (key, _)) in entries.iter().enumerate() {
-            let naming = entries.iter().filter(|(_, text)| text.contains(key.as_str())).count();
+            let naming = entries
+                .iter()
+                .filter(|(_, text)| text.contains(key.as_str()))
+                .count();
             assert_eq!(naming, 1, "entry {index}");
         }
     }

@@ -60,7 +60,8 @@ impl TinyModel {
         self.number("rope.dimension_count", HEAD as u32);
         self.number("shortconv.l_cache", KERNEL as u32);
         // The norm of the output has this name.
-        self.tensors.retain(|(name, ..)| name != "output_norm.weight");
+        self.tensors
+            .retain(|(name, ..)| name != "output_norm.weight");
         self.ones("token_embd_norm.weight", WIDTH);
         for layer in 0..4 {
             if layer == 2 {
@@ -162,7 +163,11 @@ impl TinyModel {
             self.experts(layer, HIDDEN / 2);
             self.vector(layer, "ffn_gate_inp.bias", EXPERTS);
             for (name, length) in [("gate", HIDDEN / 2), ("up", HIDDEN / 2), ("down", WIDTH)] {
-                self.tensor(&format!("blk.{layer}.ffn_{name}_exps.bias"), &[length, EXPERTS], 0.1);
+                self.tensor(
+                    &format!("blk.{layer}.ffn_{name}_exps.bias"),
+                    &[length, EXPERTS],
+                    0.1,
+                );
             }
         }
     }

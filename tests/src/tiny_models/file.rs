@@ -16,7 +16,13 @@ impl TinyModel {
     /// A file with a name and nothing else.
     pub(super) fn empty(architecture: &str) -> Self {
         let (architecture, keys) = (architecture.to_owned(), Vec::new());
-        let mut model = Self { architecture, keys, key_count: 0, tensors: Vec::new(), random: 0x1234_5678_9abc_def1 };
+        let mut model = Self {
+            architecture,
+            keys,
+            key_count: 0,
+            tensors: Vec::new(),
+            random: 0x1234_5678_9abc_def1,
+        };
         model.text("general.architecture", &model.architecture.clone());
         model.text("general.name", &format!("tiny {}", model.architecture));
         model
@@ -25,7 +31,11 @@ impl TinyModel {
     /// Adds a tensor whose products with a normalized vector have about the size `scale`.
     pub(super) fn tensor(&mut self, name: &str, dims: &[u64], scale: f32) {
         let count: u64 = dims.iter().product();
-        let spread = if dims.len() > 1 { scale * (3.0 / dims[0] as f32).sqrt() } else { scale };
+        let spread = if dims.len() > 1 {
+            scale * (3.0 / dims[0] as f32).sqrt()
+        } else {
+            scale
+        };
         let values = (0..count).map(|_| self.draw() * spread).collect();
         self.tensor_of(name.to_owned(), dims.to_vec(), values);
     }
@@ -48,7 +58,11 @@ impl TinyModel {
     /// # Panics
     /// There is no such weight.
     pub(super) fn set(&mut self, name: &str, from: u64, to: u64, weight: f32) {
-        let (_, dims, values) = self.tensors.iter_mut().find(|(known, ..)| known == name).expect("the tensor exists");
+        let (_, dims, values) = self
+            .tensors
+            .iter_mut()
+            .find(|(known, ..)| known == name)
+            .expect("the tensor exists");
         let columns: u64 = dims[..dims.len() - 1].iter().product();
         assert!(from < columns, "{name} has {columns} columns");
         values[(to * columns + from) as usize] = weight;
@@ -87,7 +101,8 @@ impl TinyModel {
     pub(super) fn numbers(&mut self, key: &str, values: &[i32]) {
         self.key(&format!("{}.{key}", self.architecture), 9);
         self.array_head(5, values.len());
-        self.keys.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        self.keys
+            .extend(values.iter().flat_map(|value| value.to_le_bytes()));
     }
 
     pub(super) fn real(&mut self, key: &str, value: f32) {

@@ -45,13 +45,19 @@ impl TinyModel {
         self.vector(layer, "ssm_dt.bias", STATE_HEADS);
         self.decay(layer, &[1, STATE_HEADS]);
         self.tensor(&format!("blk.{layer}.ssm_d"), &[1, STATE_HEADS], 1.0);
-        self.tensor_of(format!("blk.{layer}.ssm_norm.weight"), vec![inner, 1], vec![1.0; inner as usize]);
+        self.tensor_of(
+            format!("blk.{layer}.ssm_norm.weight"),
+            vec![inner, 1],
+            vec![1.0; inner as usize],
+        );
         self.layer(layer, "ssm_out", &[inner, WIDTH]);
     }
 
     /// Negative, so that the state decays.
     pub(super) fn decay(&mut self, layer: u64, dims: &[u64]) {
-        let values = (0..STATE_HEADS).map(|head| -0.05 - 0.1 * head as f32).collect();
+        let values = (0..STATE_HEADS)
+            .map(|head| -0.05 - 0.1 * head as f32)
+            .collect();
         self.tensor_of(format!("blk.{layer}.ssm_a"), dims.to_vec(), values);
     }
 

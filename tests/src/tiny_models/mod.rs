@@ -1,6 +1,7 @@
-//! Tiny GGUF models with random weights, one per kind of memory that llama.cpp has. Their replies are noise, but a
-//! reply depends on every earlier token, so a wrong cache changes it. The same architecture always gives the same
-//! bytes. Keys and tensors follow `load_arch_hparams` and `load_arch_tensors` of llama.cpp.
+//! Tiny GGUF models with random weights, one per kind of memory that llama.cpp has. Their replies
+//! are noise, but a reply depends on every earlier token, so a wrong cache changes it. The same
+//! architecture always gives the same bytes. Keys and tensors follow `load_arch_hparams` and
+//! `load_arch_tensors` of llama.cpp.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +21,18 @@ pub use seeing::write_seeing_pair;
 pub use sight::{PROJECTORS, projector_bytes, write_projector};
 
 /// Architectures with a generator, by their GGUF name.
-pub const ARCHITECTURES: [&str; 10] =
-    ["llama", "gemma3", "mamba2", "granitehybrid", "lfm2", "qwen3next", "qwen35", "deepseek2", "gpt-oss", "qwen2vl"];
+pub const ARCHITECTURES: [&str; 10] = [
+    "llama",
+    "gemma3",
+    "mamba2",
+    "granitehybrid",
+    "lfm2",
+    "qwen3next",
+    "qwen35",
+    "deepseek2",
+    "gpt-oss",
+    "qwen2vl",
+];
 
 /// Sliding window of the models that have one, in tokens.
 pub const SLIDING_WINDOW: u32 = 32;
@@ -95,7 +106,11 @@ impl TinyModel {
         model.number("context_length", 4096);
         model.number("embedding_length", WIDTH as u32);
         model.real("attention.layer_norm_rms_epsilon", 1e-5);
-        model.tensor("token_embd.weight", &[WIDTH, vocabulary().len() as u64], 1.0);
+        model.tensor(
+            "token_embd.weight",
+            &[WIDTH, vocabulary().len() as u64],
+            1.0,
+        );
         model.output();
         model
     }
@@ -103,7 +118,8 @@ impl TinyModel {
     fn output(&mut self) {
         self.ones("output_norm.weight", WIDTH);
         self.tensor("output.weight", &[WIDTH, vocabulary().len() as u64], 4.0);
-        // Zero logits for control tokens: they never are the most likely ones, so no reply ends early.
+        // Zero logits for control tokens: they never are the most likely ones, so no reply ends
+        // early.
         if let Some((_, _, values)) = self.tensors.last_mut() {
             values[..CONTROL.len() * WIDTH as usize].fill(0.0);
         }

@@ -1,7 +1,9 @@
-//! A model and its projector whose weights are chosen by hand: it answers with the letter of a picture's colour.
+//! A model and its projector whose weights are chosen by hand: it answers with the letter of a
+//! picture's colour.
 //!
-//! The projector makes each patch a token with the patch's red, green and blue. The model has one kind of attention, the
-//! mean of all tokens, and says the letter of the strongest colour of that mean.
+//! The projector makes each patch a token with the patch's red, green and blue. The model has one
+//! kind of attention, the mean of all tokens, and says the letter of the strongest colour of that
+//! mean.
 
 use std::path::{Path, PathBuf};
 
@@ -15,22 +17,23 @@ const LETTERS: [char; 3] = ['R', 'G', 'B'];
 /// Said without any colour.
 const NOTHING: char = '?';
 
-/// Numbers of an embedding: the colours of a token, a mark of every text token, a mark of a letter that was said, and the
-/// colours of the mean.
+/// Numbers of an embedding: the colours of a token, a mark of every text token, a mark of a letter
+/// that was said, and the colours of the mean.
 const OF_TOKEN: u64 = 0;
 const IS_TEXT: u64 = 3;
 const SAID: u64 = 4;
 const OF_MEAN: u64 = 8;
 
-/// Writes `seeing.gguf` and `mmproj-f32.gguf` into `folder`. The model answers a prompt with a picture in red, green or blue
-/// with `R`, `G` or `B`, and one without colours with `?`.
+/// Writes `seeing.gguf` and `mmproj-f32.gguf` into `folder`. The model answers a prompt with a
+/// picture in red, green or blue with `R`, `G` or `B`, and one without colours with `?`.
 ///
 /// # Panics
 /// The files cannot be written.
 pub fn write_seeing_pair(folder: &Path) -> PathBuf {
     let path = folder.join("seeing.gguf");
     std::fs::write(&path, model().file()).expect("the model is written");
-    std::fs::write(folder.join("mmproj-f32.gguf"), projector().file()).expect("the projector is written");
+    std::fs::write(folder.join("mmproj-f32.gguf"), projector().file())
+        .expect("the projector is written");
     path
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::file::TinyModel;
 
-/// Kinds of projectors with a generator, by their GGUF name: one that reads a picture in order like text, one whose tokens
-/// see each other, and one with two-dimensional positions.
+/// Kinds of projectors with a generator, by their GGUF name: one that reads a picture in order like
+/// text, one whose tokens see each other, and one with two-dimensional positions.
 pub const PROJECTORS: [&str; 3] = ["mlp", "gemma3", "qwen2vl_merger"];
 
 /// Edge in pixels of a picture and of a patch, and sizes of the encoder of pictures.
@@ -14,7 +14,8 @@ pub(super) const PATCH: u64 = 8;
 pub(super) const SIGHT: u64 = 32;
 const SIGHT_HIDDEN: u64 = 48;
 
-/// Writes `mmproj-f32.gguf`, which reads pictures for models with an embedding length of `width`, into `folder`.
+/// Writes `mmproj-f32.gguf`, which reads pictures for models with an embedding length of `width`,
+/// into `folder`.
 ///
 /// # Panics
 /// The kind is not in [`PROJECTORS`], or the file cannot be written.
@@ -61,7 +62,8 @@ impl TinyModel {
         for key in ["mean", "std"] {
             self.key(&format!("clip.vision.image_{key}"), 9);
             self.array_head(6, 3);
-            self.keys.extend([0.5f32; 3].iter().flat_map(|value| value.to_le_bytes()));
+            self.keys
+                .extend([0.5f32; 3].iter().flat_map(|value| value.to_le_bytes()));
         }
         self.tensor("v.patch_embd.weight", &[PATCH, PATCH, 3, SIGHT], 0.3);
         for layer in 0..2 {
@@ -83,7 +85,11 @@ impl TinyModel {
     }
 
     fn sight_positions(&mut self) {
-        self.tensor("v.position_embd.weight", &[SIGHT, (PICTURE / PATCH).pow(2)], 1.0);
+        self.tensor(
+            "v.position_embd.weight",
+            &[SIGHT, (PICTURE / PATCH).pow(2)],
+            1.0,
+        );
     }
 
     /// One token for each patch.

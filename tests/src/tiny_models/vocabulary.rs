@@ -2,7 +2,8 @@
 
 use super::file::{TinyModel, put_text};
 
-/// Control tokens. The vocabulary continues with the blank, the line feed and the visible characters of ASCII.
+/// Control tokens. The vocabulary continues with the blank, the line feed and the visible
+/// characters of ASCII.
 pub(super) const CONTROL: [&str; 5] = ["<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>"];
 
 impl TinyModel {
@@ -11,10 +12,13 @@ impl TinyModel {
         self.text("tokenizer.ggml.model", "llama");
         self.key("tokenizer.ggml.tokens", 9);
         self.array_head(8, tokens.len());
-        tokens.iter().for_each(|token| put_text(&mut self.keys, token));
+        tokens
+            .iter()
+            .for_each(|token| put_text(&mut self.keys, token));
         self.key("tokenizer.ggml.scores", 9);
         self.array_head(6, tokens.len());
-        self.keys.extend(tokens.iter().flat_map(|_| 0f32.to_le_bytes()));
+        self.keys
+            .extend(tokens.iter().flat_map(|_| 0f32.to_le_bytes()));
         self.key("tokenizer.ggml.token_type", 9);
         self.array_head(5, tokens.len());
         let kind = |place| match place {
@@ -22,7 +26,8 @@ impl TinyModel {
             place if place < CONTROL.len() => 3,
             _ => 1,
         };
-        self.keys.extend((0..tokens.len()).flat_map(|place| i32::to_le_bytes(kind(place))));
+        self.keys
+            .extend((0..tokens.len()).flat_map(|place| i32::to_le_bytes(kind(place))));
         for (key, token) in [("unknown", 0u32), ("bos", 1), ("eos", 2)] {
             self.key(&format!("tokenizer.ggml.{key}_token_id"), 4);
             self.keys.extend(token.to_le_bytes());
@@ -44,7 +49,10 @@ pub(super) const END: u64 = 2;
 /// The vocabulary has no such character.
 pub(super) fn token(character: char) -> u64 {
     let text = character.to_string();
-    vocabulary().iter().position(|token| *token == text).expect("a visible character of ASCII") as u64
+    vocabulary()
+        .iter()
+        .position(|token| *token == text)
+        .expect("a visible character of ASCII") as u64
 }
 
 pub(super) fn vocabulary() -> Vec<String> {

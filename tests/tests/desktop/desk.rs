@@ -42,10 +42,23 @@ impl TestEnvironment {
         }
         let models = models();
         let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
-        assert!(model.is_file(), "{} is missing; run `cargo xtask setup`", model.display());
-        let home = tempfile::Builder::new().prefix("inglenook-desk-").tempdir().unwrap();
+        assert!(
+            model.is_file(),
+            "{} is missing; run `cargo xtask setup`",
+            model.display()
+        );
+        let home = tempfile::Builder::new()
+            .prefix("inglenook-desk-")
+            .tempdir()
+            .unwrap();
         std::fs::create_dir(home.path().join("run")).unwrap();
-        let desk = Self { display: VirtualDisplay::start(), story: story.to_owned(), home, programs, models };
+        let desk = Self {
+            display: VirtualDisplay::start(),
+            story: story.to_owned(),
+            home,
+            programs,
+            models,
+        };
         failure::watch_desk(&desk);
         desk
     }
@@ -70,18 +83,31 @@ impl TestEnvironment {
     /// Returns the example program of `src-tauri` with an empty Tauri window.
     pub(crate) fn empty_window(&self) -> PathBuf {
         let program = self.programs.join("examples/empty-window");
-        assert!(program.is_file(), "{} is missing; run `cargo build --examples -p inglenook`", program.display());
+        assert!(
+            program.is_file(),
+            "{} is missing; run `cargo build --examples -p inglenook`",
+            program.display()
+        );
         program
     }
 
     /// Creates a call of `program` as the user of this test.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.display.command(program);
-        command.env("HOME", self.home()).env("XDG_RUNTIME_DIR", self.home().join("run"));
-        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "INGLENOOK_DATA_DIR"] {
+        command
+            .env("HOME", self.home())
+            .env("XDG_RUNTIME_DIR", self.home().join("run"));
+        for name in [
+            "XDG_DATA_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_CONFIG_HOME",
+            "INGLENOOK_DATA_DIR",
+        ] {
             command.env_remove(name);
         }
-        command.env("INGLENOOK_MODELS", &self.models).env("INGLENOOK_WORKER", self.worker());
+        command
+            .env("INGLENOOK_MODELS", &self.models)
+            .env("INGLENOOK_WORKER", self.worker());
         // Long enough to be seen while it streams.
         command.env("INGLENOOK_MAX_TOKENS", "160");
         command
@@ -95,23 +121,32 @@ impl TestEnvironment {
     /// Starts the app with arguments, such as files to import.
     pub(crate) async fn open_with(&self, arguments: &[&str]) -> Window<'_> {
         for _ in 0..ATTEMPTS {
-            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let port = TcpListener::bind("127.0.0.1:0")
+                .unwrap()
+                .local_addr()
+                .unwrap()
+                .port();
             let driver = self.driver(port);
             until("a listening WebKitWebDriver", || async {
-                tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()
+                tokio::net::TcpStream::connect(("127.0.0.1", port))
+                    .await
+                    .ok()
             })
             .await;
             match tokio::time::timeout(PATIENCE / 2, self.session(port, arguments)).await {
                 Ok(session) => {
-                    let app =
-                        until("the app's process", || async { processes::running(&self.app()).first().copied() }).await;
+                    let app = until("the app's process", || async {
+                        processes::running(&self.app()).first().copied()
+                    })
+                    .await;
                     failure::watch_session(&session);
                     return Window::new(self, session, driver, app);
                 }
                 Err(_) => {
                     let left = processes::running(&self.app());
                     eprintln!("no session within the timeout; the app's processes: {left:?}");
-                    left.into_iter().for_each(|id| processes::signal(id, "KILL"));
+                    left.into_iter()
+                        .for_each(|id| processes::signal(id, "KILL"));
                 }
             }
         }
@@ -123,14 +158,24 @@ impl TestEnvironment {
         let mut driver = self.command("WebKitWebDriver");
         driver.arg(format!("--port={port}"));
         // Without these variables the session request would hang.
-        driver.env("TAURI_AUTOMATION", "true").env("TAURI_WEBVIEW_AUTOMATION", "true");
-        Driver(driver.spawn().expect("WebKitWebDriver is needed; `cargo xtask setup` installs it"))
+        driver
+            .env("TAURI_AUTOMATION", "true")
+            .env("TAURI_WEBVIEW_AUTOMATION", "true");
+        Driver(
+            driver
+                .spawn()
+                .expect("WebKitWebDriver is needed; `cargo xtask setup` installs it"),
+        )
     }
 
     async fn session(&self, port: u16, arguments: &[&str]) -> Session {
         let options = json!({ "binary": self.app(), "args": arguments });
         ClientBuilder::new(HttpConnector::new())
-            .capabilities([("webkitgtk:browserOptions".to_owned(), options)].into_iter().collect())
+            .capabilities(
+                [("webkitgtk:browserOptions".to_owned(), options)]
+                    .into_iter()
+                    .collect(),
+            )
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("the app starts under WebDriver")
@@ -164,7 +209,10 @@ impl Drop for Driver {
 pub(crate) type Session = Client;
 
 /// Waits until `look` finds something.
-pub(crate) async fn until<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
+pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
+    what: &str,
+    look: impl FnMut() -> F,
+) -> T {
     within(PATIENCE, what, look).await
 }
 
@@ -189,11 +237,19 @@ pub(crate) async fn within<T, F: Future<Output = Option<T>>>(
 
 /// Returns `INGLENOOK_BIN_DIR`, else the folder above this test's binary.
 fn programs() -> PathBuf {
-    let beside = || env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
+    let beside = || {
+        env::current_exe()
+            .unwrap()
+            .ancestors()
+            .nth(2)
+            .unwrap()
+            .to_owned()
+    };
     env::var_os("INGLENOOK_BIN_DIR").map_or_else(beside, PathBuf::from)
 }
 
 fn models() -> PathBuf {
-    let cached = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache/inglenook/models");
+    let cached =
+        || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache/inglenook/models");
     env::var_os("INGLENOOK_MODELS").map_or_else(cached, PathBuf::from)
 }

@@ -1,5 +1,5 @@
-//! Diagnosis of a failed desktop test: a screenshot, and the state of the page, the engine and the log as text. On a
-//! remote machine only the text is available.
+//! Diagnosis of a failed desktop test: a screenshot, and the state of the page, the engine and the
+//! log as text. On a remote machine only the text is available.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -48,7 +48,12 @@ const ENGINE: &str = "
 
 pub(crate) fn watch_desk(desk: &TestEnvironment) {
     let (display, picture) = (desk.display.name().to_owned(), desk.picture("failure"));
-    let scene = Scene { display, picture, logs: desk.data().join("logs"), session: Mutex::default() };
+    let scene = Scene {
+        display,
+        picture,
+        logs: desk.data().join("logs"),
+        session: Mutex::default(),
+    };
     SCENE.set(scene).ok();
 }
 
@@ -60,17 +65,31 @@ pub(crate) fn watch_session(session: &Session) {
 
 pub(crate) async fn tell() {
     let Some(scene) = SCENE.get() else { return };
-    Command::new("import").args(["-window", "root"]).arg(&scene.picture).env("DISPLAY", &scene.display).status().ok();
+    Command::new("import")
+        .args(["-window", "root"])
+        .arg(&scene.picture)
+        .env("DISPLAY", &scene.display)
+        .status()
+        .ok();
     eprintln!("the screen: {}", scene.picture.display());
     let session = scene.session.lock().unwrap().clone();
     if let Some(session) = session {
         eprintln!("the page: {}", answer(session.execute(PAGE, vec![])).await);
-        eprintln!("the engine: {}", answer(session.execute_async(ENGINE, vec![])).await);
+        eprintln!(
+            "the engine: {}",
+            answer(session.execute_async(ENGINE, vec![])).await
+        );
     }
-    let logs = std::fs::read_dir(&scene.logs).into_iter().flatten().flatten();
+    let logs = std::fs::read_dir(&scene.logs)
+        .into_iter()
+        .flatten()
+        .flatten();
     for log in logs.filter_map(|file| std::fs::read_to_string(file.path()).ok()) {
         let lines: Vec<&str> = log.lines().collect();
-        eprintln!("the log:\n{}", lines[lines.len().saturating_sub(LINES_OF_LOG)..].join("\n"));
+        eprintln!(
+            "the log:\n{}",
+            lines[lines.len().saturating_sub(LINES_OF_LOG)..].join("\n")
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! Desktop tests: the real window with the real worker and the real SmolLM2, controlled like a user, without a network.
+//! Desktop tests: the real window with the real worker and the real SmolLM2, controlled like a
+//! user, without a network.
 //!
 //! Each test runs isolated (`isolated`). Screenshots are stored in `e2e` in the target folder.
 #![cfg(target_os = "linux")]

@@ -8,7 +8,10 @@ use std::process::Command;
 pub(crate) fn running(program: &Path) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|id| is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)).collect()
+    ids.filter(|id| {
+        is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)
+    })
+    .collect()
 }
 
 /// Returns the workers that generate replies; another one may be embedding messages.
@@ -23,13 +26,22 @@ pub(crate) fn writing(worker: &Path) -> Vec<u32> {
 /// Whether the process runs; a zombie does not.
 pub(crate) fn is_alive(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
 /// Sends a signal such as `KILL`.
 pub(crate) fn signal(id: u32, signal: &str) {
-    let sent = Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().unwrap();
-    assert!(sent.success() || !is_alive(id), "process {id} does not accept SIG{signal}");
+    let sent = Command::new("kill")
+        .arg(format!("-{signal}"))
+        .arg(id.to_string())
+        .status()
+        .unwrap();
+    assert!(
+        sent.success() || !is_alive(id),
+        "process {id} does not accept SIG{signal}"
+    );
 }
 
 /// Returns the processes below `root` that run a program with this file name.
@@ -45,8 +57,14 @@ pub(crate) fn below(root: u32, name: &str) -> Vec<u32> {
 pub(crate) fn memory_of_tree(root: u32) -> f64 {
     let kib = tree(root).into_iter().map(|id| {
         let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
-        let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or("0 kB");
-        pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0)
+        let pss = rollup
+            .lines()
+            .find_map(|line| line.strip_prefix("Pss:"))
+            .unwrap_or("0 kB");
+        pss.trim()
+            .trim_end_matches(" kB")
+            .parse::<u64>()
+            .unwrap_or(0)
     });
     kib.sum::<u64>() as f64 / 1024.0
 }
@@ -64,7 +82,17 @@ pub(crate) fn tree(root: u32) -> Vec<u32> {
 
 /// Linux lists children by the thread that started them.
 fn children(id: u32) -> Vec<u32> {
-    let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().filter_map(Result::ok);
-    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().filter_map(|child| child.parse().ok()).collect::<Vec<_>>()).collect()
+    let threads = fs::read_dir(format!("/proc/{id}/task"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|child| child.parse().ok())
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }

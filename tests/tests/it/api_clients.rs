@@ -5,7 +5,8 @@ use std::time::Duration;
 use domain::ToolDefinition;
 use engine::ToolOutput;
 use engine::api::client::{
-    ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish,
+    ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent,
+    ReplyFinish,
 };
 use engine::api::{ApiError, ApiGrant, CharacterFields, EndpointDraft, GroupOptions, TurnOrder};
 use provider::fake::{ReplyGate, ReplyScript};
@@ -16,12 +17,24 @@ use tokio::time::timeout;
 use crate::tools::{Lab, switch_on, used};
 
 fn full() -> ApiGrant {
-    ApiGrant { name: "all".into(), characters: None, raw_models: true, read_only: false }
+    ApiGrant {
+        name: "all".into(),
+        characters: None,
+        raw_models: true,
+        read_only: false,
+    }
 }
 
 fn request(model: &str, texts: &[(ClientRole, &str)]) -> ClientRequest {
-    let messages = texts.iter().map(|(role, text)| ClientMessage::new(*role, *text)).collect();
-    ClientRequest { model: model.into(), messages, ..ClientRequest::default() }
+    let messages = texts
+        .iter()
+        .map(|(role, text)| ClientMessage::new(*role, *text))
+        .collect();
+    ClientRequest {
+        model: model.into(),
+        messages,
+        ..ClientRequest::default()
+    }
 }
 
 fn says(model: &str, text: &str) -> ClientRequest {
@@ -63,69 +76,136 @@ async fn key_is_limited_to_its_characters() {
     add_raw_model(&app, "gpt-small").await;
     let mira = app.first_chat().await.character;
     app.character("Nemo").await;
-    let limited = ApiGrant { characters: Some(vec![mira]), raw_models: false, ..full() };
+    let limited = ApiGrant {
+        characters: Some(vec![mira]),
+        raw_models: false,
+        ..full()
+    };
     let names = |grant: ApiGrant| {
         let engine = app.engine.clone();
-        async move { engine.api_models(&grant).await.unwrap().into_iter().map(|model| model.id).collect::<Vec<_>>() }
+        async move {
+            engine
+                .api_models(&grant)
+                .await
+                .unwrap()
+                .into_iter()
+                .map(|model| model.id)
+                .collect::<Vec<_>>()
+        }
     };
     assert_eq!(names(limited.clone()).await, ["mira"]);
     let all = names(full()).await;
-    assert!(all.contains(&"nemo".to_owned()) && all.contains(&"gpt-small".to_owned()), "{all:?}");
+    assert!(
+        all.contains(&"nemo".to_owned()) && all.contains(&"gpt-small".to_owned()),
+        "{all:?}"
+    );
     for forbidden in ["nemo", "gpt-small"] {
         let refused = reply(&app, &limited, says(forbidden, "Ahoy.")).await;
-        assert!(matches!(refused, Err(ClientError::UnknownModel { .. })), "{forbidden}: {refused:?}");
+        assert!(
+            matches!(refused, Err(ClientError::UnknownModel { .. })),
+            "{forbidden}: {refused:?}"
+        );
     }
     assert_eq!(app.model.requests().len(), 0);
-    let kind = app.engine.api_model(&full(), "gpt-small").await.unwrap().kind;
+    let kind = app
+        .engine
+        .api_model(&full(), "gpt-small")
+        .await
+        .unwrap()
+        .kind;
     assert_eq!(kind, ModelKind::Endpoint);
 }
 
 #[tokio::test]
 async fn read_only_key_stores_nothing() {
     let app = Headless::new().await;
-    let read_only = ApiGrant { read_only: true, ..full() };
+    let read_only = ApiGrant {
+        read_only: true,
+        ..full()
+    };
     let chats = app.engine.list_chats().await.unwrap();
-    let (text, place) = reply(&app, &read_only, says("mira", "Good evening.")).await.unwrap();
-    assert!(text.ends_with("Good evening.") && place.is_none(), "{text} {place:?}");
+    let (text, place) = reply(&app, &read_only, says("mira", "Good evening."))
+        .await
+        .unwrap();
+    assert!(
+        text.ends_with("Good evening.") && place.is_none(),
+        "{text} {place:?}"
+    );
     assert_eq!(app.engine.list_chats().await.unwrap(), chats);
 
     let chat = app.first_chat().await.id;
     let before = app.transcript(&chat).await;
-    let named = ClientRequest { chat: Some(chat.clone()), ..says("mira", "Which lamp?") };
+    let named = ClientRequest {
+        chat: Some(chat.clone()),
+        ..says("mira", "Which lamp?")
+    };
     reply(&app, &read_only, named).await.unwrap();
     let prompt = app.model.last_request().unwrap().prompt;
-    let greeting = before[0].split_once(": ").unwrap().1.lines().next().unwrap();
-    assert!(prompt.messages.iter().any(|message| message.text.contains(greeting)), "the stored history is sent");
+    let greeting = before[0]
+        .split_once(": ")
+        .unwrap()
+        .1
+        .lines()
+        .next()
+        .unwrap();
+    assert!(
+        prompt
+            .messages
+            .iter()
+            .any(|message| message.text.contains(greeting)),
+        "the stored history is sent"
+    );
     assert_eq!(app.transcript(&chat).await, before);
 
-    let store = ClientRequest { store: true, ..says("mira", "Remember this.") };
+    let store = ClientRequest {
+        store: true,
+        ..says("mira", "Remember this.")
+    };
     let refused = reply(&app, &read_only, store).await;
-    assert!(matches!(refused, Err(ClientError::Forbidden(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(ClientError::Forbidden(_))),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
 async fn client_message_is_stored_before_the_model() {
     let app = Headless::new().await;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().gate(&gate).words("Late."));
-    let mut reply = app.engine.api_reply(full(), says("mira", "Are you there?")).await.unwrap();
+    app.model
+        .play(ReplyScript::new().gate(&gate).words("Late."));
+    let mut reply = app
+        .engine
+        .api_reply(full(), says("mira", "Are you there?"))
+        .await
+        .unwrap();
     gate.reached().await;
     let chat = reply.place.chat.clone().unwrap();
-    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Traveller: Are you there?");
+    assert_eq!(
+        app.transcript(&chat).await.last().unwrap(),
+        "Traveller: Are you there?"
+    );
     gate.open();
     let mut last = None;
     while let Some(event) = reply.next().await {
         last = Some(event.unwrap());
     }
-    let Some(ReplyEvent::Ended(end)) = last else { panic!("{last:?}") };
-    assert_eq!((end.finish, end.text.as_deref()), (ReplyFinish::Stop, Some("Late.")));
+    let Some(ReplyEvent::Ended(end)) = last else {
+        panic!("{last:?}")
+    };
+    assert_eq!(
+        (end.finish, end.text.as_deref()),
+        (ReplyFinish::Stop, Some("Late."))
+    );
 }
 
 #[tokio::test]
 async fn requests_for_one_chat_wait_for_each_other() {
     let app = Headless::new().await;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
+    app.model
+        .play(ReplyScript::new().gate(&gate).words("First."))
+        .reply("Second.");
     let grant = full();
     let first = reply(&app, &grant, says("mira", "One."));
     let second = async {
@@ -138,15 +218,24 @@ async fn requests_for_one_chat_wait_for_each_other() {
     let (text, chat) = first.unwrap();
     assert_eq!((text.as_str(), &chat), ("First.", &second));
     let transcript = app.transcript(&chat.unwrap()).await;
-    assert_eq!(transcript[1..4], ["Traveller: One.", "Mira: First.", "Traveller: Two."]);
+    assert_eq!(
+        transcript[1..4],
+        ["Traveller: One.", "Mira: First.", "Traveller: Two."]
+    );
 }
 
 #[tokio::test]
 async fn client_that_gives_up_waiting_stores_nothing() {
     let app = Headless::new().await;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Third.");
-    let mut first = app.engine.api_reply(full(), says("mira", "One.")).await.unwrap();
+    app.model
+        .play(ReplyScript::new().gate(&gate).words("First."))
+        .reply("Third.");
+    let mut first = app
+        .engine
+        .api_reply(full(), says("mira", "One."))
+        .await
+        .unwrap();
     gate.reached().await;
     let second = app.engine.api_reply(full(), says("mira", "Two."));
     tokio::select! {
@@ -158,7 +247,15 @@ async fn client_that_gives_up_waiting_stores_nothing() {
     while first.next().await.is_some() {}
     let (_, chat) = reply(&app, &full(), says("mira", "Three.")).await.unwrap();
     let transcript = app.transcript(&chat.unwrap()).await;
-    assert_eq!(transcript[1..], ["Traveller: One.", "Mira: First.", "Traveller: Three.", "Mira: Third."]);
+    assert_eq!(
+        transcript[1..],
+        [
+            "Traveller: One.",
+            "Mira: First.",
+            "Traveller: Three.",
+            "Mira: Third."
+        ]
+    );
 }
 
 #[tokio::test]
@@ -178,9 +275,16 @@ async fn deleted_api_chat_is_started_anew() {
 #[tokio::test]
 async fn request_without_a_message_is_refused() {
     let app = Headless::new().await;
-    for messages in [&[][..], &[(ClientRole::System, "Be brief.")], &[(ClientRole::User, " ")]] {
+    for messages in [
+        &[][..],
+        &[(ClientRole::System, "Be brief.")],
+        &[(ClientRole::User, " ")],
+    ] {
         let refused = reply(&app, &full(), request("mira", messages)).await;
-        assert!(matches!(refused, Err(ClientError::Failed(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
+        assert!(
+            matches!(refused, Err(ClientError::Failed(ApiError::BadInput { .. }))),
+            "{messages:?}: {refused:?}"
+        );
     }
 }
 
@@ -189,15 +293,31 @@ async fn group_replies_come_in_one_message_with_names() {
     let app = Headless::new().await;
     let mut ids = Vec::new();
     for name in ["Ada", "Bo"] {
-        let fields = CharacterFields { name: name.into(), talkativeness: Some(1.0), ..CharacterFields::default() };
+        let fields = CharacterFields {
+            name: name.into(),
+            talkativeness: Some(1.0),
+            ..CharacterFields::default()
+        };
         ids.push(app.engine.create_character(fields).await.unwrap().id);
     }
-    let chat = app.engine.new_group("The table".into(), ids).await.unwrap().id;
-    let options =
-        GroupOptions { order: TurnOrder::Natural, self_responses: false, several_replies: true, auto_delay: 0 };
+    let chat = app
+        .engine
+        .new_group("The table".into(), ids)
+        .await
+        .unwrap()
+        .id;
+    let options = GroupOptions {
+        order: TurnOrder::Natural,
+        self_responses: false,
+        several_replies: true,
+        auto_delay: 0,
+    };
     app.engine.set_group(chat.clone(), options).await.unwrap();
     app.model.reply("Evening.").reply("Aye.");
-    let named = ClientRequest { chat: Some(chat.clone()), ..says("ada", "Good evening, Ada and all of you.") };
+    let named = ClientRequest {
+        chat: Some(chat.clone()),
+        ..says("ada", "Good evening, Ada and all of you.")
+    };
     let mut reply = app.engine.api_reply(full(), named).await.unwrap();
     let (mut text, mut speakers) = (String::new(), Vec::new());
     let end = loop {
@@ -208,12 +328,32 @@ async fn group_replies_come_in_one_message_with_names() {
             _ => {}
         }
     };
-    assert_eq!((text.as_str(), end.text.as_deref()), ("Ada: Evening.\n\nBo: Aye.", Some("Ada: Evening.\n\nBo: Aye.")));
-    let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
-    let said = |text: &str| stored.iter().find(|message| message.swipes[0].text == text).unwrap();
-    let last = [said("Evening."), said("Aye.")].map(|message| (message.name.as_str(), message.id.as_str()));
-    let told: Vec<(&str, &str)> =
-        speakers.iter().map(|speaker| (speaker.name.as_str(), speaker.message.as_str())).collect();
+    assert_eq!(
+        (text.as_str(), end.text.as_deref()),
+        (
+            "Ada: Evening.\n\nBo: Aye.",
+            Some("Ada: Evening.\n\nBo: Aye.")
+        )
+    );
+    let stored = app
+        .engine
+        .whole_chat(chat.clone())
+        .await
+        .unwrap()
+        .page
+        .messages;
+    let said = |text: &str| {
+        stored
+            .iter()
+            .find(|message| message.swipes[0].text == text)
+            .unwrap()
+    };
+    let last = [said("Evening."), said("Aye.")]
+        .map(|message| (message.name.as_str(), message.id.as_str()));
+    let told: Vec<(&str, &str)> = speakers
+        .iter()
+        .map(|speaker| (speaker.name.as_str(), speaker.message.as_str()))
+        .collect();
     assert_eq!(told, last);
     assert_eq!(reply.place.message.as_deref(), Some(last[0].1));
 }
@@ -223,12 +363,28 @@ async fn reply_in_the_window_does_not_end_a_clients() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().text("For the window.").gate(&gate)).reply("For the client.");
-    app.engine.send_message(chat.clone(), "Hello.".into()).await.unwrap();
+    app.model
+        .play(ReplyScript::new().text("For the window.").gate(&gate))
+        .reply("For the client.");
+    app.engine
+        .send_message(chat.clone(), "Hello.".into())
+        .await
+        .unwrap();
     app.model.wait_for_requests(1).await;
-    let (engine, named) = (app.engine.clone(), ClientRequest { chat: Some(chat), ..says("mira", "And me?") });
+    let (engine, named) = (
+        app.engine.clone(),
+        ClientRequest {
+            chat: Some(chat),
+            ..says("mira", "And me?")
+        },
+    );
     let mut asking = tokio::spawn(async move { engine.api_reply(full(), named).await });
-    assert!(timeout(Duration::from_millis(200), &mut asking).await.is_err(), "the request waits for the window");
+    assert!(
+        timeout(Duration::from_millis(200), &mut asking)
+            .await
+            .is_err(),
+        "the request waits for the window"
+    );
     gate.open();
     let mut reply = asking.await.unwrap().unwrap();
     let mut text = String::new();
@@ -246,19 +402,57 @@ async fn stored_reply_runs_allowed_tools_and_asks_nobody() {
     let chat = app.first_chat().await.id;
     switch_on(&app, &chat, &["tool_clock"]).await;
     let lab = Lab::with(&app, &["look"], |_, _| ToolOutput::text("waves"));
-    app.model.play(ReplyScript::new().call("get_time", "{}").call("lab__look", "{}"));
+    app.model.play(
+        ReplyScript::new()
+            .call("get_time", "{}")
+            .call("lab__look", "{}"),
+    );
     app.model.reply("Late.");
-    let named = ClientRequest { chat: Some(chat.clone()), ..says("mira", "What time is it?") };
+    let named = ClientRequest {
+        chat: Some(chat.clone()),
+        ..says("mira", "What time is it?")
+    };
     let (text, _) = reply(&app, &full(), named).await.unwrap();
     assert_eq!(text, "Late.");
-    let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
-    let used: Vec<bool> = used(stored.last().unwrap()).iter().map(|call| call.error).collect();
-    assert_eq!((used, lab.calls().len()), (vec![false, true], 0), "nobody could allow the second tool");
+    let stored = app
+        .engine
+        .whole_chat(chat.clone())
+        .await
+        .unwrap()
+        .page
+        .messages;
+    let used: Vec<bool> = used(stored.last().unwrap())
+        .iter()
+        .map(|call| call.error)
+        .collect();
+    assert_eq!(
+        (used, lab.calls().len()),
+        (vec![false, true], 0),
+        "nobody could allow the second tool"
+    );
 
-    let tool = ToolDefinition { name: "own".into(), description: "The client's.".into(), parameters: json!({}) };
-    let options = ClientOptions { tools: vec![tool], ..ClientOptions::default() };
-    let own = ClientRequest { chat: Some(chat), options, ..says("mira", "And now?") };
+    let tool = ToolDefinition {
+        name: "own".into(),
+        description: "The client's.".into(),
+        parameters: json!({}),
+    };
+    let options = ClientOptions {
+        tools: vec![tool],
+        ..ClientOptions::default()
+    };
+    let own = ClientRequest {
+        chat: Some(chat),
+        options,
+        ..says("mira", "And now?")
+    };
     reply(&app, &full(), own).await.unwrap();
     let offered = app.model.last_request().unwrap().prompt.tools.definitions;
-    assert_eq!(offered.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["own"], "a client runs its own");
+    assert_eq!(
+        offered
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect::<Vec<_>>(),
+        ["own"],
+        "a client runs its own"
+    );
 }

@@ -39,27 +39,55 @@ impl Wired {
         let Headless { engine, dir, .. } = Headless::without_provider().await;
         let endpoint = Recorder::start().await;
         let model = endpoint.join(&engine, "tiny").await;
-        let report = engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
-        Self { engine, endpoint, model, character: report.imported[0].id.clone(), _dir: dir }
+        let report = engine
+            .import_bytes("ada.json".into(), card.to_string().into_bytes())
+            .await
+            .unwrap();
+        Self {
+            engine,
+            endpoint,
+            model,
+            character: report.imported[0].id.clone(),
+            _dir: dir,
+        }
     }
 
     async fn chat(&self) -> String {
-        let chat = self.engine.new_chat(self.character.clone()).await.unwrap().id;
-        self.engine.set_chat_model(chat.clone(), Some(self.model.clone())).await.unwrap();
+        let chat = self
+            .engine
+            .new_chat(self.character.clone())
+            .await
+            .unwrap()
+            .id;
+        self.engine
+            .set_chat_model(chat.clone(), Some(self.model.clone()))
+            .await
+            .unwrap();
         chat
     }
 
     async fn set(&self, chat: &str, key: &str, value: &str) {
-        let owner = SettingOwner::Chat { id: chat.to_owned() };
-        self.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
+        let owner = SettingOwner::Chat {
+            id: chat.to_owned(),
+        };
+        self.engine
+            .set_setting(owner, key.into(), Some(SettingValue::Text(value.into())))
+            .await
+            .unwrap();
     }
 
     /// Sends `text` and returns the body of its request.
     async fn say(&self, chat: &str, text: &str) -> Vec<u8> {
         let mut events = self.engine.subscribe();
-        self.engine.send_message(chat.to_owned(), text.to_owned()).await.unwrap();
+        self.engine
+            .send_message(chat.to_owned(), text.to_owned())
+            .await
+            .unwrap();
         let (reply, reason) = ended(&mut events, chat).await;
-        assert!(reply.is_some() && matches!(reason, EndReason::Stop), "{reason:?}");
+        assert!(
+            reply.is_some() && matches!(reason, EndReason::Stop),
+            "{reason:?}"
+        );
         self.endpoint.body_with(text).expect("the message was sent")
     }
 }
@@ -67,9 +95,17 @@ impl Wired {
 #[track_caller]
 fn assert_holds(body: &[u8], canaries: &[&str]) {
     for canary in canaries {
-        assert!(holds(body, canary), "{canary:?} was not sent:\n{}", String::from_utf8_lossy(body));
+        assert!(
+            holds(body, canary),
+            "{canary:?} was not sent:\n{}",
+            String::from_utf8_lossy(body)
+        );
     }
-    assert!(!holds(body, "{{"), "a macro was sent:\n{}", String::from_utf8_lossy(body));
+    assert!(
+        !holds(body, "{{"),
+        "a macro was sent:\n{}",
+        String::from_utf8_lossy(body)
+    );
 }
 
 #[tokio::test]
@@ -86,12 +122,24 @@ async fn request_contains_memory_lore_persona_and_mode() {
         characters: Vec::new(),
     };
     let persona = wired.engine.save_persona(persona).await.unwrap().id;
-    wired.engine.set_chat_persona(told.clone(), persona.clone()).await.unwrap();
-    wired.say(&told, "Remember that I own a boat named ZEPHYRINE.").await;
+    wired
+        .engine
+        .set_chat_persona(told.clone(), persona.clone())
+        .await
+        .unwrap();
+    wired
+        .say(&told, "Remember that I own a boat named ZEPHYRINE.")
+        .await;
     let chat = wired.chat().await;
-    wired.engine.set_chat_persona(chat.clone(), persona).await.unwrap();
+    wired
+        .engine
+        .set_chat_persona(chat.clone(), persona)
+        .await
+        .unwrap();
     wired.set(&chat, "mode", "study").await;
-    let body = wired.say(&chat, "What is the name of my boat, and where is the reef?").await;
+    let body = wired
+        .say(&chat, "What is the name of my boat, and where is the reef?")
+        .await;
     assert_holds(
         &body,
         &[
@@ -109,27 +157,65 @@ async fn request_contains_memory_lore_persona_and_mode() {
 async fn chat_continues_with_another_endpoint() {
     let wired = Wired::with(card()).await;
     let chat = wired.chat().await;
-    wired.set(&chat, "extra_instructions", "Mind the tides.").await;
-    wired.say(&chat, "Remember that I own a boat named ZEPHYRINE.").await;
+    wired
+        .set(&chat, "extra_instructions", "Mind the tides.")
+        .await;
+    wired
+        .say(&chat, "Remember that I own a boat named ZEPHYRINE.")
+        .await;
     let before = wired.say(&chat, "Is it foggy?").await;
-    let settings = wired.engine.layered_settings(SettingOwner::Chat { id: chat.clone() }).await.unwrap().settings;
+    let settings = wired
+        .engine
+        .layered_settings(SettingOwner::Chat { id: chat.clone() })
+        .await
+        .unwrap()
+        .settings;
     let other = Recorder::start().await;
     let model = other.join(&wired.engine, "vast").await;
-    wired.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
+    wired
+        .engine
+        .set_chat_model(chat.clone(), Some(model))
+        .await
+        .unwrap();
     let mut events = wired.engine.subscribe();
-    wired.engine.send_message(chat.clone(), "And now?".into()).await.unwrap();
+    wired
+        .engine
+        .send_message(chat.clone(), "And now?".into())
+        .await
+        .unwrap();
     ended(&mut events, &chat).await;
-    let after = other.body_with("And now?").expect("the message was sent to the other endpoint");
-    assert!(wired.endpoint.body_with("And now?").is_none(), "only the new endpoint gets the request");
+    let after = other
+        .body_with("And now?")
+        .expect("the message was sent to the other endpoint");
+    assert!(
+        wired.endpoint.body_with("And now?").is_none(),
+        "only the new endpoint gets the request"
+    );
 
-    let [before, after] = [before, after].map(|body| serde_json::from_slice::<Value>(&body).unwrap());
+    let [before, after] =
+        [before, after].map(|body| serde_json::from_slice::<Value>(&body).unwrap());
     let [said, now] = [&before, &after].map(|body| body["messages"].as_array().unwrap());
-    assert_eq!(now[..said.len()], said[..], "the same head, and the same history");
-    assert_eq!((&before["model"], &after["model"]), (&json!("tiny"), &json!("vast")));
-    let kept = wired.engine.layered_settings(SettingOwner::Chat { id: chat }).await.unwrap().settings;
+    assert_eq!(
+        now[..said.len()],
+        said[..],
+        "the same head, and the same history"
+    );
+    assert_eq!(
+        (&before["model"], &after["model"]),
+        (&json!("tiny"), &json!("vast"))
+    );
+    let kept = wired
+        .engine
+        .layered_settings(SettingOwner::Chat { id: chat })
+        .await
+        .unwrap()
+        .settings;
     // The list of choices has grown.
     let set = |settings: Vec<LayeredSetting>| -> Vec<_> {
-        settings.into_iter().map(|setting| (setting.key, setting.value, setting.origin, setting.layers)).collect()
+        settings
+            .into_iter()
+            .map(|setting| (setting.key, setting.value, setting.origin, setting.layers))
+            .collect()
     };
     assert_eq!(set(kept), set(settings));
 }
@@ -157,8 +243,18 @@ async fn imported_preset_sends_no_unresolved_macro() {
             { "identifier": "last", "enabled": true }
         ]}]
     });
-    let report = wired.engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
-    let template = report.imported.iter().find(|one| one.kind == "template").expect("an imported template").id.clone();
+    let report = wired
+        .engine
+        .import_bytes("Lantern.json".into(), preset.to_string().into_bytes())
+        .await
+        .unwrap();
+    let template = report
+        .imported
+        .iter()
+        .find(|one| one.kind == "template")
+        .expect("an imported template")
+        .id
+        .clone();
     let chat = wired.chat().await;
     wired.set(&chat, "template", &template).await;
     let body = wired.say(&chat, "Good evening.").await;

@@ -6,7 +6,9 @@ use std::io::{Cursor, Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::api::{CardFormat, CharacterFields, ImportReport, LayeredSetting, SettingLayer, SettingOwner};
+use engine::api::{
+    CardFormat, CharacterFields, ImportReport, LayeredSetting, SettingLayer, SettingOwner,
+};
 use serde_json::{Value, json};
 use tests::headless::Headless;
 use zip::write::SimpleFileOptions;
@@ -39,9 +41,16 @@ fn members(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
 
 /// A picture from the app's library with its dimensions in the header.
 async fn picture(app: &Headless, name: &str) -> Vec<u8> {
-    let card = CharacterFields { name: name.into(), ..CharacterFields::default() };
+    let card = CharacterFields {
+        name: name.into(),
+        ..CharacterFields::default()
+    };
     let id = app.engine.create_character(card).await.unwrap().id;
-    app.engine.export_character(id, CardFormat::Png).await.unwrap().bytes
+    app.engine
+        .export_character(id, CardFormat::Png)
+        .await
+        .unwrap()
+        .bytes
 }
 
 async fn import(app: &Headless, file: &str, bytes: &[u8]) -> ImportReport {
@@ -74,34 +83,84 @@ async fn charx_survives_import_and_export() {
         ("module.risum", b"o\0secret"),
     ]);
     let report = import(&app, "wren.charx", &source).await;
-    let [wren] = &report.imported[..] else { panic!("{report:?}") };
-    assert_eq!((wren.name.as_str(), wren.kind.as_str()), ("Wren", "character"));
+    let [wren] = &report.imported[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(
+        (wren.name.as_str(), wren.kind.as_str()),
+        ("Wren", "character")
+    );
     assert!(wren.warnings[0].contains("module.risum"), "{report:?}");
-    assert!(app.engine.get_character(wren.id.clone()).await.unwrap().picture.is_some());
+    assert!(
+        app.engine
+            .get_character(wren.id.clone())
+            .await
+            .unwrap()
+            .picture
+            .is_some()
+    );
 
-    let charx = app.engine.export_character(wren.id.clone(), CardFormat::Charx).await.unwrap();
-    assert_eq!((charx.file_name.as_str(), charx.warnings), ("Wren.charx", vec![]));
+    let charx = app
+        .engine
+        .export_character(wren.id.clone(), CardFormat::Charx)
+        .await
+        .unwrap();
+    assert_eq!(
+        (charx.file_name.as_str(), charx.warnings),
+        ("Wren.charx", vec![])
+    );
     let (before, mut after) = (members(&source), members(&charx.bytes));
     let card: Value = serde_json::from_slice(&after.remove("card.json").unwrap()).unwrap();
-    assert_eq!(card["data"]["extensions"]["theirs"]["deep"], json!([1, 2.5, null]));
+    assert_eq!(
+        card["data"]["extensions"]["theirs"]["deep"],
+        json!([1, 2.5, null])
+    );
     assert_eq!(card["data"]["assets"].as_array().unwrap().len(), 2);
     assert!(after.iter().all(|(name, bytes)| before[name] == *bytes) && after.len() == 3);
 
-    let png = app.engine.export_character(wren.id.clone(), CardFormat::Png).await.unwrap();
+    let png = app
+        .engine
+        .export_character(wren.id.clone(), CardFormat::Png)
+        .await
+        .unwrap();
     assert_eq!(pixels(&png.bytes), pixels(&icon), "the icon's own pixels");
-    assert!(png.warnings[0].contains("in this format: 1;"), "{:?}", png.warnings);
+    assert!(
+        png.warnings[0].contains("in this format: 1;"),
+        "{:?}",
+        png.warnings
+    );
     let again = import(&app, "again.charx", &source).await;
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
+    assert_eq!(
+        (again.imported.len(), again.skipped.len()),
+        (0, 1),
+        "{again:?}"
+    );
 }
 
 #[tokio::test]
 async fn exports_the_replaced_picture() {
     let app = Headless::new().await;
-    let (old, new) = (picture(&app, "Old").await, include_bytes!("../../../src-tauri/icons/32x32.png"));
-    let source = archive(&[("card.json", CARD.as_bytes()), ("assets/icon/images/wren.png", &old)]);
-    let id = import(&app, "wren.charx", &source).await.imported[0].id.clone();
-    app.engine.set_character_picture(id.clone(), STANDARD.encode(new)).await.unwrap();
-    let charx = app.engine.export_character(id, CardFormat::Charx).await.unwrap().bytes;
+    let (old, new) = (
+        picture(&app, "Old").await,
+        include_bytes!("../../../src-tauri/icons/32x32.png"),
+    );
+    let source = archive(&[
+        ("card.json", CARD.as_bytes()),
+        ("assets/icon/images/wren.png", &old),
+    ]);
+    let id = import(&app, "wren.charx", &source).await.imported[0]
+        .id
+        .clone();
+    app.engine
+        .set_character_picture(id.clone(), STANDARD.encode(new))
+        .await
+        .unwrap();
+    let charx = app
+        .engine
+        .export_character(id, CardFormat::Charx)
+        .await
+        .unwrap()
+        .bytes;
     let names: Vec<String> = members(&charx).into_keys().collect();
     assert_eq!(names, ["assets/icon/images/main.png", "card.json"]);
 }
@@ -110,10 +169,17 @@ async fn exports_the_replaced_picture() {
 async fn finds_a_card_after_a_photograph() {
     let app = Headless::new().await;
     let photograph = b"\xff\xd8\xff\xe0 no picture at all".to_vec();
-    let both = [photograph.clone(), archive(&[("card.json", CARD.as_bytes())])].concat();
+    let both = [
+        photograph.clone(),
+        archive(&[("card.json", CARD.as_bytes())]),
+    ]
+    .concat();
     let report = import(&app, "wren.jpg", &both).await;
     assert_eq!(report.imported[0].name, "Wren", "{report:?}");
-    assert_eq!(import(&app, "photo.jpg", &photograph).await.refused[0].kind, "unknownFormat");
+    assert_eq!(
+        import(&app, "photo.jpg", &photograph).await.refused[0].kind,
+        "unknownFormat"
+    );
 }
 
 #[tokio::test]
@@ -126,10 +192,21 @@ async fn refuses_hostile_archives_by_name() {
         ("slip.charx", &slip[..], "unsafeArchive"),
         ("bomb.charx", &bomb, "tooLarge"),
         ("half.charx", &slip[..slip.len() / 2], "damaged"),
-        ("other.zip", &archive(&[("readme.txt", b"x")]), "unknownFormat"),
+        (
+            "other.zip",
+            &archive(&[("readme.txt", b"x")]),
+            "unknownFormat",
+        ),
     ] {
         let report = import(&app, name, bytes).await;
-        assert_eq!((report.refused[0].file.as_str(), report.refused[0].kind.as_str()), (name, kind), "{report:?}");
+        assert_eq!(
+            (
+                report.refused[0].file.as_str(),
+                report.refused[0].kind.as_str()
+            ),
+            (name, kind),
+            "{report:?}"
+        );
         assert!(report.refused[0].reason.len() > 20, "{report:?}");
     }
     assert_eq!(app.engine.list_characters().await.unwrap().len(), before);
@@ -146,8 +223,7 @@ fn byaf() -> Vec<u8> {
         scenario.to_string()
     };
     let at = "2025-06-12T19:03:56.873Z";
-    let output =
-        |text: &str, active: &str| json!({"text": text, "createdAt": at, "updatedAt": at, "activeTimestamp": active});
+    let output = |text: &str, active: &str| json!({"text": text, "createdAt": at, "updatedAt": at, "activeTimestamp": active});
     let messages = json!([{"type": "human", "createdAt": at, "updatedAt": at, "text": "Hello."},
         {"type": "ai", "outputs": [output("One.", "2025-06-13T00:00:00.000Z"), output("Two.", "2025-06-12T00:00:00.000Z")]}]);
     let character = json!({"schemaVersion": 1, "id": "c1", "name": "Wren", "displayName": "Wren Hollow", "persona": "A bird.",
@@ -156,18 +232,40 @@ fn byaf() -> Vec<u8> {
         "scenarios": ["scenarios/1.json", "scenarios/2.json"]});
     archive(&[
         ("manifest.json", manifest.to_string().as_bytes()),
-        ("characters/c1/character.json", character.to_string().as_bytes()),
-        ("scenarios/1.json", scenario("mill", "Come in, {user}.", 0.7, json!([])).as_bytes()),
-        ("scenarios/2.json", scenario("pier", "Ahoy!", 1.4, messages).as_bytes()),
+        (
+            "characters/c1/character.json",
+            character.to_string().as_bytes(),
+        ),
+        (
+            "scenarios/1.json",
+            scenario("mill", "Come in, {user}.", 0.7, json!([])).as_bytes(),
+        ),
+        (
+            "scenarios/2.json",
+            scenario("pier", "Ahoy!", 1.4, messages).as_bytes(),
+        ),
     ])
 }
 
 /// Returns the values of the owner's own layer by key.
-async fn own_settings(app: &Headless, owner: SettingOwner, layer: SettingLayer) -> BTreeMap<String, String> {
-    let all = app.engine.layered_settings(owner).await.unwrap().settings.into_iter();
+async fn own_settings(
+    app: &Headless,
+    owner: SettingOwner,
+    layer: SettingLayer,
+) -> BTreeMap<String, String> {
+    let all = app
+        .engine
+        .layered_settings(owner)
+        .await
+        .unwrap()
+        .settings
+        .into_iter();
     let own = |setting: LayeredSetting| {
         let said = setting.layers.into_iter().find(|at| at.layer == layer)?;
-        Some((setting.key, serde_json::to_string(&said.value.unwrap()).unwrap()))
+        Some((
+            setting.key,
+            serde_json::to_string(&said.value.unwrap()).unwrap(),
+        ))
     };
     all.filter_map(own).collect()
 }
@@ -176,29 +274,90 @@ async fn own_settings(app: &Headless, owner: SettingOwner, layer: SettingLayer) 
 async fn backyard_character_includes_chats_and_samplers() {
     let app = Headless::new().await;
     let report = import(&app, "wren.byaf", &byaf()).await;
-    let [wren, chat] = &report.imported[..] else { panic!("{report:?}") };
-    assert_eq!((wren.kind.as_str(), chat.kind.as_str(), chat.name.as_str()), ("character", "chat", "pier"));
+    let [wren, chat] = &report.imported[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(
+        (wren.kind.as_str(), chat.kind.as_str(), chat.name.as_str()),
+        ("character", "chat", "pier")
+    );
     assert_eq!((&wren.warnings, &chat.warnings), (&vec![], &vec![]));
-    let fields = app.engine.get_character(wren.id.clone()).await.unwrap().fields;
-    assert_eq!((fields.name.as_str(), fields.nickname.as_str()), ("Wren Hollow", "Wren"));
-    assert_eq!((fields.scenario.as_str(), fields.alternate_greetings), ("At the mill.", vec!["Ahoy!".to_owned()]));
+    let fields = app
+        .engine
+        .get_character(wren.id.clone())
+        .await
+        .unwrap()
+        .fields;
+    assert_eq!(
+        (fields.name.as_str(), fields.nickname.as_str()),
+        ("Wren Hollow", "Wren")
+    );
+    assert_eq!(
+        (fields.scenario.as_str(), fields.alternate_greetings),
+        ("At the mill.", vec!["Ahoy!".to_owned()])
+    );
 
-    assert_eq!(app.transcript(&chat.id).await.join(" / "), "Wren: Ahoy! / Traveller: Hello. / Wren: One.");
-    let messages = app.engine.whole_chat(chat.id.clone()).await.unwrap().page.messages;
-    assert_eq!(messages[2].swipes.iter().map(|swipe| swipe.text.as_str()).collect::<Vec<_>>(), ["One.", "Two."]);
+    assert_eq!(
+        app.transcript(&chat.id).await.join(" / "),
+        "Wren: Ahoy! / Traveller: Hello. / Wren: One."
+    );
+    let messages = app
+        .engine
+        .whole_chat(chat.id.clone())
+        .await
+        .unwrap()
+        .page
+        .messages;
+    assert_eq!(
+        messages[2]
+            .swipes
+            .iter()
+            .map(|swipe| swipe.text.as_str())
+            .collect::<Vec<_>>(),
+        ["One.", "Two."]
+    );
     let texts = app.engine.chat_texts(chat.id.clone()).await.unwrap();
     let own: Vec<_> = texts.into_iter().filter_map(|text| text.own).collect();
-    assert_eq!(own, ["At the pier."], "only the texts that differ from the card");
+    assert_eq!(
+        own,
+        ["At the pier."],
+        "only the texts that differ from the card"
+    );
 
-    let of_wren = own_settings(&app, SettingOwner::Character { id: wren.id.clone() }, SettingLayer::Character).await;
+    let of_wren = own_settings(
+        &app,
+        SettingOwner::Character {
+            id: wren.id.clone(),
+        },
+        SettingLayer::Character,
+    )
+    .await;
     assert_eq!(
         of_wren.keys().map(String::as_str).collect::<Vec<_>>(),
-        ["min_p", "repeat_penalty", "repeat_range", "temperature", "top_k", "top_p"]
+        [
+            "min_p",
+            "repeat_penalty",
+            "repeat_range",
+            "temperature",
+            "top_k",
+            "top_p"
+        ]
     );
     assert!(of_wren["temperature"].contains("0.7"), "{of_wren:?}");
-    let of_chat = own_settings(&app, SettingOwner::Chat { id: chat.id.clone() }, SettingLayer::Chat).await;
+    let of_chat = own_settings(
+        &app,
+        SettingOwner::Chat {
+            id: chat.id.clone(),
+        },
+        SettingLayer::Chat,
+    )
+    .await;
     assert!(of_chat["temperature"].contains("1.4"), "{of_chat:?}");
 
     let again = import(&app, "again.byaf", &byaf()).await;
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
+    assert_eq!(
+        (again.imported.len(), again.skipped.len()),
+        (0, 1),
+        "{again:?}"
+    );
 }

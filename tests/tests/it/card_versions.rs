@@ -8,14 +8,20 @@ use tests::headless::Headless;
 async fn edit(app: &Headless, id: &str, change: impl FnOnce(&mut CharacterFields)) {
     let mut fields = app.engine.get_character(id.into()).await.unwrap().fields;
     change(&mut fields);
-    app.engine.update_character(id.into(), fields).await.unwrap();
+    app.engine
+        .update_character(id.into(), fields)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn every_save_keeps_the_earlier_card() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
-    edit(&app, &id, |fields| fields.description = "She keeps the red lamp.".into()).await;
+    edit(&app, &id, |fields| {
+        fields.description = "She keeps the red lamp.".into()
+    })
+    .await;
     // A save without a change keeps nothing.
     edit(&app, &id, |_| {}).await;
     edit(&app, &id, |fields| {
@@ -27,11 +33,21 @@ async fn every_save_keeps_the_earlier_card() {
     assert_eq!(versions.len(), 2);
     assert_eq!(versions[0].changed, ["description", "tags"]);
 
-    let changes = app.engine.card_version_changes(id.clone(), versions[0].id.clone()).await.unwrap();
+    let changes = app
+        .engine
+        .card_version_changes(id.clone(), versions[0].id.clone())
+        .await
+        .unwrap();
     let description = &changes[0];
     assert_eq!(description.field, "description");
-    let removed = description.parts.iter().filter(|part| part.change == Change::Removed);
-    assert_eq!(removed.map(|part| part.text.as_str()).collect::<Vec<_>>(), ["red"]);
+    let removed = description
+        .parts
+        .iter()
+        .filter(|part| part.change == Change::Removed);
+    assert_eq!(
+        removed.map(|part| part.text.as_str()).collect::<Vec<_>>(),
+        ["red"]
+    );
 }
 
 #[tokio::test]
@@ -39,16 +55,50 @@ async fn restoring_a_version_can_be_undone() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
     let original = app.engine.get_character(id.clone()).await.unwrap().fields;
-    edit(&app, &id, |fields| (fields.name, fields.scenario) = ("Mira Quay".into(), "A storm.".into())).await;
+    edit(&app, &id, |fields| {
+        (fields.name, fields.scenario) = ("Mira Quay".into(), "A storm.".into())
+    })
+    .await;
     let changed = app.engine.get_character(id.clone()).await.unwrap().fields;
 
-    let version = app.engine.card_versions(id.clone()).await.unwrap().remove(0);
-    let restored = app.engine.restore_card_version(id.clone(), version.id).await.unwrap();
+    let version = app
+        .engine
+        .card_versions(id.clone())
+        .await
+        .unwrap()
+        .remove(0);
+    let restored = app
+        .engine
+        .restore_card_version(id.clone(), version.id)
+        .await
+        .unwrap();
     assert_eq!(restored.fields, original);
-    let undo = app.engine.card_versions(id.clone()).await.unwrap().remove(0);
-    assert_eq!(app.engine.restore_card_version(id.clone(), undo.id).await.unwrap().fields, changed);
-    assert!(app.engine.restore_card_version(id.clone(), "999999".into()).await.is_err());
-    assert!(app.engine.restore_card_version(id, "first".into()).await.is_err());
+    let undo = app
+        .engine
+        .card_versions(id.clone())
+        .await
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        app.engine
+            .restore_card_version(id.clone(), undo.id)
+            .await
+            .unwrap()
+            .fields,
+        changed
+    );
+    assert!(
+        app.engine
+            .restore_card_version(id.clone(), "999999".into())
+            .await
+            .is_err()
+    );
+    assert!(
+        app.engine
+            .restore_card_version(id, "first".into())
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
@@ -56,9 +106,15 @@ async fn versions_are_bounded_and_deletable() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
     for number in 0..55 {
-        edit(&app, &id, |fields| fields.scenario = format!("Night {number}.")).await;
+        edit(&app, &id, |fields| {
+            fields.scenario = format!("Night {number}.")
+        })
+        .await;
     }
-    assert_eq!(app.engine.card_versions(id.clone()).await.unwrap().len(), 50);
+    assert_eq!(
+        app.engine.card_versions(id.clone()).await.unwrap().len(),
+        50
+    );
     app.engine.forget_card_versions(id.clone()).await.unwrap();
     assert!(app.engine.card_versions(id).await.unwrap().is_empty());
 }
@@ -69,12 +125,24 @@ async fn copy_has_everything_but_chats() {
     let id = app.first_chat().await.character;
     let engine = &app.engine;
     let book = engine.create_lorebook("Sea".into()).await.unwrap().about.id;
-    engine.bind_lorebook(book.clone(), vec![LorebookBinding::Character { id: id.clone() }]).await.unwrap();
+    engine
+        .bind_lorebook(
+            book.clone(),
+            vec![LorebookBinding::Character { id: id.clone() }],
+        )
+        .await
+        .unwrap();
     let data = BASE64_STANDARD.encode("The reef took the boat in 1911.");
     let owner = DocumentOwner::Character { id: id.clone() };
-    engine.attach_document(owner, "reef.txt".into(), data).await.unwrap();
+    engine
+        .attach_document(owner, "reef.txt".into(), data)
+        .await
+        .unwrap();
     let persona = engine.list_personas().await.unwrap().remove(0).id;
-    engine.bind_persona(id.clone(), Some(persona)).await.unwrap();
+    engine
+        .bind_persona(id.clone(), Some(persona))
+        .await
+        .unwrap();
 
     let copy = engine.duplicate_character(id.clone()).await.unwrap();
     let original = engine.get_character(id.clone()).await.unwrap();
@@ -87,12 +155,32 @@ async fn copy_has_everything_but_chats() {
     assert_eq!((&copy.fields, copy.picture), (&renamed, original.picture));
     let second = engine.duplicate_character(copy.id.clone()).await.unwrap();
     assert_eq!(second.fields.name, format!("{} (3)", original.fields.name));
-    assert_eq!(second.fields.nickname, original.fields.name, "prompts keep the name");
+    assert_eq!(
+        second.fields.nickname, original.fields.name,
+        "prompts keep the name"
+    );
     engine.delete_character(second.id).await.unwrap();
-    assert!(engine.list_chats().await.unwrap().iter().all(|chat| chat.character != copy.id));
+    assert!(
+        engine
+            .list_chats()
+            .await
+            .unwrap()
+            .iter()
+            .all(|chat| chat.character != copy.id)
+    );
     let bound = engine.get_lorebook(book).await.unwrap().about.bindings;
-    assert!(bound.contains(&LorebookBinding::Character { id: copy.id.clone() }), "{bound:?}");
-    let documents = engine.list_documents(DocumentOwner::Character { id: copy.id.clone() }).await.unwrap();
+    assert!(
+        bound.contains(&LorebookBinding::Character {
+            id: copy.id.clone()
+        }),
+        "{bound:?}"
+    );
+    let documents = engine
+        .list_documents(DocumentOwner::Character {
+            id: copy.id.clone(),
+        })
+        .await
+        .unwrap();
     assert_eq!(documents[0].name, "reef.txt");
     assert_eq!(engine.list_personas().await.unwrap()[0].characters.len(), 2);
     // The copy is independent.

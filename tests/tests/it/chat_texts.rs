@@ -1,6 +1,8 @@
 //! Text overrides of a chat, and the source of the instructions that are sent.
 
-use engine::api::{ApiError, CardField, Origin, Persona, PromptReport, SettingOwner, SettingValue, WhatIf};
+use engine::api::{
+    ApiError, CardField, Origin, Persona, PromptReport, SettingOwner, SettingValue, WhatIf,
+};
 use serde_json::json;
 use tests::headless::Headless;
 
@@ -22,30 +24,64 @@ impl Lighthouse {
             "first_mes": "Hello.", "mes_example": "<START>\nAda: Mind the step.", "creator_notes": "",
             "system_prompt": "The card instructs.", "post_history_instructions": "The card ends.",
             "alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "extensions": {} } });
-        let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
+        let report = app
+            .engine
+            .import_bytes("ada.json".into(), card.to_string().into_bytes())
+            .await
+            .unwrap();
         let ada = report.imported[0].id.clone();
-        let (chat, other) =
-            (app.engine.new_chat(ada.clone()).await.unwrap().id, app.engine.new_chat(ada.clone()).await.unwrap().id);
-        Self { app, ada, mira, chat, other }
+        let (chat, other) = (
+            app.engine.new_chat(ada.clone()).await.unwrap().id,
+            app.engine.new_chat(ada.clone()).await.unwrap().id,
+        );
+        Self {
+            app,
+            ada,
+            mira,
+            chat,
+            other,
+        }
     }
 
     async fn put(&self, field: CardField, text: &str) {
-        self.app.engine.set_chat_text(self.chat.clone(), field, Some(text.into())).await.unwrap();
+        self.app
+            .engine
+            .set_chat_text(self.chat.clone(), field, Some(text.into()))
+            .await
+            .unwrap();
     }
 
     async fn take_back(&self, field: CardField) {
-        self.app.engine.set_chat_text(self.chat.clone(), field, None).await.unwrap();
+        self.app
+            .engine
+            .set_chat_text(self.chat.clone(), field, None)
+            .await
+            .unwrap();
     }
 
     async fn own(&self, field: CardField) -> Option<String> {
         let texts = self.app.engine.chat_texts(self.chat.clone()).await.unwrap();
-        texts.into_iter().find(|text| text.field == field).unwrap().own
+        texts
+            .into_iter()
+            .find(|text| text.field == field)
+            .unwrap()
+            .own
     }
 
     async fn edit_card(&self, edit: impl FnOnce(&mut engine::api::CharacterFields)) {
-        let mut fields = self.app.engine.get_character(self.ada.clone()).await.unwrap().fields;
+        let mut fields = self
+            .app
+            .engine
+            .get_character(self.ada.clone())
+            .await
+            .unwrap()
+            .fields;
         edit(&mut fields);
-        self.app.engine.update_character(self.ada.clone(), fields).await.unwrap();
+        self.app
+            .engine
+            .update_character(self.ada.clone(), fields)
+            .await
+            .unwrap();
     }
 
     async fn persona(&self, instructions: &str) {
@@ -59,30 +95,62 @@ impl Lighthouse {
             characters: Vec::new(),
         };
         let persona = self.app.engine.save_persona(persona).await.unwrap();
-        self.app.engine.set_chat_persona(self.chat.clone(), persona.id).await.unwrap();
+        self.app
+            .engine
+            .set_chat_persona(self.chat.clone(), persona.id)
+            .await
+            .unwrap();
     }
 
     async fn preview(&self, chat: &str) -> PromptReport {
-        self.app.engine.preview_prompt(chat.to_owned(), "Hm?".into(), WhatIf::default()).await.unwrap()
+        self.app
+            .engine
+            .preview_prompt(chat.to_owned(), "Hm?".into(), WhatIf::default())
+            .await
+            .unwrap()
     }
 
     /// Sends a message and returns the head of the prompt.
     async fn head(&self) -> String {
         self.app.model.reply("Hm.");
         self.app.send(&self.chat, "Hm?").await;
-        self.app.model.last_request().unwrap().prompt.messages.remove(0).text
+        self.app
+            .model
+            .last_request()
+            .unwrap()
+            .prompt
+            .messages
+            .remove(0)
+            .text
     }
 
     /// Returns the prompt report of the last reply.
     async fn sent(&self) -> PromptReport {
-        let messages = self.app.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
-        self.app.engine.manifest(messages.last().unwrap().swipes[0].id.clone()).await.unwrap()
+        let messages = self
+            .app
+            .engine
+            .whole_chat(self.chat.clone())
+            .await
+            .unwrap()
+            .page
+            .messages;
+        self.app
+            .engine
+            .manifest(messages.last().unwrap().swipes[0].id.clone())
+            .await
+            .unwrap()
     }
 }
 
 /// Returns the origin of the block with `text`.
 fn origin(report: &PromptReport, text: &str) -> Origin {
-    report.blocks.iter().find(|block| block.text.contains(text)).unwrap().origin.clone()
+    report
+        .blocks
+        .iter()
+        .find(|block| block.text.contains(text))
+        .unwrap()
+        .origin
+        .clone()
 }
 
 #[tokio::test]
@@ -90,12 +158,28 @@ async fn overrides_apply_to_one_chat_only() {
     let house = Lighthouse::open().await;
     let elsewhere = house.preview(&house.other).await.text;
     for (field, card, own) in [
-        (CardField::Description, "Ada keeps the lighthouse.", "{{char}} keeps an inn for {{user}}."),
+        (
+            CardField::Description,
+            "Ada keeps the lighthouse.",
+            "{{char}} keeps an inn for {{user}}.",
+        ),
         (CardField::Personality, "dry", "merry"),
         (CardField::Scenario, "A calm night.", "A storm."),
-        (CardField::MessageExamples, "Mind the step.", "<START>\nAda: Have a seat."),
-        (CardField::SystemPrompt, "The card instructs.", "The chat instructs. {{original}}"),
-        (CardField::PostHistoryInstructions, "The card ends.", "The chat ends."),
+        (
+            CardField::MessageExamples,
+            "Mind the step.",
+            "<START>\nAda: Have a seat.",
+        ),
+        (
+            CardField::SystemPrompt,
+            "The card instructs.",
+            "The chat instructs. {{original}}",
+        ),
+        (
+            CardField::PostHistoryInstructions,
+            "The card ends.",
+            "The chat ends.",
+        ),
     ] {
         assert!(house.head().await.contains(card));
         house.put(field, own).await;
@@ -113,8 +197,17 @@ async fn overrides_apply_to_one_chat_only() {
         assert!(head.contains(own), "{own:?} was not sent:\n{head}");
     }
     assert_eq!(house.preview(&house.other).await.text, elsewhere);
-    let card = house.app.engine.get_character(house.ada.clone()).await.unwrap().fields;
-    assert_eq!((card.scenario.as_str(), card.system_prompt.as_str()), ("A calm night.", "The card instructs."));
+    let card = house
+        .app
+        .engine
+        .get_character(house.ada.clone())
+        .await
+        .unwrap()
+        .fields;
+    assert_eq!(
+        (card.scenario.as_str(), card.system_prompt.as_str()),
+        ("A calm night.", "The card instructs.")
+    );
 }
 
 #[tokio::test]
@@ -122,7 +215,10 @@ async fn overrides_survive_restart_and_card_edits() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "A storm.").await;
     let head = house.head().await;
-    let house = Lighthouse { app: house.app.restart().await, ..house };
+    let house = Lighthouse {
+        app: house.app.restart().await,
+        ..house
+    };
     assert_eq!(house.head().await, head);
     house.edit_card(|card| card.scenario = "Fog.".into()).await;
     assert_eq!(house.head().await, head);
@@ -137,8 +233,14 @@ async fn empty_override_omits_the_cards_text() {
     house.put(CardField::Scenario, "").await;
     house.put(CardField::SystemPrompt, "").await;
     let head = house.head().await;
-    assert!(!head.contains("Scenario:") && !head.contains("The card instructs."), "{head}");
-    assert!(head.contains("You are Ada, talking with Traveller."), "the template's own instructions are sent:\n{head}");
+    assert!(
+        !head.contains("Scenario:") && !head.contains("The card instructs."),
+        "{head}"
+    );
+    assert!(
+        head.contains("You are Ada, talking with Traveller."),
+        "the template's own instructions are sent:\n{head}"
+    );
     assert_eq!(house.own(CardField::Scenario).await.as_deref(), Some(""));
 }
 
@@ -159,32 +261,54 @@ async fn epoch_begins_only_if_the_head_changes() {
     let house = Lighthouse::open().await;
     house.head().await;
     let before = house.sent().await;
-    house.put(CardField::Scenario, "A {{getvar::weather}}calm night.").await;
-    assert_eq!(house.preview(&house.chat).await.new_epoch, None, "the head is unchanged");
+    house
+        .put(CardField::Scenario, "A {{getvar::weather}}calm night.")
+        .await;
+    assert_eq!(
+        house.preview(&house.chat).await.new_epoch,
+        None,
+        "the head is unchanged"
+    );
     house.put(CardField::Scenario, "A storm.").await;
     house.head().await;
     let stormy = house.sent().await;
     assert_eq!(stormy.epoch, before.epoch + 1);
     house.head().await;
-    assert_eq!((house.sent().await.epoch, house.sent().await.new_epoch), (stormy.epoch, None));
+    assert_eq!(
+        (house.sent().await.epoch, house.sent().await.new_epoch),
+        (stormy.epoch, None)
+    );
 
     // With classic placement, the post-history text is not part of the head.
-    let chat = SettingOwner::Chat { id: house.chat.clone() };
+    let chat = SettingOwner::Chat {
+        id: house.chat.clone(),
+    };
     let classic = SettingValue::Text("classic".into());
-    house.app.engine.set_setting(chat, "placement".into(), Some(classic)).await.unwrap();
+    house
+        .app
+        .engine
+        .set_setting(chat, "placement".into(), Some(classic))
+        .await
+        .unwrap();
     house.head().await;
-    house.put(CardField::PostHistoryInstructions, "The chat ends.").await;
+    house
+        .put(CardField::PostHistoryInstructions, "The chat ends.")
+        .await;
     let report = house.preview(&house.chat).await;
     assert!(report.text.contains("The chat ends."));
     assert_eq!(report.new_epoch, None);
 }
 
-/// Precedence of instructions: persona, then chat, then card, in all eight combinations. The description is always
-/// sent.
+/// Precedence of instructions: persona, then chat, then card, in all eight combinations. The
+/// description is always sent.
 #[tokio::test]
 async fn persona_overrides_chat_and_chat_overrides_card() {
-    let all =
-        ["The persona instructs.", "The chat instructs.", "The card instructs.", "You are Ada, talking with Wren."];
+    let all = [
+        "The persona instructs.",
+        "The chat instructs.",
+        "The card instructs.",
+        "You are Ada, talking with Wren.",
+    ];
     for persona in [true, false] {
         for chat in [true, false] {
             for card in [true, false] {
@@ -197,11 +321,21 @@ async fn persona_overrides_chat_and_chat_overrides_card() {
                     house.edit_card(|card| card.system_prompt.clear()).await;
                 }
                 let head = house.head().await;
-                let expected = [persona, chat, card, true].into_iter().position(|there| there).unwrap();
+                let expected = [persona, chat, card, true]
+                    .into_iter()
+                    .position(|there| there)
+                    .unwrap();
                 for (place, text) in all.into_iter().enumerate() {
-                    assert_eq!(head.contains(text), place == expected, "{persona} {chat} {card}: {text}\n{head}");
+                    assert_eq!(
+                        head.contains(text),
+                        place == expected,
+                        "{persona} {chat} {card}: {text}\n{head}"
+                    );
                 }
-                assert!(head.contains("Ada keeps the lighthouse.") && head.contains("Wren draws maps."), "{head}");
+                assert!(
+                    head.contains("Ada keeps the lighthouse.") && head.contains("Wren draws maps."),
+                    "{head}"
+                );
                 assert!(head.contains("The card ends."), "{head}");
             }
         }
@@ -211,32 +345,64 @@ async fn persona_overrides_chat_and_chat_overrides_card() {
 #[tokio::test]
 async fn xray_shows_the_origin_of_overrides() {
     let house = Lighthouse::open().await;
-    let card = |field: &str| Origin::Card { character: house.ada.clone(), field: field.into() };
-    let chats = |field: &str| Origin::ChatText { field: field.into() };
+    let card = |field: &str| Origin::Card {
+        character: house.ada.clone(),
+        field: field.into(),
+    };
+    let chats = |field: &str| Origin::ChatText {
+        field: field.into(),
+    };
     let report = house.preview(&house.chat).await;
     assert_eq!(origin(&report, "A calm night."), card("scenario"));
-    assert_eq!(origin(&report, "The card instructs."), card("system_prompt"));
+    assert_eq!(
+        origin(&report, "The card instructs."),
+        card("system_prompt")
+    );
     house.put(CardField::Scenario, "A storm.").await;
-    house.put(CardField::SystemPrompt, "The chat instructs.").await;
+    house
+        .put(CardField::SystemPrompt, "The chat instructs.")
+        .await;
     let report = house.preview(&house.chat).await;
     assert_eq!(origin(&report, "A storm."), chats("scenario"));
-    assert_eq!(origin(&report, "The chat instructs."), chats("system_prompt"));
-    assert_eq!(origin(&report, "The card ends."), card("post_history_instructions"));
+    assert_eq!(
+        origin(&report, "The chat instructs."),
+        chats("system_prompt")
+    );
+    assert_eq!(
+        origin(&report, "The card ends."),
+        card("post_history_instructions")
+    );
     house.persona("The persona instructs.").await;
     let report = house.preview(&house.chat).await;
-    assert!(matches!(origin(&report, "The persona instructs."), Origin::Persona { .. }));
+    assert!(matches!(
+        origin(&report, "The persona instructs."),
+        Origin::Persona { .. }
+    ));
 }
 
-/// A card's instructions apply to that card only, but the chat's overrides apply to every participant.
+/// A card's instructions apply to that card only, but the chat's overrides apply to every
+/// participant.
 #[tokio::test]
 async fn group_scene_uses_chat_overrides_only() {
     let house = Lighthouse::open().await;
-    house.app.engine.set_members(house.chat.clone(), vec![house.mira.clone()]).await.unwrap();
+    house
+        .app
+        .engine
+        .set_members(house.chat.clone(), vec![house.mira.clone()])
+        .await
+        .unwrap();
     let head = house.head().await;
-    assert!(!head.contains("The card instructs.") && !head.contains("The card ends."), "{head}");
+    assert!(
+        !head.contains("The card instructs.") && !head.contains("The card ends."),
+        "{head}"
+    );
     house.put(CardField::Description, "Ada keeps an inn.").await;
-    house.put(CardField::SystemPrompt, "The chat instructs.").await;
-    house.put(CardField::PostHistoryInstructions, "The chat ends.").await;
+    house
+        .put(CardField::SystemPrompt, "The chat instructs.")
+        .await;
+    house
+        .put(CardField::PostHistoryInstructions, "The chat ends.")
+        .await;
     let head = house.head().await;
     for own in ["Ada keeps an inn.", "The chat instructs.", "The chat ends."] {
         assert!(head.contains(own), "{own:?} was not sent:\n{head}");
@@ -251,17 +417,32 @@ async fn macros_resolve_to_overrides() {
     house.put(CardField::Scenario, "a storm").await;
     house.app.model.reply("Yes.");
     house.app.send(&house.chat, "Is this {{scenario}}?").await;
-    assert!(house.app.transcript(&house.chat).await.contains(&"Traveller: Is this a storm?".to_owned()));
+    assert!(
+        house
+            .app
+            .transcript(&house.chat)
+            .await
+            .contains(&"Traveller: Is this a storm?".to_owned())
+    );
 }
 
 #[tokio::test]
 async fn refuses_invalid_overrides() {
     let house = Lighthouse::open().await;
-    let nowhere = house.app.engine.chat_texts(house.ada.clone()).await.unwrap_err();
+    let nowhere = house
+        .app
+        .engine
+        .chat_texts(house.ada.clone())
+        .await
+        .unwrap_err();
     assert!(matches!(nowhere, ApiError::NotFound { .. }), "{nowhere:?}");
     let long = "x".repeat(domain::card::MAX_JSON + 1);
-    let refused =
-        house.app.engine.set_chat_text(house.chat.clone(), CardField::Scenario, Some(long)).await.unwrap_err();
+    let refused = house
+        .app
+        .engine
+        .set_chat_text(house.chat.clone(), CardField::Scenario, Some(long))
+        .await
+        .unwrap_err();
     assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
     assert_eq!(house.own(CardField::Scenario).await, None);
 }

@@ -1,12 +1,11 @@
-//! Documents of a character, used in all its chats, and of a lorebook, used with the lorebook. They are used in no
-//! other chat, and nowhere once they are removed.
+//! Documents of a character, used in all its chats, and of a lorebook, used with the lorebook. They
+//! are used in no other chat, and nowhere once they are removed.
 
 use engine::api::{ApiError, AttachedDocument, Changed, DocumentOwner, Event, LorebookBinding};
 use serde_json::json;
 use tests::headless::Headless;
 
-const GUIDE: &str =
-    "# The lighthouse\n\nIt stands on a rock of granite.\n\n## The lamp\n\nThe lamp burns ZEBULON oil.\n";
+const GUIDE: &str = "# The lighthouse\n\nIt stands on a rock of granite.\n\n## The lamp\n\nThe lamp burns ZEBULON oil.\n";
 const CANARY: &str = "ZEBULON";
 const QUESTION: &str = "What does the lamp burn?";
 
@@ -26,24 +25,49 @@ impl House {
         let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
         let (ada, ben) = (app.character("Ada").await, app.character("Ben").await);
         let (chats, bens) = ([chat(&ada).await, chat(&ada).await], chat(&ben).await);
-        let world = app.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
-        Self { app, ada, chats, bens, ben, world }
+        let world = app
+            .engine
+            .create_lorebook("The coast".into())
+            .await
+            .unwrap()
+            .about
+            .id;
+        Self {
+            app,
+            ada,
+            chats,
+            bens,
+            ben,
+            world,
+        }
     }
 
     fn ada(&self) -> DocumentOwner {
-        DocumentOwner::Character { id: self.ada.clone() }
+        DocumentOwner::Character {
+            id: self.ada.clone(),
+        }
     }
 
     fn world(&self) -> DocumentOwner {
-        DocumentOwner::Lorebook { id: self.world.clone() }
+        DocumentOwner::Lorebook {
+            id: self.world.clone(),
+        }
     }
 
     async fn attach(&self, owner: DocumentOwner) -> AttachedDocument {
-        self.app.engine.attach_document_bytes(owner, "guide.md".into(), GUIDE.into()).await.unwrap()
+        self.app
+            .engine
+            .attach_document_bytes(owner, "guide.md".into(), GUIDE.into())
+            .await
+            .unwrap()
     }
 
     async fn bind(&self, bindings: Vec<LorebookBinding>) {
-        self.app.engine.bind_lorebook(self.world.clone(), bindings).await.unwrap();
+        self.app
+            .engine
+            .bind_lorebook(self.world.clone(), bindings)
+            .await
+            .unwrap();
     }
 
     /// Sends `text` and returns all that the provider received.
@@ -51,7 +75,12 @@ impl House {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
-        prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+        prompt
+            .messages
+            .iter()
+            .map(|message| message.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n---\n")
     }
 
     async fn tells(&self, chat: &str) -> bool {
@@ -60,7 +89,10 @@ impl House {
 
     async fn listed(&self, owner: DocumentOwner) -> Vec<String> {
         let documents = self.app.engine.list_documents(owner).await.unwrap();
-        documents.into_iter().map(|document| document.name).collect()
+        documents
+            .into_iter()
+            .map(|document| document.name)
+            .collect()
     }
 }
 
@@ -69,43 +101,129 @@ async fn character_document_is_used_in_its_chats_only() {
     let house = House::open().await;
     let guide = house.attach(house.ada()).await;
     assert_eq!(guide.owner, house.ada());
-    assert_eq!(house.app.engine.get_document(guide.id).await.unwrap().passages, 2);
+    assert_eq!(
+        house
+            .app
+            .engine
+            .get_document(guide.id)
+            .await
+            .unwrap()
+            .passages,
+        2
+    );
     for chat in &house.chats {
         let sent = house.say(chat, QUESTION).await;
-        assert!(sent.contains("- guide.md, The lamp: The lamp burns ZEBULON oil."), "{sent}");
+        assert!(
+            sent.contains("- guide.md, The lamp: The lamp burns ZEBULON oil."),
+            "{sent}"
+        );
     }
-    let sent = house.say(&house.bens, "What does the lamp of the lighthouse burn, on its rock of granite?").await;
-    assert!(!sent.contains(CANARY) && !sent.contains("guide.md"), "another character never gets it:\n{sent}");
-    let later = house.app.engine.new_chat(house.ada.clone()).await.unwrap().id;
+    let sent = house
+        .say(
+            &house.bens,
+            "What does the lamp of the lighthouse burn, on its rock of granite?",
+        )
+        .await;
+    assert!(
+        !sent.contains(CANARY) && !sent.contains("guide.md"),
+        "another character never gets it:\n{sent}"
+    );
+    let later = house
+        .app
+        .engine
+        .new_chat(house.ada.clone())
+        .await
+        .unwrap()
+        .id;
     let sent = house.say(&later, "Hello!").await;
-    assert!(!sent.contains("guide.md"), "the question was not about the document:\n{sent}");
+    assert!(
+        !sent.contains("guide.md"),
+        "the question was not about the document:\n{sent}"
+    );
     assert!(house.tells(&later).await);
     assert_eq!(house.listed(house.ada()).await, ["guide.md"]);
-    assert!(house.listed(DocumentOwner::Character { id: house.ben.clone() }).await.is_empty());
-    assert!(house.listed(DocumentOwner::Chat { id: later }).await.is_empty());
+    assert!(
+        house
+            .listed(DocumentOwner::Character {
+                id: house.ben.clone()
+            })
+            .await
+            .is_empty()
+    );
+    assert!(
+        house
+            .listed(DocumentOwner::Chat { id: later })
+            .await
+            .is_empty()
+    );
 }
 
 #[tokio::test]
 async fn lorebook_document_is_used_with_its_lorebook() {
     let house = House::open().await;
     house.attach(house.world()).await;
-    assert!(!house.tells(&house.bens).await, "the lorebook is not used anywhere yet");
-    house.bind(vec![LorebookBinding::Character { id: house.ben.clone() }]).await;
+    assert!(
+        !house.tells(&house.bens).await,
+        "the lorebook is not used anywhere yet"
+    );
+    house
+        .bind(vec![LorebookBinding::Character {
+            id: house.ben.clone(),
+        }])
+        .await;
     assert!(house.tells(&house.bens).await && !house.tells(&house.chats[0]).await);
-    house.bind(vec![LorebookBinding::Chat { id: house.chats[0].clone() }]).await;
-    assert!(!house.tells(&house.bens).await, "earlier passages are withdrawn");
+    house
+        .bind(vec![LorebookBinding::Chat {
+            id: house.chats[0].clone(),
+        }])
+        .await;
+    assert!(
+        !house.tells(&house.bens).await,
+        "earlier passages are withdrawn"
+    );
     assert!(house.tells(&house.chats[0]).await && !house.tells(&house.chats[1]).await);
     house.bind(vec![LorebookBinding::Global]).await;
     assert!(house.tells(&house.bens).await && house.tells(&house.chats[1]).await);
-    house.app.engine.enable_lorebook(house.world.clone(), false).await.unwrap();
-    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "the lorebook is off");
-    house.app.engine.enable_lorebook(house.world.clone(), true).await.unwrap();
+    house
+        .app
+        .engine
+        .enable_lorebook(house.world.clone(), false)
+        .await
+        .unwrap();
+    assert!(
+        !house.tells(&house.bens).await && !house.tells(&house.chats[0]).await,
+        "the lorebook is off"
+    );
+    house
+        .app
+        .engine
+        .enable_lorebook(house.world.clone(), true)
+        .await
+        .unwrap();
     assert!(house.tells(&house.bens).await);
-    house.app.engine.delete_lorebook(house.world.clone()).await.unwrap();
-    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "the lorebook is deleted");
-    let gone = house.app.engine.list_documents(house.world()).await.unwrap_err();
+    house
+        .app
+        .engine
+        .delete_lorebook(house.world.clone())
+        .await
+        .unwrap();
+    assert!(
+        !house.tells(&house.bens).await && !house.tells(&house.chats[0]).await,
+        "the lorebook is deleted"
+    );
+    let gone = house
+        .app
+        .engine
+        .list_documents(house.world())
+        .await
+        .unwrap_err();
     assert!(matches!(gone, ApiError::NotFound { .. }), "{gone:?}");
-    house.app.engine.restore_lorebook(house.world.clone()).await.unwrap();
+    house
+        .app
+        .engine
+        .restore_lorebook(house.world.clone())
+        .await
+        .unwrap();
     assert!(house.tells(&house.bens).await);
 }
 
@@ -119,13 +237,29 @@ async fn removed_document_is_not_sent_and_can_be_restored() {
         assert!(house.tells(chat).await);
     }
     let mut events = house.app.engine.subscribe();
-    house.app.engine.remove_document(worlds.id.clone()).await.unwrap();
-    let changed = Event::Changed { what: Changed::Documents, id: Some(house.world.clone()) };
+    house
+        .app
+        .engine
+        .remove_document(worlds.id.clone())
+        .await
+        .unwrap();
+    let changed = Event::Changed {
+        what: Changed::Documents,
+        id: Some(house.world.clone()),
+    };
     while events.next().await.unwrap() != changed {}
-    house.app.engine.remove_document(hers.id.clone()).await.unwrap();
+    house
+        .app
+        .engine
+        .remove_document(hers.id.clone())
+        .await
+        .unwrap();
     for chat in [&house.chats[0], &house.chats[1], &house.bens] {
         let sent = house.say(chat, "And the lamp, once more?").await;
-        assert!(!sent.contains(CANARY) && !sent.contains("guide.md"), "{sent}");
+        assert!(
+            !sent.contains(CANARY) && !sent.contains("guide.md"),
+            "{sent}"
+        );
     }
     house.app.engine.restore_document(hers.id).await.unwrap();
     assert!(house.tells(&house.chats[1]).await && !house.tells(&house.bens).await);
@@ -138,7 +272,11 @@ async fn limits_and_names_are_per_owner() {
     let house = House::open().await;
     house.attach(house.ada()).await;
     house.attach(house.world()).await;
-    house.attach(DocumentOwner::Chat { id: house.chats[0].clone() }).await;
+    house
+        .attach(DocumentOwner::Chat {
+            id: house.chats[0].clone(),
+        })
+        .await;
     let refused = async |owner: DocumentOwner, name: &str| match house
         .app
         .engine
@@ -148,15 +286,37 @@ async fn limits_and_names_are_per_owner() {
         Err(ApiError::BadInput { message, .. }) => message,
         other => panic!("{name}: {other:?}"),
     };
-    assert!(refused(house.ada(), "guide.md").await.contains("already attached to this character"));
+    assert!(
+        refused(house.ada(), "guide.md")
+            .await
+            .contains("already attached to this character")
+    );
     for number in 1..10 {
         let name = format!("{number}.md");
-        house.app.engine.attach_document_bytes(house.world(), name, b"text".to_vec()).await.unwrap();
+        house
+            .app
+            .engine
+            .attach_document_bytes(house.world(), name, b"text".to_vec())
+            .await
+            .unwrap();
     }
-    assert!(refused(house.world(), "11.md").await.contains("This lorebook already has 10 documents"));
-    let nobody = DocumentOwner::Character { id: uuid::Uuid::nil().to_string() };
-    let nobody = house.app.engine.attach_document_bytes(nobody, "a.md".into(), b"a".to_vec()).await;
-    assert!(matches!(nobody, Err(ApiError::NotFound { .. })), "{nobody:?}");
+    assert!(
+        refused(house.world(), "11.md")
+            .await
+            .contains("This lorebook already has 10 documents")
+    );
+    let nobody = DocumentOwner::Character {
+        id: uuid::Uuid::nil().to_string(),
+    };
+    let nobody = house
+        .app
+        .engine
+        .attach_document_bytes(nobody, "a.md".into(), b"a".to_vec())
+        .await;
+    assert!(
+        matches!(nobody, Err(ApiError::NotFound { .. })),
+        "{nobody:?}"
+    );
 }
 
 /// A card's lorebook has the id of its character and is used in the same chats.
@@ -165,9 +325,16 @@ async fn card_lorebook_has_its_characters_documents() {
     let house = House::open().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Cay", "character_book": {
         "name": "Rocks", "entries": [], "extensions": {} } } });
-    let report = house.app.engine.import_bytes("cay.json".into(), card.to_string().into_bytes()).await.unwrap();
+    let report = house
+        .app
+        .engine
+        .import_bytes("cay.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
     let cay = report.imported[0].id.clone();
-    let guide = house.attach(DocumentOwner::Lorebook { id: cay.clone() }).await;
+    let guide = house
+        .attach(DocumentOwner::Lorebook { id: cay.clone() })
+        .await;
     assert_eq!(guide.owner, DocumentOwner::Character { id: cay.clone() });
     let chat = house.app.engine.new_chat(cay).await.unwrap().id;
     assert!(house.tells(&chat).await && !house.tells(&house.bens).await);
@@ -177,12 +344,41 @@ async fn card_lorebook_has_its_characters_documents() {
 async fn documents_survive_restart_and_go_with_character() {
     let house = House::open().await;
     let guide = house.attach(house.ada()).await;
-    let House { app, ada, chats, bens, ben, world } = house;
-    let house = House { app: app.restart().await, ada, chats, bens, ben, world };
+    let House {
+        app,
+        ada,
+        chats,
+        bens,
+        ben,
+        world,
+    } = house;
+    let house = House {
+        app: app.restart().await,
+        ada,
+        chats,
+        bens,
+        ben,
+        world,
+    };
     assert!(house.tells(&house.chats[0]).await);
-    house.app.engine.delete_character(house.ada.clone()).await.unwrap();
-    let gone = house.app.engine.get_document(guide.id.clone()).await.unwrap_err();
+    house
+        .app
+        .engine
+        .delete_character(house.ada.clone())
+        .await
+        .unwrap();
+    let gone = house
+        .app
+        .engine
+        .get_document(guide.id.clone())
+        .await
+        .unwrap_err();
     assert!(matches!(gone, ApiError::NotFound { .. }), "{gone:?}");
-    house.app.engine.restore_character(house.ada.clone()).await.unwrap();
+    house
+        .app
+        .engine
+        .restore_character(house.ada.clone())
+        .await
+        .unwrap();
     assert_eq!(house.listed(house.ada()).await, ["guide.md"]);
 }

@@ -23,9 +23,20 @@ async fn place(app: &Headless) -> ListPlace {
 async fn deleted_folder_leaves_its_content_in_its_parent() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let outer = app.engine.save_folder(folder("Evenings", None)).await.unwrap();
-    let inner = app.engine.save_folder(folder("By the sea", Some(&outer))).await.unwrap();
-    app.engine.move_to_folder(FolderKind::Chat, vec![chat], Some(inner.id.clone())).await.unwrap();
+    let outer = app
+        .engine
+        .save_folder(folder("Evenings", None))
+        .await
+        .unwrap();
+    let inner = app
+        .engine
+        .save_folder(folder("By the sea", Some(&outer)))
+        .await
+        .unwrap();
+    app.engine
+        .move_to_folder(FolderKind::Chat, vec![chat], Some(inner.id.clone()))
+        .await
+        .unwrap();
     assert_eq!(place(&app).await.folder.as_deref(), Some(inner.id.as_str()));
 
     let deleted = app.engine.delete_folder(inner.id.clone()).await.unwrap();
@@ -39,10 +50,20 @@ async fn deleted_folder_leaves_its_content_in_its_parent() {
 async fn folder_cannot_contain_itself() {
     let app = Headless::new().await;
     let mut outer = app.engine.save_folder(folder("Outer", None)).await.unwrap();
-    let inner = app.engine.save_folder(folder("Inner", Some(&outer))).await.unwrap();
+    let inner = app
+        .engine
+        .save_folder(folder("Inner", Some(&outer)))
+        .await
+        .unwrap();
     outer.parent = Some(inner.id);
-    assert!(matches!(app.engine.save_folder(outer).await, Err(ApiError::BadInput { .. })));
-    assert!(matches!(app.engine.save_folder(folder(" ", None)).await, Err(ApiError::BadInput { .. })));
+    assert!(matches!(
+        app.engine.save_folder(outer).await,
+        Err(ApiError::BadInput { .. })
+    ));
+    assert!(matches!(
+        app.engine.save_folder(folder(" ", None)).await,
+        Err(ApiError::BadInput { .. })
+    ));
 }
 
 #[tokio::test]
@@ -50,20 +71,36 @@ async fn folder_levels_are_limited() {
     let app = Headless::new().await;
     let mut above = app.engine.save_folder(folder("1", None)).await.unwrap();
     for level in 2..=8 {
-        above = app.engine.save_folder(folder(&level.to_string(), Some(&above))).await.unwrap();
+        above = app
+            .engine
+            .save_folder(folder(&level.to_string(), Some(&above)))
+            .await
+            .unwrap();
     }
-    assert!(matches!(app.engine.save_folder(folder("9", Some(&above))).await, Err(ApiError::BadInput { .. })));
+    assert!(matches!(
+        app.engine.save_folder(folder("9", Some(&above))).await,
+        Err(ApiError::BadInput { .. })
+    ));
 }
 
 #[tokio::test]
 async fn smart_and_foreign_folders_take_no_chats() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let smart = Folder { tag: Some("cozy".into()), ..folder("Cozy", None) };
-    let foreign = Folder { kind: FolderKind::Character, ..folder("Friends", None) };
+    let smart = Folder {
+        tag: Some("cozy".into()),
+        ..folder("Cozy", None)
+    };
+    let foreign = Folder {
+        kind: FolderKind::Character,
+        ..folder("Friends", None)
+    };
     for refused in [smart, foreign] {
         let refused = app.engine.save_folder(refused).await.unwrap();
-        let moved = app.engine.move_to_folder(FolderKind::Chat, vec![chat.clone()], Some(refused.id)).await;
+        let moved = app
+            .engine
+            .move_to_folder(FolderKind::Chat, vec![chat.clone()], Some(refused.id))
+            .await;
         assert!(matches!(moved, Err(ApiError::BadInput { .. })));
     }
     assert_eq!(place(&app).await, ListPlace::default());
@@ -75,11 +112,35 @@ async fn archived_chat_is_marked_and_still_found() {
     let chat = app.first_chat().await.id;
     app.model.reply("The zephyr rises.");
     app.send(&chat, "What is this wind?").await;
-    app.engine.archive_items(FolderKind::Chat, vec![chat.clone()], true).await.unwrap();
-    app.engine.pin_items(FolderKind::Chat, vec![chat.clone()], true).await.unwrap();
-    assert_eq!(place(&app).await, ListPlace { folder: None, pinned: true, archived: true });
-    assert_eq!(app.engine.search_messages("zephyr".into(), None, 0).await.unwrap().hits.len(), 1);
-    app.engine.archive_items(FolderKind::Chat, vec![chat], false).await.unwrap();
+    app.engine
+        .archive_items(FolderKind::Chat, vec![chat.clone()], true)
+        .await
+        .unwrap();
+    app.engine
+        .pin_items(FolderKind::Chat, vec![chat.clone()], true)
+        .await
+        .unwrap();
+    assert_eq!(
+        place(&app).await,
+        ListPlace {
+            folder: None,
+            pinned: true,
+            archived: true
+        }
+    );
+    assert_eq!(
+        app.engine
+            .search_messages("zephyr".into(), None, 0)
+            .await
+            .unwrap()
+            .hits
+            .len(),
+        1
+    );
+    app.engine
+        .archive_items(FolderKind::Chat, vec![chat], false)
+        .await
+        .unwrap();
     assert!(!place(&app).await.archived);
 }
 
@@ -87,21 +148,57 @@ async fn archived_chat_is_marked_and_still_found() {
 async fn one_undo_restores_the_places_of_many() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
-    let second = app.engine.new_chat(first.character.clone()).await.unwrap().id;
+    let second = app
+        .engine
+        .new_chat(first.character.clone())
+        .await
+        .unwrap()
+        .id;
     let both = vec![first.id.clone(), second.clone()];
     let kind = FolderKind::Chat;
-    let [sea, sky] = [folder("Sea", None), folder("Sky", None)].map(|one| app.engine.save_folder(one));
+    let [sea, sky] =
+        [folder("Sea", None), folder("Sky", None)].map(|one| app.engine.save_folder(one));
     let (sea, sky) = (sea.await.unwrap().id, sky.await.unwrap().id);
-    app.engine.move_to_folder(kind, vec![second.clone()], Some(sea.clone())).await.unwrap();
-    let former = app.engine.move_to_folder(kind, both.clone(), Some(sky.clone())).await.unwrap();
+    app.engine
+        .move_to_folder(kind, vec![second.clone()], Some(sea.clone()))
+        .await
+        .unwrap();
+    let former = app
+        .engine
+        .move_to_folder(kind, both.clone(), Some(sky.clone()))
+        .await
+        .unwrap();
     assert_eq!(former.len(), 2);
-    let pins = app.engine.pin_items(kind, both.clone(), true).await.unwrap();
-    assert_eq!(app.engine.pin_items(kind, both.clone(), true).await.unwrap(), [], "they are pinned already");
+    let pins = app
+        .engine
+        .pin_items(kind, both.clone(), true)
+        .await
+        .unwrap();
+    assert_eq!(
+        app.engine
+            .pin_items(kind, both.clone(), true)
+            .await
+            .unwrap(),
+        [],
+        "they are pinned already"
+    );
     app.engine.restore_places(kind, pins).await.unwrap();
-    app.engine.restore_places(kind, former.clone()).await.unwrap();
+    app.engine
+        .restore_places(kind, former.clone())
+        .await
+        .unwrap();
     let places = |id: String| {
         let engine = app.engine.clone();
-        async move { engine.list_chats().await.unwrap().into_iter().find(|one| one.id == id).unwrap().place }
+        async move {
+            engine
+                .list_chats()
+                .await
+                .unwrap()
+                .into_iter()
+                .find(|one| one.id == id)
+                .unwrap()
+                .place
+        }
     };
     assert_eq!(places(first.id.clone()).await, ListPlace::default());
     assert_eq!(places(second.clone()).await.folder, Some(sea.clone()));
@@ -115,16 +212,33 @@ async fn one_undo_restores_the_places_of_many() {
 async fn many_chats_are_deleted_together_or_not_at_all() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
-    let second = app.engine.new_chat(first.character.clone()).await.unwrap().id;
+    let second = app
+        .engine
+        .new_chat(first.character.clone())
+        .await
+        .unwrap()
+        .id;
     let both = vec![first.id.clone(), second.clone()];
     assert_eq!(app.engine.learned_in(both.clone()).await.unwrap(), 0);
     let unknown = "00000000-0000-0000-0000-000000000000".to_owned();
-    let refused = app.engine.delete_chats(vec![second.clone(), unknown], false).await;
-    assert!(matches!(refused, Err(ApiError::NotFound { .. })), "{refused:?}");
+    let refused = app
+        .engine
+        .delete_chats(vec![second.clone(), unknown], false)
+        .await;
+    assert!(
+        matches!(refused, Err(ApiError::NotFound { .. })),
+        "{refused:?}"
+    );
     assert_eq!(app.engine.list_chats().await.unwrap().len(), 2);
     app.engine.delete_chats(both.clone(), true).await.unwrap();
     assert_eq!(app.engine.list_chats().await.unwrap(), []);
-    let items = both.into_iter().map(|id| TrashRef { kind: TrashKind::Chat, id }).collect();
+    let items = both
+        .into_iter()
+        .map(|id| TrashRef {
+            kind: TrashKind::Chat,
+            id,
+        })
+        .collect();
     app.engine.restore_from_trash(items).await.unwrap();
     assert_eq!(app.engine.list_chats().await.unwrap().len(), 2);
 }

@@ -20,7 +20,11 @@ async fn import(app: &Headless, file: &str, bytes: &[u8]) -> ImportReport {
 
 /// Returns the kinds and names of the imported items.
 fn kinds(report: &ImportReport) -> Vec<String> {
-    report.imported.iter().map(|one| format!("{} {}", one.kind, one.name)).collect()
+    report
+        .imported
+        .iter()
+        .map(|one| format!("{} {}", one.kind, one.name))
+        .collect()
 }
 
 async fn wren(app: &Headless) -> String {
@@ -46,15 +50,46 @@ async fn risuai_chat_includes_greeting_note_and_lore() {
     wren(&app).await;
     let bytes = risuai_chat().to_string().into_bytes();
     let report = import(&app, "Wren_2025-06-17_chat.json", &bytes).await;
-    assert_eq!(kinds(&report), ["chat On the pier", "lorebook On the pier"], "{report:?}");
+    assert_eq!(
+        kinds(&report),
+        ["chat On the pier", "lorebook On the pier"],
+        "{report:?}"
+    );
     let chat = report.imported[0].id.clone();
-    assert_eq!(app.transcript(&chat).await, ["Wren: Evening, Traveller.", "Traveller: Hello.", "Wren: Sit."]);
-    let settings = app.engine.layered_settings(SettingOwner::Chat { id: chat }).await.unwrap().settings;
-    let note = settings.into_iter().find(|setting: &LayeredSetting| setting.key == "author_note").unwrap();
-    let own = note.layers.into_iter().find(|at| at.layer == SettingLayer::Chat).unwrap();
-    assert!(serde_json::to_string(&own.value).unwrap().contains("Keep it slow."));
+    assert_eq!(
+        app.transcript(&chat).await,
+        [
+            "Wren: Evening, Traveller.",
+            "Traveller: Hello.",
+            "Wren: Sit."
+        ]
+    );
+    let settings = app
+        .engine
+        .layered_settings(SettingOwner::Chat { id: chat })
+        .await
+        .unwrap()
+        .settings;
+    let note = settings
+        .into_iter()
+        .find(|setting: &LayeredSetting| setting.key == "author_note")
+        .unwrap();
+    let own = note
+        .layers
+        .into_iter()
+        .find(|at| at.layer == SettingLayer::Chat)
+        .unwrap();
+    assert!(
+        serde_json::to_string(&own.value)
+            .unwrap()
+            .contains("Keep it slow.")
+    );
     let again = import(&app, "Wren_2025-06-17_chat.json", &bytes).await;
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
+    assert_eq!(
+        (again.imported.len(), again.skipped.len()),
+        (0, 1),
+        "{again:?}"
+    );
     let whose = import(&app, "chat.json", &bytes).await;
     assert_eq!(whose.refused[0].kind, "noCharacter", "{whose:?}");
 }
@@ -65,10 +100,25 @@ async fn risuai_chats_get_unique_titles() {
     let id = wren(&app).await;
     let chat = risuai_chat()["data"].take();
     let all = json!({"type": "risuAllChats", "ver": 2, "data": [chat, chat, {"name": "empty", "message": []}]});
-    let report = app.engine.import_chat_with(id, "all.json".into(), all.to_string().into_bytes()).await.unwrap();
-    let chats: Vec<_> = report.imported.iter().filter(|one| one.kind == "chat").map(|one| one.name.as_str()).collect();
+    let report = app
+        .engine
+        .import_chat_with(id, "all.json".into(), all.to_string().into_bytes())
+        .await
+        .unwrap();
+    let chats: Vec<_> = report
+        .imported
+        .iter()
+        .filter(|one| one.kind == "chat")
+        .map(|one| one.name.as_str())
+        .collect();
     assert_eq!(chats, ["On the pier", "On the pier 2"]);
-    assert!(report.imported[0].warnings.iter().any(|told| told.contains("1 chat of the file")), "{report:?}");
+    assert!(
+        report.imported[0]
+            .warnings
+            .iter()
+            .any(|told| told.contains("1 chat of the file")),
+        "{report:?}"
+    );
 }
 
 #[tokio::test]
@@ -79,7 +129,15 @@ async fn transcript_becomes_a_chat_of_its_speakers() {
     let report = import(&app, "pier.txt", talk.as_bytes()).await;
     assert_eq!(kinds(&report), ["chat pier"], "{report:?}");
     let said = app.transcript(&report.imported[0].id).await;
-    assert_eq!(said, ["Wren: Ahoy.", "Tom: Hello.\n\nIs there oil?", "Wren: Whale.", "Tom: Good."]);
+    assert_eq!(
+        said,
+        [
+            "Wren: Ahoy.",
+            "Tom: Hello.\n\nIs there oil?",
+            "Wren: Whale.",
+            "Tom: Good."
+        ]
+    );
     let stranger = import(&app, "other.txt", b"Ann: Hi.\nBob: Hi.\n").await;
     assert_eq!(stranger.refused[0].kind, "noCharacter", "{stranger:?}");
     let novel = import(&app, "novel.txt", b"It was a dark night.\n").await;
@@ -92,7 +150,11 @@ async fn recognises_risuai_and_sillytavern_presets() {
     let risuai = json!({"name": "Lantern", "mainPrompt": "Play {{char}}.", "jailbreak": "", "globalNote": "", "temperature": 70,
         "formatingOrder": ["main", "description", "chats"]});
     let report = import(&app, "lantern.json", risuai.to_string().as_bytes()).await;
-    assert_eq!(kinds(&report), ["template Lantern", "samplerPreset Lantern"], "{report:?}");
+    assert_eq!(
+        kinds(&report),
+        ["template Lantern", "samplerPreset Lantern"],
+        "{report:?}"
+    );
     let bundle = json!({"instruct": {"name": "Marks", "input_sequence": "U:", "output_sequence": "A:"},
         "context": {"name": "Story", "story_string": "{{system}}\n{{description}}"},
         "sysprompt": {"name": "Terse", "content": "Play {{char}}."}, "preset": {"name": "Warm", "temp": 0.7},
@@ -100,8 +162,18 @@ async fn recognises_risuai_and_sillytavern_presets() {
     let report = import(&app, "all.json", bundle.to_string().as_bytes()).await;
     let mut found = kinds(&report);
     found.sort();
-    assert_eq!(found, ["chatFormat Marks", "samplerPreset Warm", "template Story"], "{report:?}");
-    assert!(report.imported.iter().any(|one| one.warnings.iter().any(|told| told.contains("reasoning"))), "{report:?}");
+    assert_eq!(
+        found,
+        ["chatFormat Marks", "samplerPreset Warm", "template Story"],
+        "{report:?}"
+    );
+    assert!(
+        report
+            .imported
+            .iter()
+            .any(|one| one.warnings.iter().any(|told| told.contains("reasoning"))),
+        "{report:?}"
+    );
 }
 
 #[tokio::test]
@@ -113,17 +185,33 @@ async fn quick_replies_are_stored_unchanged() {
     let app = app.restart().await;
     assert_eq!(app.engine.list_quick_replies().await.unwrap()[0].set, set);
     let again = import(&app, "Doors.json", set.to_string().as_bytes()).await;
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
+    assert_eq!(
+        (again.imported.len(), again.skipped.len()),
+        (0, 1),
+        "{again:?}"
+    );
 }
 
 fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
     // The importer does not check the checksums.
-    [&(data.len() as u32).to_be_bytes()[..], kind.as_bytes(), data, &[0; 4]].concat()
+    [
+        &(data.len() as u32).to_be_bytes()[..],
+        kind.as_bytes(),
+        data,
+        &[0; 4],
+    ]
+    .concat()
 }
 
 fn png(keyword: &str, text: &str) -> Vec<u8> {
     let text = chunk("tEXt", format!("{keyword}\0{text}").as_bytes());
-    [b"\x89PNG\r\n\x1a\n".to_vec(), chunk("IHDR", &[1; 13]), text, chunk("IEND", b"")].concat()
+    [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        chunk("IHDR", &[1; 13]),
+        text,
+        chunk("IEND", b""),
+    ]
+    .concat()
 }
 
 #[tokio::test]
@@ -132,16 +220,26 @@ async fn recognises_pictures_without_a_card() {
     let book = r#"{"lorebookVersion":5,"entries":[{"displayName":"Lamps","keys":["lamp"],"text":"They burn."}]}"#;
     let report = import(&app, "lamps.png", &png("naidata", &STANDARD.encode(book))).await;
     assert_eq!(kinds(&report), ["lorebook lamps"], "{report:?}");
-    let locked = import(&app, "locked.png", &png("chara", "rcc||rccv1||AAAA||hash||e30=")).await;
+    let locked = import(
+        &app,
+        "locked.png",
+        &png("chara", "rcc||rccv1||AAAA||hash||e30="),
+    )
+    .await;
     assert_eq!(locked.refused[0].kind, "locked");
-    assert!(locked.refused[0].reason.contains("Open it in RisuAI"), "{locked:?}");
+    assert!(
+        locked.refused[0].reason.contains("Open it in RisuAI"),
+        "{locked:?}"
+    );
 }
 
 #[tokio::test]
 async fn searches_folders_recursively() {
     let app = Headless::new().await;
     let folder = app.dir.path().join("brought");
-    let card = |name: &str| format!(r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{name}"}}}}"#);
+    let card = |name: &str| {
+        format!(r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{name}"}}}}"#)
+    };
     let chat = "{\"user_name\":\"Tom\",\"character_name\":\"Deep\"}\n{\"name\":\"Deep\",\"mes\":\"Hi.\"}\n";
     for (name, content) in [
         ("a chat.jsonl", chat.to_owned()),
@@ -156,20 +254,28 @@ async fn searches_folders_recursively() {
     }
     fs::write(folder.join("one/plain.png"), png("Title", "no card")).unwrap();
     let report = app.engine.import_paths(vec![folder]).await.unwrap();
-    assert_eq!(kinds(&report), ["character Near", "character Deep", "chat a chat"], "{report:?}");
-    assert_eq!((report.refused.len(), report.skipped[0].file.as_str()), (0, "plain.png"), "{report:?}");
+    assert_eq!(
+        kinds(&report),
+        ["character Near", "character Deep", "chat a chat"],
+        "{report:?}"
+    );
+    assert_eq!(
+        (report.refused.len(), report.skipped[0].file.as_str()),
+        (0, "plain.png"),
+        "{report:?}"
+    );
 }
 
 /// A Backyard archive with two scenarios, each with a message.
 fn byaf() -> Vec<u8> {
     let scenario = |title: &str, text: &str| {
-        let said = json!([{"type": "human", "createdAt": "2025-06-12T19:03:56.873Z", "text": text}]);
+        let said =
+            json!([{"type": "human", "createdAt": "2025-06-12T19:03:56.873Z", "text": text}]);
         json!({"schemaVersion": 1, "title": title, "firstMessages": [], "exampleMessages": [], "narrative": format!("At the {title}."),
             "temperature": 1.1, "messages": said})
         .to_string()
     };
-    let character =
-        json!({"schemaVersion": 1, "id": "c1", "name": "Wren", "displayName": "Wren", "persona": "A bird."});
+    let character = json!({"schemaVersion": 1, "id": "c1", "name": "Wren", "displayName": "Wren", "persona": "A bird."});
     let manifest = json!({"schemaVersion": 1, "characters": ["characters/c1/character.json"],
         "scenarios": ["scenarios/1.json", "scenarios/2.json"]});
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -190,17 +296,30 @@ fn byaf() -> Vec<u8> {
 async fn next_import_completes_an_interrupted_archive() {
     let app = Headless::new().await;
     let whole = import(&app, "wren.byaf", &byaf()).await;
-    assert_eq!(kinds(&whole), ["character Wren", "chat mill", "chat pier"], "{whole:?}");
+    assert_eq!(
+        kinds(&whole),
+        ["character Wren", "chat mill", "chat pier"],
+        "{whole:?}"
+    );
     let app = app
         .restart_after(|folder| {
             let database = tests::open_database(folder);
-            database.execute("DELETE FROM chat WHERE title = 'pier'", []).unwrap();
+            database
+                .execute("DELETE FROM chat WHERE title = 'pier'", [])
+                .unwrap();
         })
         .await;
     let rest = import(&app, "wren.byaf", &byaf()).await;
     assert_eq!(kinds(&rest), ["chat pier"], "{rest:?}");
     assert_eq!(rest.skipped[0].reason, "Wren is already in the library");
-    assert_eq!(app.transcript(&rest.imported[0].id).await, ["Traveller: Two."]);
+    assert_eq!(
+        app.transcript(&rest.imported[0].id).await,
+        ["Traveller: Two."]
+    );
     let again = import(&app, "wren.byaf", &byaf()).await;
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
+    assert_eq!(
+        (again.imported.len(), again.skipped.len()),
+        (0, 1),
+        "{again:?}"
+    );
 }

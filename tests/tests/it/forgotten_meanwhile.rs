@@ -1,5 +1,5 @@
-//! Text that the user forgets while a prompt is built may still be in that prompt but in none after it, because its
-//! recalled block is not frozen.
+//! Text that the user forgets while a prompt is built may still be in that prompt but in none after
+//! it, because its recalled block is not frozen.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -17,13 +17,22 @@ async fn text_forgotten_during_a_turn_is_not_sent_later() {
     let app = Headless::new().await;
     let ada = app.character("Ada").await;
     let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
-    let known = app.engine.save_memory(fact(&ada, "The user owns a boat called ZEBULON.", 5)).await.unwrap().id;
+    let known = app
+        .engine
+        .save_memory(fact(&ada, "The user owns a boat called ZEBULON.", 5))
+        .await
+        .unwrap()
+        .id;
 
     let ((planned, hears), (done, waits)) = (channel(), channel());
     let (hold, of) = (Mutex::new(Some((planned, waits))), chat.clone());
     // Pauses the first turn after planning its prompt, until the memory is deleted.
     on_step(move |chat, step| {
-        if let Some((planned, done)) = hold.lock().unwrap().take_if(|_| chat == of && step == "Plan") {
+        if let Some((planned, done)) = hold
+            .lock()
+            .unwrap()
+            .take_if(|_| chat == of && step == "Plan")
+        {
             planned.send(()).unwrap();
             done.recv().unwrap();
         }
@@ -38,9 +47,15 @@ async fn text_forgotten_during_a_turn_is_not_sent_later() {
         app.model.reply("Hm.");
         app.send(&chat, text).await;
         let prompt = app.model.last_request().unwrap().prompt;
-        prompt.messages.iter().any(|message| message.text.contains(CANARY))
+        prompt
+            .messages
+            .iter()
+            .any(|message| message.text.contains(CANARY))
     };
-    assert!(tells("Where is my boat?").await, "it was found before it was forgotten");
+    assert!(
+        tells("Where is my boat?").await,
+        "it was found before it was forgotten"
+    );
     forgetting.join().unwrap();
     assert!(!tells("And the oars?").await);
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use engine::api::{ChatFileFormat, ImportReport, Imported, Message, SettingOwner, SettingValue, WhatIf};
+use engine::api::{
+    ChatFileFormat, ImportReport, Imported, Message, SettingOwner, SettingValue, WhatIf,
+};
 use serde_json::{Value, json};
 use tests::headless::{Headless, selected_text};
 
@@ -22,38 +24,70 @@ impl Library {
     }
 
     async fn import(&self, file: &str, bytes: impl Into<Vec<u8>>) -> ImportReport {
-        self.app.engine.import_chat_with(self.character.clone(), file.to_owned(), bytes.into()).await.unwrap()
+        self.app
+            .engine
+            .import_chat_with(self.character.clone(), file.to_owned(), bytes.into())
+            .await
+            .unwrap()
     }
 
     async fn chat(&self, lines: &[Value]) -> Imported {
         let mut report = self.import("chat.jsonl", file(lines)).await;
-        assert_eq!((report.imported.len(), report.refused.len()), (1, 0), "{report:?}");
+        assert_eq!(
+            (report.imported.len(), report.refused.len()),
+            (1, 0),
+            "{report:?}"
+        );
         report.imported.remove(0)
     }
 
     async fn messages(&self, chat: &Imported) -> Vec<Message> {
-        self.app.engine.whole_chat(chat.id.clone()).await.unwrap().page.messages
+        self.app
+            .engine
+            .whole_chat(chat.id.clone())
+            .await
+            .unwrap()
+            .page
+            .messages
     }
 
     async fn export(&self, chat: &Imported, format: ChatFileFormat) -> String {
-        String::from_utf8(self.app.engine.export_chat(chat.id.clone(), format).await.unwrap().bytes).unwrap()
+        String::from_utf8(
+            self.app
+                .engine
+                .export_chat(chat.id.clone(), format)
+                .await
+                .unwrap()
+                .bytes,
+        )
+        .unwrap()
     }
 
     async fn lines(&self, chat: &Imported) -> Vec<Value> {
         let text = self.export(chat, ChatFileFormat::Jsonl).await;
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Returns the next prompt.
     async fn sent(&self, chat: &Imported) -> String {
-        let report =
-            self.app.engine.preview_prompt(chat.id.clone(), "And now?".into(), WhatIf::default()).await.unwrap();
+        let report = self
+            .app
+            .engine
+            .preview_prompt(chat.id.clone(), "And now?".into(), WhatIf::default())
+            .await
+            .unwrap();
         serde_json::to_string(&report).unwrap()
     }
 }
 
 fn file(lines: &[Value]) -> String {
-    lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+    lines
+        .iter()
+        .map(Value::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn header() -> Value {
@@ -61,8 +95,7 @@ fn header() -> Value {
 }
 
 fn line(name: &str, by_user: bool, text: &str, more: Value) -> Value {
-    let mut line =
-        json!({ "name": name, "is_user": by_user, "is_system": false, "send_date": DATE, "mes": text, "extra": {} });
+    let mut line = json!({ "name": name, "is_user": by_user, "is_system": false, "send_date": DATE, "mes": text, "extra": {} });
     let more = more.as_object().unwrap().clone();
     line.as_object_mut().unwrap().extend(more);
     line
@@ -85,7 +118,10 @@ fn full_chat() -> Vec<Value> {
     let times = json!({ "gen_started": DATE, "gen_finished": DATE });
     let about = |extra: &Value| {
         let mut about = json!({ "send_date": DATE, "extra": extra });
-        about.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
+        about
+            .as_object_mut()
+            .unwrap()
+            .extend(times.as_object().unwrap().clone());
         about
     };
     let mut selected_text = line(
@@ -95,19 +131,47 @@ fn full_chat() -> Vec<Value> {
         json!({ "extra": extra, "swipes": ["Hi.", "Hello."], "swipe_id": 1,
         "swipe_info": [about(&json!({ "gen_id": 7 })), about(&extra)], "force_avatar": "/a", "odd": [1, { "x": null }] }),
     );
-    selected_text.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
+    selected_text
+        .as_object_mut()
+        .unwrap()
+        .extend(times.as_object().unwrap().clone());
     let metadata = json!({ "note_prompt": "Keep it rural.", "note_interval": 2, "note_position": 2, "note_depth": 3, "note_role": 1,
         "variables": { "a": "1", "n": 2 }, "persona": "sam.png", "timedWorldInfo": { "sticky": {} }, "tainted": true,
         "integrity": "slug", "main_chat": "Nora - old", "attachments": [{ "url": "/f" }] });
     vec![
         json!({ "user_name": "Sam", "character_name": "Nora", "create_date": "2025-03-01@10h00m00s", "chat_metadata": metadata, "new": 1 }),
         selected_text,
-        line("Sam", true, "A hidden line.", json!({ "is_system": true, "extra": { "is_small_sys": true } })),
+        line(
+            "Sam",
+            true,
+            "A hidden line.",
+            json!({ "is_system": true, "extra": { "is_small_sys": true } }),
+        ),
         line("Old Sam", true, "Under an older name.", json!({})),
-        line("System", false, "Night falls.", json!({ "extra": { "type": "narrator" } })),
-        line("Note", false, "A comment.", json!({ "is_system": true, "extra": { "type": "comment" } })),
-        line("SillyTavern System", false, "Help.", json!({ "is_system": true, "extra": { "type": "help" } })),
-        line("Sam", true, "Last.", json!({ "send_date": "June 5, 2024 3:07pm" })),
+        line(
+            "System",
+            false,
+            "Night falls.",
+            json!({ "extra": { "type": "narrator" } }),
+        ),
+        line(
+            "Note",
+            false,
+            "A comment.",
+            json!({ "is_system": true, "extra": { "type": "comment" } }),
+        ),
+        line(
+            "SillyTavern System",
+            false,
+            "Help.",
+            json!({ "is_system": true, "extra": { "type": "help" } }),
+        ),
+        line(
+            "Sam",
+            true,
+            "Last.",
+            json!({ "send_date": "June 5, 2024 3:07pm" }),
+        ),
     ]
 }
 
@@ -118,32 +182,71 @@ async fn full_chat_survives_import_and_export() {
     let once = here.lines(&chat).await;
     assert_kept(&full_chat(), &once);
     let again = elsewhere.chat(&once).await;
-    assert_eq!(elsewhere.lines(&again).await, once, "also in another library");
+    assert_eq!(
+        elsewhere.lines(&again).await,
+        once,
+        "also in another library"
+    );
 }
 
 #[tokio::test]
 async fn uses_the_authors_note_of_a_chat() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
-    let owner = SettingOwner::Chat { id: chat.id.clone() };
-    let settings = library.app.engine.layered_settings(owner.clone()).await.unwrap();
+    let owner = SettingOwner::Chat {
+        id: chat.id.clone(),
+    };
+    let settings = library
+        .app
+        .engine
+        .layered_settings(owner.clone())
+        .await
+        .unwrap();
     let settings = serde_json::to_value(&settings).unwrap();
     let value = |key: &str| {
-        settings["settings"].as_array().unwrap().iter().find(|one| one["key"] == key).unwrap()["value"].clone()
+        settings["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["key"] == key)
+            .unwrap()["value"]
+            .clone()
     };
     assert_eq!(value("author_note"), "Keep it rural.");
-    assert_eq!((value("author_note_depth"), value("author_note_every_messages")), (json!(3), json!(2)));
+    assert_eq!(
+        (
+            value("author_note_depth"),
+            value("author_note_every_messages")
+        ),
+        (json!(3), json!(2))
+    );
     assert_eq!(value("author_note_role"), "user");
     assert_eq!(value("author_note_place"), "before-character");
     library
         .app
         .engine
-        .set_setting(owner.clone(), "author_note".into(), Some(SettingValue::Text("By the sea.".into())))
+        .set_setting(
+            owner.clone(),
+            "author_note".into(),
+            Some(SettingValue::Text("By the sea.".into())),
+        )
         .await
         .unwrap();
-    assert_eq!(library.lines(&chat).await[0]["chat_metadata"]["note_prompt"], "By the sea.");
-    library.app.engine.set_setting(owner, "author_note".into(), None).await.unwrap();
-    assert_eq!(library.lines(&chat).await[0]["chat_metadata"]["note_prompt"], "", "it was removed here");
+    assert_eq!(
+        library.lines(&chat).await[0]["chat_metadata"]["note_prompt"],
+        "By the sea."
+    );
+    library
+        .app
+        .engine
+        .set_setting(owner, "author_note".into(), None)
+        .await
+        .unwrap();
+    assert_eq!(
+        library.lines(&chat).await[0]["chat_metadata"]["note_prompt"],
+        "",
+        "it was removed here"
+    );
 }
 
 #[tokio::test]
@@ -151,10 +254,21 @@ async fn editing_a_message_removes_its_translation() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
     let first = library.messages(&chat).await[0].id.clone();
-    library.app.engine.edit_message(first, "Welcome.".into()).await.unwrap();
+    library
+        .app
+        .engine
+        .edit_message(first, "Welcome.".into())
+        .await
+        .unwrap();
     let line = &library.lines(&chat).await[1];
-    assert_eq!((line["mes"].as_str(), line["extra"]["image"].as_str()), (Some("Welcome."), Some("user/images/a.png")));
-    assert!(line["extra"].get("display_text").is_none() && line["extra"].get("token_count").is_none(), "{line}");
+    assert_eq!(
+        (line["mes"].as_str(), line["extra"]["image"].as_str()),
+        (Some("Welcome."), Some("user/images/a.png"))
+    );
+    assert!(
+        line["extra"].get("display_text").is_none() && line["extra"].get("token_count").is_none(),
+        "{line}"
+    );
 }
 
 #[tokio::test]
@@ -162,10 +276,17 @@ async fn hidden_messages_and_notes_are_never_sent() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
     let messages = library.messages(&chat).await;
-    let hidden: Vec<&str> = messages.iter().filter(|message| message.hidden).map(selected_text).collect();
+    let hidden: Vec<&str> = messages
+        .iter()
+        .filter(|message| message.hidden)
+        .map(selected_text)
+        .collect();
     assert_eq!(hidden, ["A hidden line.", "A comment.", "Help."]);
     let sent = library.sent(&chat).await;
-    assert!(sent.contains("Night falls.") && sent.contains("Under an older name."), "{sent}");
+    assert!(
+        sent.contains("Night falls.") && sent.contains("Under an older name."),
+        "{sent}"
+    );
     assert!(!hidden.iter().any(|text| sent.contains(text)), "{sent}");
     for format in [ChatFileFormat::Text, ChatFileFormat::Markdown] {
         let text = library.export(&chat, format).await;
@@ -177,24 +298,40 @@ async fn hidden_messages_and_notes_are_never_sent() {
     assert!(engine.hide_message(first, true).await.unwrap().hidden);
     assert!(!engine.hide_message(secret, false).await.unwrap().hidden);
     let sent = library.sent(&chat).await;
-    assert!(sent.contains("A hidden line.") && !sent.contains("Hello."), "{sent}");
+    assert!(
+        sent.contains("A hidden line.") && !sent.contains("Hello."),
+        "{sent}"
+    );
     let lines = library.lines(&chat).await;
-    assert_eq!((&lines[1]["is_system"], &lines[2]["is_system"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&lines[1]["is_system"], &lines[2]["is_system"]),
+        (&json!(true), &json!(false))
+    );
 }
 
 #[tokio::test]
 async fn reply_to_a_hidden_message_is_a_new_message() {
     let library = Library::with("Nora").await;
-    let lines =
-        [header(), line("Tom", true, "Hi.", json!({})), line("Nora", false, "Secret.", json!({ "is_system": true }))];
+    let lines = [
+        header(),
+        line("Tom", true, "Hi.", json!({})),
+        line("Nora", false, "Secret.", json!({ "is_system": true })),
+    ];
     let chat = library.chat(&lines).await;
     library.app.model.reply("Hello, Tom.");
     let mut events = library.app.engine.subscribe();
-    library.app.engine.regenerate(chat.id.clone()).await.unwrap();
+    library
+        .app
+        .engine
+        .regenerate(chat.id.clone())
+        .await
+        .unwrap();
     tests::headless::ended(&mut events, &chat.id).await;
     let messages = library.messages(&chat).await;
-    let texts: Vec<(&str, usize)> =
-        messages.iter().map(|message| (selected_text(message), message.swipes.len())).collect();
+    let texts: Vec<(&str, usize)> = messages
+        .iter()
+        .map(|message| (selected_text(message), message.swipes.len()))
+        .collect();
     assert_eq!(texts, [("Hi.", 1), ("Secret.", 1), ("Hello, Tom.", 1)]);
 }
 
@@ -210,56 +347,138 @@ async fn unknown_dates_stay_unknown() {
         json!("19.06.2023 14:20"),
     ];
     let mut lines = vec![header()];
-    let said =
-        |(number, date): (usize, &Value)| line("Tom", true, &format!("line {number}"), json!({ "send_date": date }));
+    let said = |(number, date): (usize, &Value)| {
+        line(
+            "Tom",
+            true,
+            &format!("line {number}"),
+            json!({ "send_date": date }),
+        )
+    };
     lines.extend(dates.iter().enumerate().map(said));
     let chat = library.chat(&lines).await;
     let messages = library.messages(&chat).await;
-    let created: Vec<&str> = messages.iter().map(|message| message.created.as_str()).collect();
+    let created: Vec<&str> = messages
+        .iter()
+        .map(|message| message.created.as_str())
+        .collect();
     assert_eq!(created[1], "2024-01-15T12:30:15Z");
-    assert_eq!(created.iter().map(|date| date.is_empty()).collect::<Vec<_>>(), [false, false, true, true, true, false]);
-    let texts: Vec<String> = (0..dates.len()).map(|number| format!("line {number}")).collect();
-    assert_eq!(messages.iter().map(selected_text).collect::<Vec<_>>(), texts, "the order of the file stays");
+    assert_eq!(
+        created
+            .iter()
+            .map(|date| date.is_empty())
+            .collect::<Vec<_>>(),
+        [false, false, true, true, true, false]
+    );
+    let texts: Vec<String> = (0..dates.len())
+        .map(|number| format!("line {number}"))
+        .collect();
+    assert_eq!(
+        messages.iter().map(selected_text).collect::<Vec<_>>(),
+        texts,
+        "the order of the file stays"
+    );
     let written = library.lines(&chat).await;
     let again: Vec<&Value> = written[1..].iter().map(|line| &line["send_date"]).collect();
-    assert_eq!(again, [&dates[0], &dates[1], &json!(""), &json!(""), &dates[4], &dates[5]]);
+    assert_eq!(
+        again,
+        [
+            &dates[0],
+            &dates[1],
+            &json!(""),
+            &json!(""),
+            &dates[4],
+            &dates[5]
+        ]
+    );
 }
 
 #[tokio::test]
 async fn user_name_is_kept_as_a_persona() {
     let library = Library::with("Nora").await;
-    let lines = [header(), line("Nora", false, "Hello.", json!({})), line("Tom", true, "Hi.", json!({}))];
+    let lines = [
+        header(),
+        line("Nora", false, "Hello.", json!({})),
+        line("Tom", true, "Hi.", json!({})),
+    ];
     let chat = library.chat(&lines).await;
     let engine = &library.app.engine;
-    assert!(chat.warnings.iter().any(|warning| warning.contains("no persona named \"Tom\"")), "{:?}", chat.warnings);
-    assert_eq!(library.app.transcript(&chat.id).await, ["Nora: Hello.", "Tom: Hi."]);
+    assert!(
+        chat.warnings
+            .iter()
+            .any(|warning| warning.contains("no persona named \"Tom\"")),
+        "{:?}",
+        chat.warnings
+    );
+    assert_eq!(
+        library.app.transcript(&chat.id).await,
+        ["Nora: Hello.", "Tom: Hi."]
+    );
     let open = engine.open_chat(chat.id.clone()).await.unwrap();
-    assert_eq!((open.persona.name.as_str(), open.name_kept.as_deref()), ("Tom", Some("Tom")));
+    assert_eq!(
+        (open.persona.name.as_str(), open.name_kept.as_deref()),
+        ("Tom", Some("Tom"))
+    );
     assert!(open.asks_name);
     engine.keep_chat_name(chat.id.clone()).await.unwrap();
     let kept = engine.open_chat(chat.id.clone()).await.unwrap();
-    assert_eq!((kept.asks_name, kept.name_kept.as_deref()), (false, Some("Tom")));
+    assert_eq!(
+        (kept.asks_name, kept.name_kept.as_deref()),
+        (false, Some("Tom"))
+    );
     let persona = engine.persona_from_chat(chat.id.clone()).await.unwrap();
     let open = engine.open_chat(chat.id.clone()).await.unwrap();
     assert_eq!((open.persona.id, open.name_kept), (persona.id, None));
     assert!(engine.persona_from_chat(chat.id.clone()).await.is_err());
-    assert_eq!(engine.list_personas().await.unwrap().iter().filter(|one| one.name == "Tom").count(), 1);
+    assert_eq!(
+        engine
+            .list_personas()
+            .await
+            .unwrap()
+            .iter()
+            .filter(|one| one.name == "Tom")
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn reports_truncated_and_changed_data() {
     let library = Library::with("Nora").await;
     let versions: Vec<String> = (0..600).map(|number| format!("v{number}")).collect();
-    let swiped = line("Nora", false, "v599", json!({ "swipes": versions, "swipe_id": 3 }));
-    let text = format!("{}\n{swiped}\n{}\nhalf a li", header(), r#"{"name":"Tom","is_user":true,"mes":"Look \ud83d"}"#);
+    let swiped = line(
+        "Nora",
+        false,
+        "v599",
+        json!({ "swipes": versions, "swipe_id": 3 }),
+    );
+    let text = format!(
+        "{}\n{swiped}\n{}\nhalf a li",
+        header(),
+        r#"{"name":"Tom","is_user":true,"mes":"Look \ud83d"}"#
+    );
     let report = library.import("chat.jsonl", text).await;
     let chat = &report.imported[0];
-    for told in ["100 versions", "1 line had invalid characters", "1 line contains no message"] {
-        assert!(chat.warnings.iter().any(|warning| warning.starts_with(told)), "{told}: {:?}", chat.warnings);
+    for told in [
+        "100 versions",
+        "1 line had invalid characters",
+        "1 line contains no message",
+    ] {
+        assert!(
+            chat.warnings
+                .iter()
+                .any(|warning| warning.starts_with(told)),
+            "{told}: {:?}",
+            chat.warnings
+        );
     }
     let messages = library.messages(chat).await;
     assert_eq!(
-        (messages[0].swipes.len(), selected_text(&messages[0]), selected_text(&messages[1])),
+        (
+            messages[0].swipes.len(),
+            selected_text(&messages[0]),
+            selected_text(&messages[1])
+        ),
         (500, "v599", "Look \u{fffd}")
     );
 }
@@ -273,18 +492,48 @@ async fn imports_or_names_chats_of_other_apps() {
         { "handle": "Miller", "characterId": "1", "msg": "Hello" }, { "handle": "Sam", "userId": "anon", "msg": "Hi" }] });
     let array = json!([header(), line("Miller", false, "Hello.", json!({}))]);
     for (name, chat, messages) in [("Miller_1.json", &webui, 3), ("agnai.json", &agnai, 2)] {
-        let report = engine.import_bytes(name.into(), chat.to_string().into_bytes()).await.unwrap();
-        assert_eq!((report.imported.len(), report.imported[0].kind.as_str()), (1, "chat"), "{report:?}");
+        let report = engine
+            .import_bytes(name.into(), chat.to_string().into_bytes())
+            .await
+            .unwrap();
+        assert_eq!(
+            (report.imported.len(), report.imported[0].kind.as_str()),
+            (1, "chat"),
+            "{report:?}"
+        );
         assert_eq!(library.messages(&report.imported[0]).await.len(), messages);
     }
-    assert_eq!(library.import("array.json", array.to_string()).await.imported.len(), 1);
-    let nobody = engine.import_bytes("chat.json".into(), webui.to_string().into_bytes()).await.unwrap();
-    assert!(nobody.refused[0].reason.contains("text-generation-webui"), "{nobody:?}");
+    assert_eq!(
+        library
+            .import("array.json", array.to_string())
+            .await
+            .imported
+            .len(),
+        1
+    );
+    let nobody = engine
+        .import_bytes("chat.json".into(), webui.to_string().into_bytes())
+        .await
+        .unwrap();
+    assert!(
+        nobody.refused[0].reason.contains("text-generation-webui"),
+        "{nobody:?}"
+    );
     let log = json!({ "messages": [{ "role": "user", "content": "x" }] });
-    let named = engine.import_bytes("log.json".into(), log.to_string().into_bytes()).await.unwrap();
-    assert!(named.refused[0].reason.contains("not supported"), "{named:?}");
-    let empty =
-        library.import("empty.jsonl", r#"{"chat_metadata":{},"user_name":"unused","character_name":"unused"}"#).await;
+    let named = engine
+        .import_bytes("log.json".into(), log.to_string().into_bytes())
+        .await
+        .unwrap();
+    assert!(
+        named.refused[0].reason.contains("not supported"),
+        "{named:?}"
+    );
+    let empty = library
+        .import(
+            "empty.jsonl",
+            r#"{"chat_metadata":{},"user_name":"unused","character_name":"unused"}"#,
+        )
+        .await;
     assert!(empty.refused[0].reason.contains("empty"), "{empty:?}");
 }
 
@@ -297,21 +546,49 @@ async fn only_the_selected_greeting_sets_variables() {
         "alternate_greetings": ["{{setvar::route::B}}Greeting B.", "{{setvar::only::C}}Greeting C."], "personality": "", "scenario": "",
         "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "", "tags": [], "creator": "",
         "character_version": "", "extensions": {} } });
-    let report = app.engine.import_bytes("router.json".into(), card.to_string().into_bytes()).await.unwrap();
-    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap();
+    let report = app
+        .engine
+        .import_bytes("router.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
+    let chat = app
+        .engine
+        .new_chat(report.imported[0].id.clone())
+        .await
+        .unwrap();
     let greeting = chat.page.messages[0].id.clone();
     let sent = async || {
-        let report = app.engine.preview_prompt(chat.id.clone(), "Go.".into(), WhatIf::default()).await.unwrap();
+        let report = app
+            .engine
+            .preview_prompt(chat.id.clone(), "Go.".into(), WhatIf::default())
+            .await
+            .unwrap();
         serde_json::to_string(&report).unwrap()
     };
-    for (selected_text, expected) in [(0, "[A]. []"), (1, "[B]. []"), (2, "[]. [C]"), (0, "[A]. []"), (1, "[B]. []")] {
-        app.engine.select_swipe(greeting.clone(), selected_text).await.unwrap();
+    for (selected_text, expected) in [
+        (0, "[A]. []"),
+        (1, "[B]. []"),
+        (2, "[]. [C]"),
+        (0, "[A]. []"),
+        (1, "[B]. []"),
+    ] {
+        app.engine
+            .select_swipe(greeting.clone(), selected_text)
+            .await
+            .unwrap();
         let sent = sent().await;
-        assert!(sent.contains(&format!("The route is {expected}")), "greeting {selected_text}: {sent}");
+        assert!(
+            sent.contains(&format!("The route is {expected}")),
+            "greeting {selected_text}: {sent}"
+        );
     }
     app.model.reply("Gone.");
     app.send(&chat.id, "Go.").await;
-    assert!(app.model.last_request().unwrap().prompt.messages[0].text.contains("The route is [B]."));
+    assert!(
+        app.model.last_request().unwrap().prompt.messages[0]
+            .text
+            .contains("The route is [B].")
+    );
 }
 
 fn write(folder: &Path, name: &str, content: impl ToString) {
@@ -330,11 +607,19 @@ fn tavern_folder() -> tempfile::TempDir {
     write(root, "characters/Nora.json", card("Nora"));
     // The name is decomposed (NFD) in the file name and composed (NFC) elsewhere.
     write(root, "characters/Zoe\u{301}.json", card("Zoé"));
-    for leftover in ["characters/.DS_Store", "characters/Thumbs.db", "characters/._Nora.png"] {
+    for leftover in [
+        "characters/.DS_Store",
+        "characters/Thumbs.db",
+        "characters/._Nora.png",
+    ] {
         write(root, leftover, "x");
     }
     write(root, "chats/Nora/empty.jsonl", "");
-    write(root, "chats/Zo\u{e9}/evening.jsonl", file(&[header(), line("Zoé", false, "Evening.", json!({}))]));
+    write(
+        root,
+        "chats/Zo\u{e9}/evening.jsonl",
+        file(&[header(), line("Zoé", false, "Evening.", json!({}))]),
+    );
     write(
         root,
         "groups/1.json",
@@ -342,7 +627,12 @@ fn tavern_folder() -> tempfile::TempDir {
     );
     let said = [
         json!({ "user_name": "unused", "chat_metadata": {} }),
-        line("Zoé", false, "Second talk.", json!({ "original_avatar": "Zoé.png" })),
+        line(
+            "Zoé",
+            false,
+            "Second talk.",
+            json!({ "original_avatar": "Zoé.png" }),
+        ),
     ];
     write(root, "group chats/first.jsonl", file(&said));
     let settings = json!({
@@ -358,40 +648,98 @@ fn tavern_folder() -> tempfile::TempDir {
 #[tokio::test]
 async fn folder_import_handles_settings_and_unicode_names() {
     let (app, folder) = (Headless::new().await, tavern_folder());
-    let report = app.engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
-    let names: Vec<&str> =
-        report.imported.iter().filter(|one| one.kind == "chat").map(|one| one.name.as_str()).collect();
+    let report = app
+        .engine
+        .import_sillytavern(folder.path().to_owned())
+        .await
+        .unwrap();
+    let names: Vec<&str> = report
+        .imported
+        .iter()
+        .filter(|one| one.kind == "chat")
+        .map(|one| one.name.as_str())
+        .collect();
     assert_eq!(names, ["evening", "Table, first"], "{report:?}");
-    let table = report.imported.iter().find(|one| one.name == "Table, first").unwrap();
+    let table = report
+        .imported
+        .iter()
+        .find(|one| one.name == "Table, first")
+        .unwrap();
     assert_eq!(app.transcript(&table.id).await, ["Zoé: Second talk."]);
-    let zoe = app.engine.whole_chat(table.id.clone()).await.unwrap().page.messages[0].speaker.clone().unwrap();
+    let zoe = app
+        .engine
+        .whole_chat(table.id.clone())
+        .await
+        .unwrap()
+        .page
+        .messages[0]
+        .speaker
+        .clone()
+        .unwrap();
     assert!(!zoe.is_empty(), "the library has this character");
-    let skipped: Vec<String> = report.skipped.iter().map(|one| format!("{}: {}", one.file, one.reason)).collect();
+    let skipped: Vec<String> = report
+        .skipped
+        .iter()
+        .map(|one| format!("{}: {}", one.file, one.reason))
+        .collect();
     assert!(
-        skipped.iter().any(|line| line.starts_with("Table: 1 chat that") && line.contains("missing.jsonl")),
+        skipped
+            .iter()
+            .any(|line| line.starts_with("Table: 1 chat that") && line.contains("missing.jsonl")),
         "{skipped:?}"
     );
     assert!(
-        skipped.iter().any(|line| line.starts_with("empty.jsonl: the file is empty") || line.contains("chat is empty")),
+        skipped
+            .iter()
+            .any(|line| line.starts_with("empty.jsonl: the file is empty")
+                || line.contains("chat is empty")),
         "{skipped:?}"
     );
-    assert!(!skipped.iter().any(|line| line.contains("Thumbs") || line.contains("._Nora")), "{skipped:?}");
+    assert!(
+        !skipped
+            .iter()
+            .any(|line| line.contains("Thumbs") || line.contains("._Nora")),
+        "{skipped:?}"
+    );
     assert!(report.refused.is_empty(), "{:?}", report.refused);
 
     let value = async |owner: SettingOwner, key: &str| {
-        let settings = serde_json::to_value(app.engine.layered_settings(owner).await.unwrap()).unwrap();
-        settings["settings"].as_array().unwrap().iter().find(|one| one["key"] == key).unwrap()["value"].clone()
+        let settings =
+            serde_json::to_value(app.engine.layered_settings(owner).await.unwrap()).unwrap();
+        settings["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["key"] == key)
+            .unwrap()["value"]
+            .clone()
     };
-    assert_eq!(value(SettingOwner::Global, "lore_strategy").await, "global-first");
+    assert_eq!(
+        value(SettingOwner::Global, "lore_strategy").await,
+        "global-first"
+    );
     assert_eq!(value(SettingOwner::Global, "author_note").await, "Rural.");
     assert_eq!(value(SettingOwner::Global, "author_note_depth").await, 2);
-    assert_eq!(value(SettingOwner::Global, "stop_strings").await, "\\n{{user}}:");
-    let nora = report.imported.iter().find(|one| one.kind == "character" && one.name == "Nora").unwrap();
-    let owner = SettingOwner::Character { id: nora.id.clone() };
+    assert_eq!(
+        value(SettingOwner::Global, "stop_strings").await,
+        "\\n{{user}}:"
+    );
+    let nora = report
+        .imported
+        .iter()
+        .find(|one| one.kind == "character" && one.name == "Nora")
+        .unwrap();
+    let owner = SettingOwner::Character {
+        id: nora.id.clone(),
+    };
     assert_eq!(value(owner.clone(), "character_note").await, "She limps.");
     assert_eq!(value(owner, "character_note_place").await, "replace");
 
-    let again = app.engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
+    let again = app
+        .engine
+        .import_sillytavern(folder.path().to_owned())
+        .await
+        .unwrap();
     assert_eq!(again.imported.len(), 0, "{again:?}");
 }
 
@@ -400,20 +748,36 @@ async fn user_stop_texts_end_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let lines = SettingValue::Text("\\n{{user}}:\n\n\\\\end".into());
-    app.engine.set_setting(SettingOwner::Global, "stop_strings".into(), Some(lines)).await.unwrap();
+    app.engine
+        .set_setting(SettingOwner::Global, "stop_strings".into(), Some(lines))
+        .await
+        .unwrap();
     app.model.reply("Yes.");
     app.send(&chat.id, "Well?").await;
     let stop = app.model.last_request().unwrap().prompt.stop;
     let user = format!("\n{}:", chat.persona.name);
-    assert!(stop.contains(&user) && stop.contains(&"\\end".to_owned()), "{stop:?}");
+    assert!(
+        stop.contains(&user) && stop.contains(&"\\end".to_owned()),
+        "{stop:?}"
+    );
 }
 
 /// A main chat with a checkpoint at its first message and a branch at its second one.
 fn main_chat() -> Vec<Value> {
     vec![
         header(),
-        line("Nora", false, "Hello.", json!({ "extra": { "bookmark_link": "The door" } })),
-        line("Tom", true, "Hi.", json!({ "extra": { "branches": ["Evening - Branch #1"] } })),
+        line(
+            "Nora",
+            false,
+            "Hello.",
+            json!({ "extra": { "bookmark_link": "The door" } }),
+        ),
+        line(
+            "Tom",
+            true,
+            "Hi.",
+            json!({ "extra": { "branches": ["Evening - Branch #1"] } }),
+        ),
         line("Nora", false, "Sit down.", json!({})),
     ]
 }
@@ -442,13 +806,33 @@ async fn linked_chat_files_are_branches_in_any_order() {
         }
         let engine = &library.app.engine;
         let marks = engine.chat_marks(ids[0].clone()).await.unwrap();
-        let messages = engine.whole_chat(ids[0].clone()).await.unwrap().page.messages;
-        assert_eq!((marks.checkpoints.len(), marks.checkpoints[0].name.as_str()), (1, "The door"), "{order:?}");
+        let messages = engine
+            .whole_chat(ids[0].clone())
+            .await
+            .unwrap()
+            .page
+            .messages;
+        assert_eq!(
+            (marks.checkpoints.len(), marks.checkpoints[0].name.as_str()),
+            (1, "The door"),
+            "{order:?}"
+        );
         assert_eq!(marks.checkpoints[0].message, messages[0].id);
-        let mut branches: Vec<_> = marks.branches.into_iter().map(|one| (one.title, one.message)).collect();
+        let mut branches: Vec<_> = marks
+            .branches
+            .into_iter()
+            .map(|one| (one.title, one.message))
+            .collect();
         branches.sort();
         let at = |index: usize| Some(messages[index].id.clone());
-        assert_eq!(branches, [("Evening - Branch #1".to_owned(), at(1)), ("The door".to_owned(), at(0))], "{order:?}");
+        assert_eq!(
+            branches,
+            [
+                ("Evening - Branch #1".to_owned(), at(1)),
+                ("The door".to_owned(), at(0))
+            ],
+            "{order:?}"
+        );
         let tree = engine.story_tree(ids[1].clone()).await.unwrap();
         assert_eq!(tree.chats, 3, "{order:?}");
     }
@@ -457,24 +841,49 @@ async fn linked_chat_files_are_branches_in_any_order() {
 #[tokio::test]
 async fn branches_are_exported_as_linked_files() {
     let library = Library::with("Nora").await;
-    let main = library.import("Evening.jsonl", file(&main_chat())).await.imported.remove(0);
+    let main = library
+        .import("Evening.jsonl", file(&main_chat()))
+        .await
+        .imported
+        .remove(0);
     let engine = &library.app.engine;
     let last = library.messages(&main).await.pop().unwrap().id;
-    engine.set_checkpoint(last.clone(), Some("At the fire".into())).await.unwrap();
-    let branch = engine.branch_chat(last, None, Some("Night".into())).await.unwrap();
+    engine
+        .set_checkpoint(last.clone(), Some("At the fire".into()))
+        .await
+        .unwrap();
+    let branch = engine
+        .branch_chat(last, None, Some("Night".into()))
+        .await
+        .unwrap();
     let lines = library.lines(&main).await;
     assert_eq!(
-        (&lines[1]["extra"]["bookmark_link"], &lines[2]["extra"]["branches"]),
+        (
+            &lines[1]["extra"]["bookmark_link"],
+            &lines[2]["extra"]["branches"]
+        ),
         (&json!("The door"), &json!(["Evening - Branch #1"]))
     );
     assert_eq!(
-        (&lines[3]["extra"]["bookmark_link"], &lines[3]["extra"]["branches"]),
+        (
+            &lines[3]["extra"]["bookmark_link"],
+            &lines[3]["extra"]["branches"]
+        ),
         (&json!("At the fire"), &json!(["Night"]))
     );
-    let exported = engine.export_chat(branch.id, ChatFileFormat::Jsonl).await.unwrap();
+    let exported = engine
+        .export_chat(branch.id, ChatFileFormat::Jsonl)
+        .await
+        .unwrap();
     let text = String::from_utf8(exported.bytes).unwrap();
     let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!((exported.file_name.as_str(), &head["chat_metadata"]["main_chat"]), ("Night.jsonl", &json!("Evening")));
+    assert_eq!(
+        (
+            exported.file_name.as_str(),
+            &head["chat_metadata"]["main_chat"]
+        ),
+        ("Night.jsonl", &json!("Evening"))
+    );
 }
 
 #[tokio::test]
@@ -484,17 +893,43 @@ async fn hostile_links_make_no_circle() {
     own[0]["chat_metadata"] = json!({ "main_chat": "chat" });
     own[1]["extra"] = json!({ "bookmark_link": 7, "branches": { "a": 1 } });
     let alone = library.chat(&own).await;
-    assert_eq!(library.app.engine.chat_marks(alone.id).await.unwrap().origin, None);
+    assert_eq!(
+        library
+            .app
+            .engine
+            .chat_marks(alone.id)
+            .await
+            .unwrap()
+            .origin,
+        None
+    );
     let mut first = main_chat();
     first[0]["chat_metadata"] = json!({ "main_chat": "B" });
     let mut second = main_chat();
     second[0]["chat_metadata"] = json!({ "main_chat": "A" });
-    let first = library.import("A.jsonl", file(&first)).await.imported.remove(0);
-    let second = library.import("B.jsonl", file(&second)).await.imported.remove(0);
+    let first = library
+        .import("A.jsonl", file(&first))
+        .await
+        .imported
+        .remove(0);
+    let second = library
+        .import("B.jsonl", file(&second))
+        .await
+        .imported
+        .remove(0);
     let origins = [first.id, second.id];
     let mut linked = 0;
     for id in origins {
-        linked += usize::from(library.app.engine.chat_marks(id).await.unwrap().origin.is_some());
+        linked += usize::from(
+            library
+                .app
+                .engine
+                .chat_marks(id)
+                .await
+                .unwrap()
+                .origin
+                .is_some(),
+        );
     }
     assert!(linked <= 1, "at most one of two chats begins in the other");
 }

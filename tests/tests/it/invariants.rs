@@ -1,5 +1,5 @@
-//! Invariants of prompts over whole turns: generated cards, lorebooks, personas, limits and layouts, through the engine
-//! with its store and the scripted provider.
+//! Invariants of prompts over whole turns: generated cards, lorebooks, personas, limits and
+//! layouts, through the engine with its store and the scripted provider.
 
 use engine::api::{MemoryDraft, MemoryScope, PromptReport, WhatIf};
 use proptest::prelude::*;
@@ -56,8 +56,14 @@ struct World {
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    let entry = (0..KEYS.len(), 0..TEXTS.len(), any::<bool>(), 0_usize..3)
-        .prop_map(|(key, text, constant, position)| Entry { key, text, constant, position });
+    let entry = (0..KEYS.len(), 0..TEXTS.len(), any::<bool>(), 0_usize..3).prop_map(
+        |(key, text, constant, position)| Entry {
+            key,
+            text,
+            constant,
+            position,
+        },
+    );
     let say = (proptest::collection::vec(0..KEYS.len(), 0..3), 1_usize..160)
         .prop_map(|(keys, length)| Act::Say { keys, length });
     let act = prop_oneof![
@@ -69,19 +75,31 @@ fn worlds() -> impl Strategy<Value = World> {
     (
         proptest::array::uniform5(0..TEXTS.len()),
         proptest::collection::vec(entry, 0..6),
-        prop_oneof![Just(2_000_u32), Just(4_000), Just(8_000), Just(32_000), Just(200_000)],
-        (prop::bool::weighted(0.25), prop::bool::weighted(0.25), any::<bool>()),
+        prop_oneof![
+            Just(2_000_u32),
+            Just(4_000),
+            Just(8_000),
+            Just(32_000),
+            Just(200_000)
+        ],
+        (
+            prop::bool::weighted(0.25),
+            prop::bool::weighted(0.25),
+            any::<bool>(),
+        ),
         proptest::collection::vec(act, 1..9),
     )
-        .prop_map(|(texts, entries, limit, (classic, ephemeral, remembers), acts)| World {
-            texts,
-            entries,
-            limit,
-            classic,
-            ephemeral,
-            remembers,
-            acts,
-        })
+        .prop_map(
+            |(texts, entries, limit, (classic, ephemeral, remembers), acts)| World {
+                texts,
+                entries,
+                limit,
+                classic,
+                ephemeral,
+                remembers,
+                acts,
+            },
+        )
 }
 
 impl World {
@@ -118,39 +136,82 @@ impl Stage {
         let switch = |on: bool| if on { "on" } else { "off" };
         let app = Headless::with_environment(&[
             ("INGLENOOK_CONTEXT_LIMIT", limit.as_str()),
-            ("INGLENOOK_PLACEMENT", if world.classic { "classic" } else { "cache-first" }),
-            ("INGLENOOK_CONTEXT_RETENTION", if world.ephemeral { "ephemeral" } else { "append-only" }),
+            (
+                "INGLENOOK_PLACEMENT",
+                if world.classic {
+                    "classic"
+                } else {
+                    "cache-first"
+                },
+            ),
+            (
+                "INGLENOOK_CONTEXT_RETENTION",
+                if world.ephemeral {
+                    "ephemeral"
+                } else {
+                    "append-only"
+                },
+            ),
             ("INGLENOOK_MEMORY", switch(world.remembers)),
         ])
         .await;
         let mut persona = app.first_chat().await.persona;
         (persona.name, persona.description) = ("Ada".into(), TEXTS[world.texts[4]].into());
         app.engine.save_persona(persona).await.unwrap();
-        let report = app.engine.import_bytes("odile.json".into(), world.card().to_string().into_bytes()).await.unwrap();
+        let report = app
+            .engine
+            .import_bytes("odile.json".into(), world.card().to_string().into_bytes())
+            .await
+            .unwrap();
         let character = report.imported[0].id.clone();
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
-        let draft = MemoryDraft { scope: MemoryScope::Character, ..fact(&character, CANARY, 9) };
+        let draft = MemoryDraft {
+            scope: MemoryScope::Character,
+            ..fact(&character, CANARY, 9)
+        };
         app.engine.save_memory(draft).await.unwrap();
-        Self { app, world, chat, character, before: None }
+        Self {
+            app,
+            world,
+            chat,
+            character,
+            before: None,
+        }
     }
 
     async fn preview(&self, text: &str) -> PromptReport {
-        self.app.engine.preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default()).await.unwrap()
+        self.app
+            .engine
+            .preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default())
+            .await
+            .unwrap()
     }
 
     async fn play(mut self, act: Act) -> Self {
         match act {
             Act::Say { keys, length } => {
                 let keys: Vec<&str> = keys.into_iter().map(|key| KEYS[key]).collect();
-                let said = format!("Tell me {} {}", keys.join(" and "), "and so on ".repeat(length));
+                let said = format!(
+                    "Tell me {} {}",
+                    keys.join(" and "),
+                    "and so on ".repeat(length)
+                );
                 let said = said.trim();
                 let preview = self.preview(said).await;
-                self.app.model.reply("<think>secret plan</think>\nSo it is said in the harbour.");
+                self.app
+                    .model
+                    .reply("<think>secret plan</think>\nSo it is said in the harbour.");
                 self.app.send(&self.chat, said).await;
                 let sent = self.sent().await;
                 // Invariant: the preview equals the sent prompt.
-                assert_eq!((&preview.text, preview.tokens.total), (&sent.text, sent.tokens.total));
-                assert!(sent.messages.last().unwrap().text.contains(said), "the user's message is complete");
+                assert_eq!(
+                    (&preview.text, preview.tokens.total),
+                    (&sent.text, sent.tokens.total)
+                );
+                assert!(
+                    sent.messages.last().unwrap().text.contains(said),
+                    "the user's message is complete"
+                );
                 self.check_prefix(&sent);
                 self.before = Some((sent, "So it is said in the harbour.".into()));
             }
@@ -176,10 +237,19 @@ impl Stage {
                 );
             }
             Act::EditTheCard(text) => {
-                let character = self.app.engine.get_character(self.character.clone()).await.unwrap();
+                let character = self
+                    .app
+                    .engine
+                    .get_character(self.character.clone())
+                    .await
+                    .unwrap();
                 let mut fields = character.fields;
                 fields.description = format!("Edited. {}", TEXTS[text]);
-                self.app.engine.update_character(self.character.clone(), fields).await.unwrap();
+                self.app
+                    .engine
+                    .update_character(self.character.clone(), fields)
+                    .await
+                    .unwrap();
             }
         }
         self
@@ -191,38 +261,72 @@ impl Stage {
         let reply = chat.page.messages.last().unwrap();
         // Invariant: hidden text is not displayed.
         let swipe = &reply.swipes[reply.selected as usize];
-        let seen = swipe.display.as_ref().map_or(&swipe.text, |display| &display.text);
-        assert!(!seen.contains("secret plan") && !seen.contains("think>"), "{seen}");
+        let seen = swipe
+            .display
+            .as_ref()
+            .map_or(&swipe.text, |display| &display.text);
+        assert!(
+            !seen.contains("secret plan") && !seen.contains("think>"),
+            "{seen}"
+        );
         let sent = self.app.engine.manifest(swipe.id.clone()).await.unwrap();
         let request = self.app.model.last_request().unwrap();
-        let bytes: Vec<&str> = request.prompt.messages.iter().map(|message| message.text.as_str()).collect();
-        assert_eq!(bytes, sent.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>());
+        let bytes: Vec<&str> = request
+            .prompt
+            .messages
+            .iter()
+            .map(|message| message.text.as_str())
+            .collect();
+        assert_eq!(
+            bytes,
+            sent.messages
+                .iter()
+                .map(|message| message.text.as_str())
+                .collect::<Vec<_>>()
+        );
         // Invariant: the prompt fits together with the reply.
         assert!(sent.tokens.total + sent.tokens.reserve <= sent.tokens.limit);
         let kept = sent.blocks.iter().filter(|block| block.kept);
-        assert_eq!(kept.clone().map(|block| block.tokens).sum::<u32>(), sent.tokens.total);
+        assert_eq!(
+            kept.clone().map(|block| block.tokens).sum::<u32>(),
+            sent.tokens.total
+        );
         // Invariant: no message occurs twice.
-        let mut ids: Vec<&str> = kept.filter(|block| block.kind == "message").map(|block| block.key.as_str()).collect();
+        let mut ids: Vec<&str> = kept
+            .filter(|block| block.kind == "message")
+            .map(|block| block.key.as_str())
+            .collect();
         let all = ids.len();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), all);
-        // Invariant: macros of cards, lorebooks and persona are resolved, and hidden text is not sent again.
+        // Invariant: macros of cards, lorebooks and persona are resolved, and hidden text is not
+        // sent again.
         for text in &bytes {
             for unresolved in ["{{char}}", "{{user}}", "{{//", "secret plan"] {
                 assert!(!text.contains(unresolved), "{unresolved} in {text}");
             }
         }
         // Invariant: every dropped block has its reason.
-        assert!(sent.blocks.iter().all(|block| block.kept == block.dropped_reason.is_none()));
+        assert!(
+            sent.blocks
+                .iter()
+                .all(|block| block.kept == block.dropped_reason.is_none())
+        );
         // Invariant: the request contains memories, and none if memory is off.
-        assert_eq!(bytes.iter().any(|text| text.contains(CANARY)), self.world.remembers, "{bytes:?}");
+        assert_eq!(
+            bytes.iter().any(|text| text.contains(CANARY)),
+            self.world.remembers,
+            "{bytes:?}"
+        );
         sent
     }
 
     /// Invariant: between epochs a prompt begins with the previous one, including its reply.
     fn check_prefix(&self, now: &PromptReport) {
-        let Some((before, reply)) = &self.before else { return };
+        let Some((before, reply)) = &self.before else {
+            return;
+        };
         if now.new_epoch.is_none() && !self.world.classic && !self.world.ephemeral {
             let shared = format!("{}{reply}", before.text);
             assert!(now.text.starts_with(&shared), "{shared}\n---\n{}", now.text);
@@ -247,12 +351,16 @@ proptest! {
     }
 }
 
-/// Important messages are kept verbatim when they leave the window, also over several trims and a restart.
+/// Important messages are kept verbatim when they leave the window, also over several trims and a
+/// restart.
 #[tokio::test]
 async fn promise_outlives_small_talk() {
     const PROMISE: &str = "I promise: on the 3rd of May we meet Anna at the mill of Harrow.";
-    let mut app =
-        Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "2000"), ("INGLENOOK_MAX_TOKENS", "100")]).await;
+    let mut app = Headless::with_environment(&[
+        ("INGLENOOK_CONTEXT_LIMIT", "2000"),
+        ("INGLENOOK_MAX_TOKENS", "100"),
+    ])
+    .await;
     let chat = app.first_chat().await.id;
     app.model.reply("Good.");
     app.send(&chat, PROMISE).await;
@@ -261,19 +369,41 @@ async fn promise_outlives_small_talk() {
         if turn == 30 {
             app = app.restart().await;
         }
-        app.model.reply(&format!("The {turn}th answer is about the weather, as ever. {}", "It rains. ".repeat(12)));
-        let (reply, _) = app.send(&chat, &format!("And what of the {turn}th cloud?")).await;
-        let sent = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap();
+        app.model.reply(&format!(
+            "The {turn}th answer is about the weather, as ever. {}",
+            "It rains. ".repeat(12)
+        ));
+        let (reply, _) = app
+            .send(&chat, &format!("And what of the {turn}th cloud?"))
+            .await;
+        let sent = app
+            .engine
+            .manifest(reply.unwrap().swipes[0].id.clone())
+            .await
+            .unwrap();
         epochs = sent.epoch;
         assert!(sent.text.contains(PROMISE), "turn {turn}: {}", sent.text);
     }
     assert!(epochs > 2, "the window moved {epochs} times");
-    let last = app.engine.preview_prompt(chat, "Let us go.".into(), WhatIf::default()).await.unwrap();
+    let last = app
+        .engine
+        .preview_prompt(chat, "Let us go.".into(), WhatIf::default())
+        .await
+        .unwrap();
     // An excerpt may have been recalled again, but the message itself is gone.
-    let messages: Vec<&str> =
-        last.blocks.iter().filter(|block| block.kind == "message").map(|block| block.text.as_str()).collect();
-    let shown = [3, 39].map(|turn: i32| messages.contains(&format!("And what of the {turn}th cloud?").as_str()));
+    let messages: Vec<&str> = last
+        .blocks
+        .iter()
+        .filter(|block| block.kind == "message")
+        .map(|block| block.text.as_str())
+        .collect();
+    let shown = [3, 39]
+        .map(|turn: i32| messages.contains(&format!("And what of the {turn}th cloud?").as_str()));
     assert_eq!(shown, [false, true], "{messages:?}");
-    let row = last.blocks.iter().find(|block| block.text.contains(PROMISE)).unwrap();
+    let row = last
+        .blocks
+        .iter()
+        .find(|block| block.text.contains(PROMISE))
+        .unwrap();
     assert!(row.reason.contains("a promise"), "{}", row.reason);
 }

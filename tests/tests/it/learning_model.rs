@@ -1,4 +1,5 @@
-//! The model for learning: the chat's own, or the selected one. No other model gets any text of the chat.
+//! The model for learning: the chat's own, or the selected one. No other model gets any text of the
+//! chat.
 
 use engine::api::{ModelRef, SettingOwner, SettingValue};
 use tests::headless::{Headless, ended};
@@ -20,22 +21,48 @@ impl Wired {
         let app = Headless::without_provider().await;
         let chat = app.first_chat().await.id;
         let (talks, learns) = (Recorder::start().await, Recorder::start().await);
-        let joined = (talks.join(&app.engine, "talker").await, learns.join(&app.engine, "learner").await);
-        let (ModelRef::Remote { id: talker }, ModelRef::Remote { id: learner }) = joined else { panic!("endpoints") };
-        app.engine.set_chat_model(chat.clone(), Some(ModelRef::Remote { id: talker.clone() })).await.unwrap();
-        Self { app, chat, talks, learns, talker, learner }
+        let joined = (
+            talks.join(&app.engine, "talker").await,
+            learns.join(&app.engine, "learner").await,
+        );
+        let (ModelRef::Remote { id: talker }, ModelRef::Remote { id: learner }) = joined else {
+            panic!("endpoints")
+        };
+        app.engine
+            .set_chat_model(chat.clone(), Some(ModelRef::Remote { id: talker.clone() }))
+            .await
+            .unwrap();
+        Self {
+            app,
+            chat,
+            talks,
+            learns,
+            talker,
+            learner,
+        }
     }
 
     async fn set(&self, owner: SettingOwner, key: &str, value: &str) {
         let value = Some(SettingValue::Text(value.to_owned()));
-        self.app.engine.set_setting(owner, key.into(), value).await.unwrap();
+        self.app
+            .engine
+            .set_setting(owner, key.into(), value)
+            .await
+            .unwrap();
     }
 
     /// Runs five exchanges, which trigger fact extraction.
     async fn talk(&self) {
         let mut events = self.app.engine.subscribe();
         for number in 0..5 {
-            self.app.engine.send_message(self.chat.clone(), format!("The lamp number {number} is lit.")).await.unwrap();
+            self.app
+                .engine
+                .send_message(
+                    self.chat.clone(),
+                    format!("The lamp number {number} is lit."),
+                )
+                .await
+                .unwrap();
             ended(&mut events, &self.chat).await;
             self.app.engine.settle().await;
         }
@@ -43,7 +70,10 @@ impl Wired {
 
     /// Returns whether the chat's model and the learning model were called for facts.
     fn asked(&self) -> (bool, bool) {
-        (self.talks.body_with(LEARNS).is_some(), self.learns.body_with(LEARNS).is_some())
+        (
+            self.talks.body_with(LEARNS).is_some(),
+            self.learns.body_with(LEARNS).is_some(),
+        )
     }
 }
 
@@ -58,21 +88,42 @@ async fn chat_model_learns_by_default() {
 #[tokio::test]
 async fn selected_model_learns_and_chat_setting_wins() {
     let wired = Wired::open().await;
-    wired.set(SettingOwner::Global, "memory_model", &wired.talker).await;
-    wired.set(SettingOwner::Chat { id: wired.chat.clone() }, "memory_model", &wired.learner).await;
+    wired
+        .set(SettingOwner::Global, "memory_model", &wired.talker)
+        .await;
+    wired
+        .set(
+            SettingOwner::Chat {
+                id: wired.chat.clone(),
+            },
+            "memory_model",
+            &wired.learner,
+        )
+        .await;
     wired.talk().await;
-    assert_eq!(wired.asked(), (false, true), "an endpoint too, because the user selected it");
+    assert_eq!(
+        wired.asked(),
+        (false, true),
+        "an endpoint too, because the user selected it"
+    );
     assert!(wired.learns.body_with("\"model\":\"learner\"").is_some());
 }
 
 #[tokio::test]
 async fn falls_back_if_the_selected_model_is_gone() {
     let wired = Wired::open().await;
-    wired.set(SettingOwner::Global, "memory_model", &wired.learner).await;
+    wired
+        .set(SettingOwner::Global, "memory_model", &wired.learner)
+        .await;
     wired.set(SettingOwner::Global, "memory_learn", "off").await;
     wired.talk().await;
     assert_eq!(wired.asked(), (false, false));
-    wired.app.engine.delete_endpoint(wired.learner.clone()).await.unwrap();
+    wired
+        .app
+        .engine
+        .delete_endpoint(wired.learner.clone())
+        .await
+        .unwrap();
     wired.set(SettingOwner::Global, "memory_learn", "on").await;
     wired.talk().await;
     assert_eq!(wired.asked(), (true, false));

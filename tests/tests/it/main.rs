@@ -1,6 +1,7 @@
 //! Whole turns through the engine, in one binary, because linking takes longer than compiling.
 //!
-//! Tests that load the real model are in a module named `real_model`. `.config/nextest.toml` runs them one at a time.
+//! Tests that load the real model are in a module named `real_model`. `.config/nextest.toml` runs
+//! them one at a time.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 

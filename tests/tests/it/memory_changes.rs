@@ -1,5 +1,5 @@
-//! Changes after recall: a recalled text stays in the next prompts of its chat, and is removed once it no longer
-//! applies.
+//! Changes after recall: a recalled text stays in the next prompts of its chat, and is removed once
+//! it no longer applies.
 
 use engine::api::{Event, SettingOwner, SettingValue};
 use tests::headless::{Headless, ended, selected_text};
@@ -29,15 +29,24 @@ impl Pair {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
-        prompt.messages.iter().any(|message| message.text.contains(CANARY))
+        prompt
+            .messages
+            .iter()
+            .any(|message| message.text.contains(CANARY))
     }
 
     async fn switch(&self, owner: SettingOwner, key: &str, on: bool) {
-        self.app.engine.set_setting(owner, key.into(), Some(SettingValue::Switch(on))).await.unwrap();
+        self.app
+            .engine
+            .set_setting(owner, key.into(), Some(SettingValue::Switch(on)))
+            .await
+            .unwrap();
     }
 
     fn second(&self) -> SettingOwner {
-        SettingOwner::Chat { id: self.second.clone() }
+        SettingOwner::Chat {
+            id: self.second.clone(),
+        }
     }
 }
 
@@ -47,11 +56,18 @@ async fn regenerated_reply_is_no_longer_quoted() {
     pair.app.model.reply(TOLD);
     pair.app.send(&pair.first, "Tell me something.").await;
     assert!(pair.tells(&pair.second, ASKED).await);
-    assert!(pair.tells(&pair.second, "I see.").await, "it is in the window");
+    assert!(
+        pair.tells(&pair.second, "I see.").await,
+        "it is in the window"
+    );
 
     let mut events = pair.app.engine.subscribe();
     pair.app.model.reply("The wind turns.");
-    pair.app.engine.regenerate(pair.first.clone()).await.unwrap();
+    pair.app
+        .engine
+        .regenerate(pair.first.clone())
+        .await
+        .unwrap();
     ended(&mut events, &pair.first).await;
     assert!(!pair.tells(&pair.second, ASKED).await);
 }
@@ -60,19 +76,32 @@ async fn regenerated_reply_is_no_longer_quoted() {
 async fn memory_off_withdraws_recalled_text() {
     let pair = Pair::open().await;
     pair.tells(&pair.first, TOLD).await;
-    for (owner, key) in
-        [(pair.second(), "memory"), (SettingOwner::Global, "memory"), (pair.second(), "memory_other_chats")]
-    {
+    for (owner, key) in [
+        (pair.second(), "memory"),
+        (SettingOwner::Global, "memory"),
+        (pair.second(), "memory_other_chats"),
+    ] {
         assert!(pair.tells(&pair.second, ASKED).await, "before {key}");
         pair.switch(owner.clone(), key, false).await;
         assert!(!pair.tells(&pair.second, "I see.").await, "{key}");
         pair.switch(owner, key, true).await;
     }
     assert!(pair.tells(&pair.second, ASKED).await);
-    pair.app.engine.delete_chat(pair.second.clone()).await.unwrap();
+    pair.app
+        .engine
+        .delete_chat(pair.second.clone())
+        .await
+        .unwrap();
     pair.switch(SettingOwner::Global, "memory", false).await;
-    pair.app.engine.restore_chat(pair.second.clone()).await.unwrap();
-    assert!(!pair.tells(&pair.second, "I see.").await, "recalled from a chat that was then deleted");
+    pair.app
+        .engine
+        .restore_chat(pair.second.clone())
+        .await
+        .unwrap();
+    assert!(
+        !pair.tells(&pair.second, "I see.").await,
+        "recalled from a chat that was then deleted"
+    );
 }
 
 /// A command added by an edit applies too.
@@ -80,15 +109,36 @@ async fn memory_off_withdraws_recalled_text() {
 async fn command_added_by_an_edit_applies() {
     let pair = Pair::open().await;
     pair.app.model.reply("Hm.");
-    let said = pair.app.send(&pair.first, "The parrot is called Zebu.").await;
+    let said = pair
+        .app
+        .send(&pair.first, "The parrot is called Zebu.")
+        .await;
     assert!(said.0.is_some());
-    let chat = pair.app.engine.whole_chat(pair.first.clone()).await.unwrap();
+    let chat = pair
+        .app
+        .engine
+        .whole_chat(pair.first.clone())
+        .await
+        .unwrap();
     let message = chat.page.messages.iter().rev().nth(1).unwrap().id.clone();
     for more in ["", "", " It was in spring."] {
         let wish = format!("Remember that {TOLD}{more}");
-        pair.app.engine.edit_message(message.clone(), wish).await.unwrap();
-        let known = pair.app.engine.list_memories(chat.character.clone(), String::new()).await.unwrap();
-        assert_eq!(known.len(), 1, "stored once, however often the message is saved: {known:?}");
+        pair.app
+            .engine
+            .edit_message(message.clone(), wish)
+            .await
+            .unwrap();
+        let known = pair
+            .app
+            .engine
+            .list_memories(chat.character.clone(), String::new())
+            .await
+            .unwrap();
+        assert_eq!(
+            known.len(),
+            1,
+            "stored once, however often the message is saved: {known:?}"
+        );
         assert!(known[0].text.contains(CANARY));
     }
 }
@@ -103,24 +153,44 @@ async fn forget_command_applies_to_unlearned_text() {
     let parrots = "The parrots of my uncle are loud.";
     pair.tells(&pair.first, parrots).await;
     let page = engine.whole_chat(pair.first.clone()).await.unwrap().page;
-    let again = page.messages.iter().find(|message| selected_text(message) == parrots).unwrap().id.clone();
+    let again = page
+        .messages
+        .iter()
+        .find(|message| selected_text(message) == parrots)
+        .unwrap()
+        .id
+        .clone();
     assert!(pair.tells(&pair.second, ASKED).await);
     let mut events = engine.subscribe();
-    pair.tells(&pair.first, "Please forget about my uncle's parrot.").await;
+    pair.tells(&pair.first, "Please forget about my uncle's parrot.")
+        .await;
     let forgotten = loop {
         if let Event::Forgot { memory, .. } = events.next().await.unwrap() {
             break memory;
         }
     };
-    assert!(forgotten.text.contains("parrots") && forgotten.sources.len() == 2, "{forgotten:?}");
+    assert!(
+        forgotten.text.contains("parrots") && forgotten.sources.len() == 2,
+        "{forgotten:?}"
+    );
     assert!(!pair.tells(&pair.second, ASKED).await);
 
     // Two messages have the text, and one of them is deleted before the restore. The other is
     // recalled again by its own text, not as a learned fact.
     engine.delete_message(again).await.unwrap();
     engine.restore_memory(forgotten.id).await.unwrap();
-    let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
-    assert!(engine.list_memories(ada, String::new()).await.unwrap().is_empty());
+    let ada = engine
+        .whole_chat(pair.first.clone())
+        .await
+        .unwrap()
+        .character;
+    assert!(
+        engine
+            .list_memories(ada, String::new())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert!(pair.tells(&pair.second, ASKED).await);
 }
 
@@ -129,25 +199,54 @@ async fn forget_command_applies_to_unlearned_text() {
 async fn question_without_a_mark_is_recognised() {
     let pair = Pair::open().await;
     pair.tells(&pair.first, TOLD).await;
-    assert!(!pair.tells(&pair.second, "The parrot of my uncle flew away.").await, "a statement is not a question");
-    assert!(pair.tells(&pair.second, "Tell me what my uncle's parrot is called.").await);
+    assert!(
+        !pair
+            .tells(&pair.second, "The parrot of my uncle flew away.")
+            .await,
+        "a statement is not a question"
+    );
+    assert!(
+        pair.tells(&pair.second, "Tell me what my uncle's parrot is called.")
+            .await
+    );
 }
 
-/// Deleting a chat may keep its learned memories. Restoring the chat restores the links to their sources.
+/// Deleting a chat may keep its learned memories. Restoring the chat restores the links to their
+/// sources.
 #[tokio::test]
 async fn memories_may_outlive_their_chat() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
-    assert_eq!(engine.learned_in(vec![pair.first.clone()]).await.unwrap(), 0);
-    pair.tells(&pair.first, &format!("Remember that {TOLD}")).await;
-    assert_eq!(engine.learned_in(vec![pair.first.clone()]).await.unwrap(), 1);
-    let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
-    let known = async || engine.list_memories(ada.clone(), String::new()).await.unwrap();
+    assert_eq!(
+        engine.learned_in(vec![pair.first.clone()]).await.unwrap(),
+        0
+    );
+    pair.tells(&pair.first, &format!("Remember that {TOLD}"))
+        .await;
+    assert_eq!(
+        engine.learned_in(vec![pair.first.clone()]).await.unwrap(),
+        1
+    );
+    let ada = engine
+        .whole_chat(pair.first.clone())
+        .await
+        .unwrap()
+        .character;
+    let known = async || {
+        engine
+            .list_memories(ada.clone(), String::new())
+            .await
+            .unwrap()
+    };
 
-    engine.delete_chats(vec![pair.first.clone()], true).await.unwrap();
+    engine
+        .delete_chats(vec![pair.first.clone()], true)
+        .await
+        .unwrap();
     assert!(matches!(&known().await[..], [kept] if kept.sources.is_empty()));
     assert!(pair.tells(&pair.second, ASKED).await);
-    pair.switch(pair.second(), "memory_other_chats", false).await;
+    pair.switch(pair.second(), "memory_other_chats", false)
+        .await;
     assert!(
         !pair.tells(&pair.second, ASKED).await,
         "it was learned in another chat, whether that is still there or not"
@@ -159,12 +258,20 @@ async fn memories_may_outlive_their_chat() {
     engine.delete_chat(pair.first.clone()).await.unwrap();
     assert!(known().await.is_empty());
     engine.restore_chat(pair.first.clone()).await.unwrap();
-    engine.delete_chats(vec![pair.first.clone()], true).await.unwrap();
+    engine
+        .delete_chats(vec![pair.first.clone()], true)
+        .await
+        .unwrap();
     let Pair { app, second, .. } = pair;
     let app = app.restart().await;
-    let pair = Pair { app, first: second.clone(), second };
+    let pair = Pair {
+        app,
+        first: second.clone(),
+        second,
+    };
     assert!(
-        pair.tells(&pair.second, "What was the parrot called?").await,
+        pair.tells(&pair.second, "What was the parrot called?")
+            .await,
         "the chat is gone for good; what was learned is not"
     );
 }

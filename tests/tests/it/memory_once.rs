@@ -16,7 +16,11 @@ impl Pair {
         let app = Headless::new().await;
         let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
             "name": "Ada", "description": "Keeps a lighthouse.", "first_mes": GREETING } });
-        let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
+        let report = app
+            .engine
+            .import_bytes("ada.json".into(), card.to_string().into_bytes())
+            .await
+            .unwrap();
         let ada = report.imported[0].id.clone();
         Self { app, ada }
     }
@@ -27,7 +31,11 @@ impl Pair {
         self.app.model.reply("Hm.");
         self.app.send(&chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
-        let sent: Vec<&str> = prompt.messages.iter().map(|message| message.text.as_str()).collect();
+        let sent: Vec<&str> = prompt
+            .messages
+            .iter()
+            .map(|message| message.text.as_str())
+            .collect();
         (chat, sent.join("\n---\n"))
     }
 
@@ -36,7 +44,10 @@ impl Pair {
     }
 
     async fn add(&self, text: &str, scope: MemoryScope) -> String {
-        let draft = MemoryDraft { scope, ..fact(&self.ada, text, 5) };
+        let draft = MemoryDraft {
+            scope,
+            ..fact(&self.ada, text, 5)
+        };
         self.app.engine.save_memory(draft).await.unwrap().id
     }
 }
@@ -48,22 +59,36 @@ fn of<'r>(recalled: &'r Recollection, id: &str) -> Vec<&'r Recollected> {
 #[tokio::test]
 async fn fact_of_user_and_pair_is_sent_once() {
     let pair = Pair::open().await;
-    let everywhere = pair.add("The user owns a boat.", MemoryScope::Profile).await;
-    let longer = pair.add("The user owns a boat called Zebulon.", MemoryScope::Pair).await;
+    let everywhere = pair
+        .add("The user owns a boat.", MemoryScope::Profile)
+        .await;
+    let longer = pair
+        .add("The user owns a boat called Zebulon.", MemoryScope::Pair)
+        .await;
     let (chat, sent) = pair.chat("Where is my boat?").await;
     assert_eq!(sent.matches("owns a boat").count(), 1, "{sent}");
     assert!(sent.contains("Zebulon"), "{sent}");
     let recalled = pair.recalled(&chat).await;
-    assert!(of(&recalled, &longer).iter().any(|item| item.kept), "{recalled:?}");
-    let why = of(&recalled, &everywhere)[0].dropped_reason.clone().unwrap_or_default();
+    assert!(
+        of(&recalled, &longer).iter().any(|item| item.kept),
+        "{recalled:?}"
+    );
+    let why = of(&recalled, &everywhere)[0]
+        .dropped_reason
+        .clone()
+        .unwrap_or_default();
     assert!(why.contains("says the same"), "{recalled:?}");
 }
 
 #[tokio::test]
 async fn pinned_memory_is_always_sent() {
     let pair = Pair::open().await;
-    pair.add("The user owns a boat called Zebulon.", MemoryScope::Profile).await;
-    let pinned = MemoryDraft { pinned: true, ..fact(&pair.ada, "The user owns a boat.", 5) };
+    pair.add("The user owns a boat called Zebulon.", MemoryScope::Profile)
+        .await;
+    let pinned = MemoryDraft {
+        pinned: true,
+        ..fact(&pair.ada, "The user owns a boat.", 5)
+    };
     pair.app.engine.save_memory(pinned).await.unwrap();
     let (_, sent) = pair.chat("Where is my boat?").await;
     assert_eq!(sent.matches("owns a boat").count(), 2, "{sent}");
@@ -74,11 +99,21 @@ async fn greetings_of_other_chats_are_not_recalled() {
     let pair = Pair::open().await;
     pair.chat("Good evening.").await;
     pair.chat("Good morning.").await;
-    let (chat, sent) = pair.chat("What did you hum while you polished the brass of the lamp?").await;
+    let (chat, sent) = pair
+        .chat("What did you hum while you polished the brass of the lamp?")
+        .await;
     assert_eq!(sent.matches("polishes the brass").count(), 1, "{sent}");
     let recalled = pair.recalled(&chat).await;
-    let greeting = recalled.items.iter().find(|item| item.text.contains("polishes")).unwrap();
-    assert_eq!((greeting.kept, greeting.chat.as_deref()), (false, Some(&*chat)), "{recalled:?}");
+    let greeting = recalled
+        .items
+        .iter()
+        .find(|item| item.text.contains("polishes"))
+        .unwrap();
+    assert_eq!(
+        (greeting.kept, greeting.chat.as_deref()),
+        (false, Some(&*chat)),
+        "{recalled:?}"
+    );
 }
 
 #[tokio::test]
@@ -90,6 +125,13 @@ async fn repeated_text_is_recalled_once_with_a_note() {
     let (chat, sent) = pair.chat("What did my uncle call his parrot?").await;
     assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
     let recalled = pair.recalled(&chat).await;
-    let told = recalled.items.iter().find(|item| item.text.contains("ZEBULON")).unwrap();
-    assert!(told.kept && told.reason.ends_with("said 3 times with the same text"), "{told:?}");
+    let told = recalled
+        .items
+        .iter()
+        .find(|item| item.text.contains("ZEBULON"))
+        .unwrap();
+    assert!(
+        told.kept && told.reason.ends_with("said 3 times with the same text"),
+        "{told:?}"
+    );
 }

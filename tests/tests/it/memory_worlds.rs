@@ -1,7 +1,10 @@
-//! Memories of a world: sent in every chat that uses its lorebook, deleted with the lorebook, and exported for
-//! lorebooks of the same name.
+//! Memories of a world: sent in every chat that uses its lorebook, deleted with the lorebook, and
+//! exported for lorebooks of the same name.
 
-use engine::api::{ApiError, LorebookBinding, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryScope, Persona};
+use engine::api::{
+    ApiError, LorebookBinding, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryScope,
+    Persona,
+};
 use tests::headless::{Headless, fact};
 
 const KNOWN: &str = "The lighthouse burns ZEBULON oil.";
@@ -24,13 +27,30 @@ impl House {
         let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
         let (ada, ben) = (app.character("Ada").await, app.character("Ben").await);
         let (adas, bens) = (chat(&ada).await, chat(&ben).await);
-        let world = app.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
-        Self { app, ada, ben, adas, bens, world }
+        let world = app
+            .engine
+            .create_lorebook("The coast".into())
+            .await
+            .unwrap()
+            .about
+            .id;
+        Self {
+            app,
+            ada,
+            ben,
+            adas,
+            bens,
+            world,
+        }
     }
 
     fn draft(&self) -> MemoryDraft {
         let (scope, world) = (MemoryScope::World, Some(self.world.clone()));
-        MemoryDraft { scope, world, ..fact(&self.ada, KNOWN, 5) }
+        MemoryDraft {
+            scope,
+            world,
+            ..fact(&self.ada, KNOWN, 5)
+        }
     }
 
     async fn add(&self) -> Memory {
@@ -38,11 +58,17 @@ impl House {
     }
 
     async fn bind(&self, bindings: Vec<LorebookBinding>) {
-        self.app.engine.bind_lorebook(self.world.clone(), bindings).await.unwrap();
+        self.app
+            .engine
+            .bind_lorebook(self.world.clone(), bindings)
+            .await
+            .unwrap();
     }
 
     fn with(character: &str) -> LorebookBinding {
-        LorebookBinding::Character { id: character.to_owned() }
+        LorebookBinding::Character {
+            id: character.to_owned(),
+        }
     }
 
     /// Whether the provider received the world's memory for `text`.
@@ -50,7 +76,10 @@ impl House {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
-        prompt.messages.iter().any(|message| message.text.contains(CANARY))
+        prompt
+            .messages
+            .iter()
+            .any(|message| message.text.contains(CANARY))
     }
 
     /// Returns whether Ada and Ben get the memory, with or without a question about it.
@@ -65,15 +94,32 @@ impl House {
     }
 
     async fn listed(&self, of: &str, filter: MemoryFilter) -> Vec<Memory> {
-        self.app.engine.find_memories(of.to_owned(), String::new(), filter, 1).await.unwrap().memories
+        self.app
+            .engine
+            .find_memories(of.to_owned(), String::new(), filter, 1)
+            .await
+            .unwrap()
+            .memories
     }
 
     async fn export(&self) -> String {
-        String::from_utf8(self.app.engine.export_memories(self.ada.clone()).await.unwrap().bytes).unwrap()
+        String::from_utf8(
+            self.app
+                .engine
+                .export_memories(self.ada.clone())
+                .await
+                .unwrap()
+                .bytes,
+        )
+        .unwrap()
     }
 
     async fn import(&self, json: &str) -> MemoryImport {
-        self.app.engine.import_memories(self.ada.clone(), json.to_owned()).await.unwrap()
+        self.app
+            .engine
+            .import_memories(self.ada.clone(), json.to_owned())
+            .await
+            .unwrap()
     }
 }
 
@@ -81,11 +127,23 @@ impl House {
 async fn world_memory_is_used_with_its_lorebook_only() {
     let house = House::open().await;
     let memory = house.add().await;
-    assert_eq!((memory.scope, memory.world.as_ref()), (MemoryScope::World, Some(&house.world)));
-    assert_eq!(house.told().await, (false, false), "the lorebook is not used anywhere yet");
+    assert_eq!(
+        (memory.scope, memory.world.as_ref()),
+        (MemoryScope::World, Some(&house.world))
+    );
+    assert_eq!(
+        house.told().await,
+        (false, false),
+        "the lorebook is not used anywhere yet"
+    );
     let nobody = house.app.engine.list_personas().await.unwrap().remove(0).id;
     let offered = async |character: &str, chat: Option<&String>| {
-        house.app.engine.memory_worlds(character.to_owned(), nobody.clone(), chat.cloned()).await.unwrap()
+        house
+            .app
+            .engine
+            .memory_worlds(character.to_owned(), nobody.clone(), chat.cloned())
+            .await
+            .unwrap()
     };
     assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
     house.bind(vec![House::with(&house.ben)]).await;
@@ -96,13 +154,31 @@ async fn world_memory_is_used_with_its_lorebook_only() {
         "the lorebook is a possible scope there"
     );
     assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
-    house.bind(vec![LorebookBinding::Chat { id: house.adas.clone() }]).await;
-    assert_eq!(house.told().await, (true, false), "the memory sent to Ben is withdrawn");
+    house
+        .bind(vec![LorebookBinding::Chat {
+            id: house.adas.clone(),
+        }])
+        .await;
+    assert_eq!(
+        house.told().await,
+        (true, false),
+        "the memory sent to Ben is withdrawn"
+    );
     house.bind(vec![LorebookBinding::Global]).await;
     assert_eq!(house.told().await, (true, true));
-    house.app.engine.enable_lorebook(house.world.clone(), false).await.unwrap();
+    house
+        .app
+        .engine
+        .enable_lorebook(house.world.clone(), false)
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (false, false), "the lorebook is off");
-    house.app.engine.enable_lorebook(house.world.clone(), true).await.unwrap();
+    house
+        .app
+        .engine
+        .enable_lorebook(house.world.clone(), true)
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (true, true));
 }
 
@@ -113,17 +189,32 @@ async fn persona_adds_and_removes_its_lorebooks() {
     let engine = &house.app.engine;
     let nobody = engine.list_personas().await.unwrap().remove(0);
     let made = async |name: &str| {
-        let persona = Persona { id: String::new(), name: name.into(), ..nobody.clone() };
+        let persona = Persona {
+            id: String::new(),
+            name: name.into(),
+            ..nobody.clone()
+        };
         engine.save_persona(persona).await.unwrap().id
     };
     let (tom, ida) = (made("Tom").await, made("Ida").await);
-    house.bind(vec![LorebookBinding::Persona { id: tom.clone() }]).await;
+    house
+        .bind(vec![LorebookBinding::Persona { id: tom.clone() }])
+        .await;
     house.add().await;
-    engine.set_chat_persona(house.adas.clone(), tom.clone()).await.unwrap();
+    engine
+        .set_chat_persona(house.adas.clone(), tom.clone())
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (true, false));
-    engine.set_chat_persona(house.adas.clone(), ida).await.unwrap();
+    engine
+        .set_chat_persona(house.adas.clone(), ida)
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (false, false));
-    engine.set_chat_persona(house.bens.clone(), tom.clone()).await.unwrap();
+    engine
+        .set_chat_persona(house.bens.clone(), tom.clone())
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (false, true));
     engine.delete_persona(tom).await.unwrap();
     assert_eq!(house.told().await, (false, false));
@@ -135,12 +226,33 @@ async fn world_memory_is_deleted_and_restored_with_its_book() {
     house.bind(vec![LorebookBinding::Global]).await;
     house.add().await;
     assert_eq!(house.told().await, (true, true));
-    house.app.engine.delete_lorebook(house.world.clone()).await.unwrap();
+    house
+        .app
+        .engine
+        .delete_lorebook(house.world.clone())
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (false, false));
-    assert!(house.listed(&house.ada, MemoryFilter::default()).await.is_empty());
-    house.app.engine.restore_lorebook(house.world.clone()).await.unwrap();
+    assert!(
+        house
+            .listed(&house.ada, MemoryFilter::default())
+            .await
+            .is_empty()
+    );
+    house
+        .app
+        .engine
+        .restore_lorebook(house.world.clone())
+        .await
+        .unwrap();
     assert_eq!(house.told().await, (true, true));
-    assert_eq!(house.listed(&house.ada, MemoryFilter::default()).await.len(), 1);
+    assert_eq!(
+        house
+            .listed(&house.ada, MemoryFilter::default())
+            .await
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -148,19 +260,60 @@ async fn world_memory_is_listed_and_filtered() {
     let house = House::open().await;
     let memory = house.add().await;
     house.bind(vec![House::with(&house.ada)]).await;
-    let of = |scope| MemoryFilter { scope: Some(scope), ..MemoryFilter::default() };
-    assert_eq!(house.listed(&house.ada, of(MemoryScope::World)).await, [memory]);
-    assert!(house.listed(&house.ada, of(MemoryScope::Profile)).await.is_empty());
-    assert!(house.listed(&house.ben, MemoryFilter::default()).await.is_empty());
+    let of = |scope| MemoryFilter {
+        scope: Some(scope),
+        ..MemoryFilter::default()
+    };
+    assert_eq!(
+        house.listed(&house.ada, of(MemoryScope::World)).await,
+        [memory]
+    );
+    assert!(
+        house
+            .listed(&house.ada, of(MemoryScope::Profile))
+            .await
+            .is_empty()
+    );
+    assert!(
+        house
+            .listed(&house.ben, MemoryFilter::default())
+            .await
+            .is_empty()
+    );
 }
 
 #[tokio::test]
 async fn refuses_a_memory_of_an_unknown_world() {
     let house = House::open().await;
-    let gone = house.app.engine.create_lorebook("The town".into()).await.unwrap().about.id;
-    house.app.engine.delete_lorebook(gone.clone()).await.unwrap();
-    for world in [None, Some(gone), Some(house.ada.clone()), Some("The coast".into())] {
-        let refused = house.app.engine.save_memory(MemoryDraft { world, ..house.draft() }).await.unwrap_err();
+    let gone = house
+        .app
+        .engine
+        .create_lorebook("The town".into())
+        .await
+        .unwrap()
+        .about
+        .id;
+    house
+        .app
+        .engine
+        .delete_lorebook(gone.clone())
+        .await
+        .unwrap();
+    for world in [
+        None,
+        Some(gone),
+        Some(house.ada.clone()),
+        Some("The coast".into()),
+    ] {
+        let refused = house
+            .app
+            .engine
+            .save_memory(MemoryDraft {
+                world,
+                ..house.draft()
+            })
+            .await
+            .unwrap_err();
         assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
     }
 }
@@ -171,20 +324,42 @@ async fn world_memory_import_finds_lorebook_by_name() {
     house.bind(vec![House::with(&house.ada)]).await;
     house.add().await;
     let json = house.export().await;
-    assert_eq!((house.import(&json).await.known, house.import(&json).await.added), (1, 0));
+    assert_eq!(
+        (
+            house.import(&json).await.known,
+            house.import(&json).await.added
+        ),
+        (1, 0)
+    );
 
     let same = House::open().await;
     same.bind(vec![House::with(&same.ada)]).await;
     let taken = same.import(&json).await;
     assert_eq!((taken.added, taken.worldless.len()), (1, 0), "{taken:?}");
-    assert_eq!(same.listed(&same.ada, MemoryFilter::default()).await[0].world.as_ref(), Some(&same.world));
+    assert_eq!(
+        same.listed(&same.ada, MemoryFilter::default()).await[0]
+            .world
+            .as_ref(),
+        Some(&same.world)
+    );
     assert_eq!(same.told().await, (true, false));
 
     let other = House::open().await;
-    other.app.engine.delete_lorebook(other.world.clone()).await.unwrap();
+    other
+        .app
+        .engine
+        .delete_lorebook(other.world.clone())
+        .await
+        .unwrap();
     let taken = other.import(&json).await;
-    assert_eq!((taken.added, taken.worldless), (1, vec![format!("\u{201c}{KNOWN}\u{201d}")]));
+    assert_eq!(
+        (taken.added, taken.worldless),
+        (1, vec![format!("\u{201c}{KNOWN}\u{201d}")])
+    );
     let memory = &other.listed(&other.ada, MemoryFilter::default()).await[0];
-    assert_eq!((memory.scope, memory.character.as_ref()), (MemoryScope::Character, Some(&other.ada)));
+    assert_eq!(
+        (memory.scope, memory.character.as_ref()),
+        (MemoryScope::Character, Some(&other.ada))
+    );
     assert_eq!(other.told().await, (true, false));
 }

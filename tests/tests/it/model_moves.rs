@@ -39,7 +39,11 @@ impl App {
     }
 
     async fn start(&self) -> ModelMove {
-        self.app.engine.move_model(self.model.id.clone(), self.folder("new")).await.unwrap()
+        self.app
+            .engine
+            .move_model(self.model.id.clone(), self.folder("new"))
+            .await
+            .unwrap()
     }
 
     /// The only model, whose file must be intact.
@@ -47,8 +51,16 @@ impl App {
         let mut models = self.app.engine.list_models().await.unwrap();
         assert_eq!(models.len(), 1, "{models:?}");
         let model = models.remove(0);
-        let sha256 = self.app.engine.model_checksum(model.path.clone().into()).await.unwrap();
-        assert_eq!((&model.id, sha256), (&self.model.id, self.model.sha256.clone()));
+        let sha256 = self
+            .app
+            .engine
+            .model_checksum(model.path.clone().into())
+            .await
+            .unwrap();
+        assert_eq!(
+            (&model.id, sha256),
+            (&self.model.id, self.model.sha256.clone())
+        );
         model
     }
 
@@ -56,38 +68,59 @@ impl App {
     async fn has_moved(&self) {
         let model = self.intact().await;
         assert_eq!(PathBuf::from(&model.path), self.path("new/maker/tiny.gguf"));
-        assert_eq!((files(&self.path("old")), files(&self.path("new"))), (vec![], vec!["tiny.gguf".to_owned()]));
-        assert!(self.path("old").exists() && !self.path("old/maker").exists(), "only the empty subfolder is deleted");
+        assert_eq!(
+            (files(&self.path("old")), files(&self.path("new"))),
+            (vec![], vec!["tiny.gguf".to_owned()])
+        );
+        assert!(
+            self.path("old").exists() && !self.path("old/maker").exists(),
+            "only the empty subfolder is deleted"
+        );
         assert!(self.app.engine.list_model_moves().await.unwrap().is_empty());
     }
 
     /// The model is in `old`, and nowhere else.
     async fn has_stayed(&self) {
         assert_eq!(self.intact().await.path, self.model.path);
-        assert_eq!((files(&self.path("old")), files(&self.path("new"))), (vec!["tiny.gguf".to_owned()], vec![]));
+        assert_eq!(
+            (files(&self.path("old")), files(&self.path("new"))),
+            (vec!["tiny.gguf".to_owned()], vec![])
+        );
     }
 
-    /// Ends the app, and starts it again as if it had been killed during a move: with the stored job, and with the
-    /// folders as `meanwhile` leaves them. `switched` says whether the library uses the new file already.
+    /// Ends the app, and starts it again as if it had been killed during a move: with the stored
+    /// job, and with the folders as `meanwhile` leaves them. `switched` says whether the library
+    /// uses the new file already.
     async fn killed(self, switched: bool, meanwhile: impl FnOnce(&Path, &Path)) -> Self {
         let Self { app, model } = self;
         let id = uuid::Uuid::parse_str(&model.id).unwrap();
         let path = |name: &str| app.dir.path().join(name);
-        let (old, new, folder) = (path("old/maker/tiny.gguf"), path("new/maker/tiny.gguf"), path("new"));
+        let (old, new, folder) = (
+            path("old/maker/tiny.gguf"),
+            path("new/maker/tiny.gguf"),
+            path("new"),
+        );
         let file = json!({ "from": old, "to": new, "bytes": model.bytes });
         let job = json!({ "model": id, "name": "tiny", "folder": folder, "files": [file], "sha256": model.sha256 });
         let app = app.restart_after(|dir| {
             let database = rusqlite::Connection::open(dir.join("inglenook.db")).unwrap();
             let put = "INSERT INTO model_move (model, json) VALUES (?1, ?2)";
-            database.execute(put, (id.as_bytes(), job.to_string())).unwrap();
+            database
+                .execute(put, (id.as_bytes(), job.to_string()))
+                .unwrap();
             if switched {
                 let path = new.display().to_string();
-                database.execute("UPDATE model SET path = ?1", [path]).unwrap();
+                database
+                    .execute("UPDATE model SET path = ?1", [path])
+                    .unwrap();
             }
             fs::create_dir_all(new.parent().unwrap()).unwrap();
             meanwhile(&old, &new);
         });
-        Self { app: app.await, model }
+        Self {
+            app: app.await,
+            model,
+        }
     }
 }
 
@@ -109,7 +142,9 @@ async fn ended(events: &mut Events) -> bool {
     loop {
         match events.next().await.expect("the engine lives") {
             Event::ModelMoveEnded { moved, .. } => return moved,
-            Event::ModelMoving { moving } if moving.state == MoveState::Failed => panic!("{moving:?}"),
+            Event::ModelMoving { moving } if moving.state == MoveState::Failed => {
+                panic!("{moving:?}")
+            }
             _ => {}
         }
     }
@@ -130,7 +165,10 @@ async fn moved_model_is_the_same_model() {
     let app = App::new().await;
     let mut events = app.app.engine.subscribe();
     let started = app.start().await;
-    assert_eq!((started.name.as_str(), started.total), ("tiny", app.model.bytes));
+    assert_eq!(
+        (started.name.as_str(), started.total),
+        ("tiny", app.model.bytes)
+    );
     assert!(ended(&mut events).await);
     app.has_moved().await;
     assert!(app.intact().await.default, "it stays the default");
@@ -149,9 +187,21 @@ async fn killed_move_goes_on_at_any_point() {
                 fs::write(partial(new), &fs::read(old).unwrap()[..100_000]).unwrap();
             }),
         ),
-        ("at the end of the copy", false, Box::new(move |old, new| assert!(fs::copy(old, partial(new)).is_ok()))),
-        ("before the check", false, Box::new(|old, new| assert!(fs::copy(old, new).is_ok()))),
-        ("before the deletion", true, Box::new(|old, new| assert!(fs::copy(old, new).is_ok()))),
+        (
+            "at the end of the copy",
+            false,
+            Box::new(move |old, new| assert!(fs::copy(old, partial(new)).is_ok())),
+        ),
+        (
+            "before the check",
+            false,
+            Box::new(|old, new| assert!(fs::copy(old, new).is_ok())),
+        ),
+        (
+            "before the deletion",
+            true,
+            Box::new(|old, new| assert!(fs::copy(old, new).is_ok())),
+        ),
         (
             "after the deletion",
             true,
@@ -175,12 +225,17 @@ async fn killed_move_goes_on_at_any_point() {
 
 #[tokio::test]
 async fn damaged_copy_is_deleted_and_made_again() {
-    let damage = |_: &Path, new: &Path| fs::write(new.with_file_name("tiny.gguf.moving"), vec![7; 100_000]).unwrap();
+    let damage = |_: &Path, new: &Path| {
+        fs::write(new.with_file_name("tiny.gguf.moving"), vec![7; 100_000]).unwrap()
+    };
     let app = App::new().await.killed(false, damage).await;
     let mut events = app.app.engine.subscribe();
     app.app.engine.resume_interrupted_moves();
     let end = failed(&mut events).await;
-    assert!(end.reason.contains("checksum") && end.reason.contains("stays where it is"), "{end:?}");
+    assert!(
+        end.reason.contains("checksum") && end.reason.contains("stays where it is"),
+        "{end:?}"
+    );
     app.has_stayed().await;
     app.start().await;
     assert!(ended(&mut events).await);
@@ -190,13 +245,29 @@ async fn damaged_copy_is_deleted_and_made_again() {
 #[tokio::test]
 async fn killed_move_can_be_cancelled() {
     let half = |old: &Path, new: &Path| {
-        fs::write(new.with_file_name("tiny.gguf.moving"), &fs::read(old).unwrap()[..100_000]).unwrap();
+        fs::write(
+            new.with_file_name("tiny.gguf.moving"),
+            &fs::read(old).unwrap()[..100_000],
+        )
+        .unwrap();
     };
     let app = App::new().await.killed(false, half).await;
-    app.app.engine.cancel_model_move(app.model.id.clone()).await.unwrap();
+    app.app
+        .engine
+        .cancel_model_move(app.model.id.clone())
+        .await
+        .unwrap();
     app.has_stayed().await;
-    let moved = App::new().await.killed(true, |old, new| assert!(fs::copy(old, new).is_ok())).await;
-    moved.app.engine.cancel_model_move(moved.model.id.clone()).await.unwrap();
+    let moved = App::new()
+        .await
+        .killed(true, |old, new| assert!(fs::copy(old, new).is_ok()))
+        .await;
+    moved
+        .app
+        .engine
+        .cancel_model_move(moved.model.id.clone())
+        .await
+        .unwrap();
     moved.has_moved().await;
 }
 
@@ -209,11 +280,27 @@ async fn file_that_has_changed_is_not_moved() {
     fs::write(&app.model.path, &bytes).unwrap();
     app.start().await;
     let end = failed(&mut events).await;
-    assert!(end.reason.contains("checksum") && end.hint.contains("has changed since it was added"), "{end:?}");
-    assert_eq!((fs::read(&app.model.path).unwrap() == bytes, files(&app.path("new"))), (true, vec![]));
-    app.app.engine.cancel_model_move(app.model.id.clone()).await.unwrap();
+    assert!(
+        end.reason.contains("checksum") && end.hint.contains("has changed since it was added"),
+        "{end:?}"
+    );
+    assert_eq!(
+        (
+            fs::read(&app.model.path).unwrap() == bytes,
+            files(&app.path("new"))
+        ),
+        (true, vec![])
+    );
+    app.app
+        .engine
+        .cancel_model_move(app.model.id.clone())
+        .await
+        .unwrap();
     assert!(app.app.engine.list_model_moves().await.unwrap().is_empty());
-    assert!(matches!(app.app.engine.cancel_model_move(app.model.id.clone()).await, Err(ApiError::NotFound { .. })));
+    assert!(matches!(
+        app.app.engine.cancel_model_move(app.model.id.clone()).await,
+        Err(ApiError::NotFound { .. })
+    ));
 }
 
 #[tokio::test]
@@ -224,14 +311,20 @@ async fn nothing_is_moved_to_a_wrong_place() {
         async move { engine.move_model(id, folder).await.unwrap_err().to_string() }
     };
     let outside = refused(app.folder("elsewhere")).await;
-    assert!(outside.contains("not one of the model folders"), "{outside}");
+    assert!(
+        outside.contains("not one of the model folders"),
+        "{outside}"
+    );
     let same = refused(app.folder("old")).await;
     assert!(same.contains("already in that folder"), "{same}");
     fs::create_dir_all(app.path("new/maker")).unwrap();
     fs::write(app.path("new/maker/tiny.gguf"), "mine").unwrap();
     let occupied = refused(app.folder("new")).await;
     assert!(occupied.contains("already exists"), "{occupied}");
-    assert_eq!(fs::read_to_string(app.path("new/maker/tiny.gguf")).unwrap(), "mine");
+    assert_eq!(
+        fs::read_to_string(app.path("new/maker/tiny.gguf")).unwrap(),
+        "mine"
+    );
     fs::remove_file(app.path("new/maker/tiny.gguf")).unwrap();
     app.has_stayed().await;
 }
@@ -241,18 +334,42 @@ async fn parts_of_a_split_model_move_together() {
     let app = App::new().await;
     for number in [1, 2, 3] {
         let part = model_part("Big", 60_000, Some((number, 3)));
-        fs::write(app.path(&format!("old/Big-{number:05}-of-00003.gguf")), part).unwrap();
+        fs::write(
+            app.path(&format!("old/Big-{number:05}-of-00003.gguf")),
+            part,
+        )
+        .unwrap();
     }
-    app.app.engine.add_model_folder(app.path("old")).await.unwrap();
+    app.app
+        .engine
+        .add_model_folder(app.path("old"))
+        .await
+        .unwrap();
     let mut events = app.app.engine.subscribe();
-    let started = app.app.engine.move_models_of_folder(app.folder("old"), app.folder("new")).await.unwrap();
+    let started = app
+        .app
+        .engine
+        .move_models_of_folder(app.folder("old"), app.folder("new"))
+        .await
+        .unwrap();
     assert_eq!(started.len(), 2, "all models of the folder");
     assert!(ended(&mut events).await && ended(&mut events).await);
-    assert_eq!((files(&app.path("old")), files(&app.path("new")).len()), (vec![], 4));
+    assert_eq!(
+        (files(&app.path("old")), files(&app.path("new")).len()),
+        (vec![], 4)
+    );
     let models = app.app.engine.list_models().await.unwrap();
     for model in &models {
-        let sha256 = app.app.engine.model_checksum(model.path.clone().into()).await.unwrap();
-        assert!(!model.missing && sha256 == model.sha256 && model.path.starts_with(&app.folder("new")), "{model:?}");
+        let sha256 = app
+            .app
+            .engine
+            .model_checksum(model.path.clone().into())
+            .await
+            .unwrap();
+        assert!(
+            !model.missing && sha256 == model.sha256 && model.path.starts_with(&app.folder("new")),
+            "{model:?}"
+        );
     }
     assert_eq!(models.len(), 2);
 }
@@ -261,7 +378,11 @@ async fn parts_of_a_split_model_move_together() {
 async fn removed_model_ends_its_move() {
     let app = App::new().await;
     app.start().await;
-    app.app.engine.remove_model(app.model.id.clone()).await.unwrap();
+    app.app
+        .engine
+        .remove_model(app.model.id.clone())
+        .await
+        .unwrap();
     assert!(app.app.engine.list_models().await.unwrap().is_empty());
     assert!(app.app.engine.list_model_moves().await.unwrap().is_empty());
     let left = [files(&app.path("old")), files(&app.path("new"))].concat();

@@ -29,11 +29,23 @@ async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
             "character_book": { "extensions": {}, "entries": entries }
         }
     });
-    let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
-    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+    let report = app
+        .engine
+        .import_bytes("ada.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
+    let chat = app
+        .engine
+        .new_chat(report.imported[0].id.clone())
+        .await
+        .unwrap()
+        .id;
     for optional in ["memory", "tell_time"] {
         let owner = SettingOwner::Chat { id: chat.clone() };
-        app.engine.set_setting(owner, optional.into(), Some(SettingValue::Switch(false))).await.unwrap();
+        app.engine
+            .set_setting(owner, optional.into(), Some(SettingValue::Switch(false)))
+            .await
+            .unwrap();
     }
     (app, chat)
 }
@@ -47,10 +59,19 @@ async fn minimal_prompt_is_rules_history_and_message() {
     app.model.reply("Always.");
     app.send(&chat, "And bright?").await;
     let prompt = app.model.last_request().unwrap().prompt;
-    let [rules, said @ ..] = &prompt.messages[..] else { panic!("an empty prompt") };
+    let [rules, said @ ..] = &prompt.messages[..] else {
+        panic!("an empty prompt")
+    };
     assert_eq!(rules.role, PromptRole::System);
-    assert!(rules.text.contains("Ada keeps the lighthouse."), "{}", rules.text);
-    let said: Vec<_> = said.iter().map(|message| (message.role, message.text.as_str())).collect();
+    assert!(
+        rules.text.contains("Ada keeps the lighthouse."),
+        "{}",
+        rules.text
+    );
+    let said: Vec<_> = said
+        .iter()
+        .map(|message| (message.role, message.text.as_str()))
+        .collect();
     assert_eq!(
         said,
         [
@@ -62,15 +83,23 @@ async fn minimal_prompt_is_rules_history_and_message() {
     );
 }
 
-/// Each block of the prompt (system, lore, history, message) has a kind, source, priority and token count.
+/// Each block of the prompt (system, lore, history, message) has a kind, source, priority and token
+/// count.
 #[tokio::test]
 async fn blocks_have_kind_source_priority_and_tokens() {
     let (app, chat) = knowing(&[("lamp", "The lamp burns whale oil.")]).await;
-    let report = app.engine.preview_prompt(chat, "Is the lamp lit?".into(), WhatIf::default()).await.unwrap();
+    let report = app
+        .engine
+        .preview_prompt(chat, "Is the lamp lit?".into(), WhatIf::default())
+        .await
+        .unwrap();
     let report = serde_json::to_value(&report).unwrap();
     let blocks = report["blocks"].as_array().unwrap();
     let part = |block: &Value| {
-        assert!(block["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{block}");
+        assert!(
+            block["tokens"].as_u64().is_some_and(|tokens| tokens > 0),
+            "{block}"
+        );
         let text = |field: &str| block[field].as_str().unwrap_or_default().to_owned();
         [text("zone"), text("kind"), text("source"), text("priority")].join(" | ")
     };
@@ -86,7 +115,10 @@ async fn blocks_have_kind_source_priority_and_tokens() {
             "input | message | said by Traveller | must",
         ]
     );
-    let ids: HashSet<&str> = blocks.iter().filter_map(|block| block["id"].as_str()).collect();
+    let ids: HashSet<&str> = blocks
+        .iter()
+        .filter_map(|block| block["id"].as_str())
+        .collect();
     assert_eq!(ids.len(), blocks.len(), "each block has a unique key");
 }
 
@@ -101,11 +133,17 @@ async fn stored_data_never_says_assistant() {
     let folder = app.dir.path().to_owned();
     app.restart_after(|_| {
         let database = Connection::open(folder.join("inglenook.db")).unwrap();
-        let roles: Vec<String> = texts(&database, "SELECT DISTINCT role FROM message ORDER BY role");
+        let roles: Vec<String> =
+            texts(&database, "SELECT DISTINCT role FROM message ORDER BY role");
         assert_eq!(roles, ["character", "user"]);
-        for table in texts(&database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'") {
+        for table in texts(
+            &database,
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'",
+        ) {
             let kept = texts(&database, &format!("SELECT * FROM \"{table}\""));
-            let foreign = kept.iter().find(|text| *text == "assistant" || text.contains("\"assistant\""));
+            let foreign = kept
+                .iter()
+                .find(|text| *text == "assistant" || text.contains("\"assistant\""));
             assert_eq!(foreign, None, "in {table}");
         }
     })

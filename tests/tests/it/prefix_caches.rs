@@ -1,5 +1,5 @@
-//! The share of a long chat's prompts that a provider with a prefix cache reads from its cache. The servers implement
-//! the documented rules of the providers.
+//! The share of a long chat's prompts that a provider with a prefix cache reads from its cache. The
+//! servers implement the documented rules of the providers.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -35,8 +35,9 @@ fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
-/// Anthropic: a prefix ends with a marked block and is stored there. A later request looks for a stored prefix at each
-/// of its markers, and up to twenty blocks before it. At most four markers; shorter prefixes are not stored.
+/// Anthropic: a prefix ends with a marked block and is stored there. A later request looks for a
+/// stored prefix at each of its markers, and up to twenty blocks before it. At most four markers;
+/// shorter prefixes are not stored.
 #[derive(Default)]
 struct MarkedBlocks {
     stored: HashSet<String>,
@@ -54,11 +55,23 @@ fn blocks(body: &Value) -> Vec<(String, bool)> {
         assert!(marker.is_none() || marker == Some(json!({"type": "ephemeral"})));
         blocks.push((format!("{level}{plain}"), marker.is_some()));
     };
-    body["tools"].as_array().into_iter().flatten().for_each(|tool| add("tool", tool));
-    body["system"].as_array().into_iter().flatten().for_each(|block| add("system", block));
+    body["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .for_each(|tool| add("tool", tool));
+    body["system"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .for_each(|block| add("system", block));
     for message in body["messages"].as_array().unwrap() {
         let role = message["role"].as_str().unwrap();
-        message["content"].as_array().unwrap().iter().for_each(|block| add(role, block));
+        message["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .for_each(|block| add(role, block));
     }
     blocks
 }
@@ -67,21 +80,57 @@ impl PrefixCache for MarkedBlocks {
     fn bill(&mut self, body: &Value) -> Billed {
         let blocks = blocks(body);
         let marked: Vec<usize> = (0..blocks.len()).filter(|at| blocks[*at].1).collect();
-        assert!((1..=MAX_MARKERS).contains(&marked.len()), "{} markers", marked.len());
-        let until = |at: usize| blocks[..=at].iter().map(|(text, _)| tokens(text)).sum::<usize>();
-        let prefix = |at: usize| blocks[..=at].iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
-        let near = marked.iter().flat_map(|at| at.saturating_sub(LOOKBACK)..=*at);
-        let read = near.filter(|at| self.stored.contains(&prefix(*at))).map(until).max().unwrap_or(0);
+        assert!(
+            (1..=MAX_MARKERS).contains(&marked.len()),
+            "{} markers",
+            marked.len()
+        );
+        let until = |at: usize| {
+            blocks[..=at]
+                .iter()
+                .map(|(text, _)| tokens(text))
+                .sum::<usize>()
+        };
+        let prefix = |at: usize| {
+            blocks[..=at]
+                .iter()
+                .map(|(text, _)| text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let near = marked
+            .iter()
+            .flat_map(|at| at.saturating_sub(LOOKBACK)..=*at);
+        let read = near
+            .filter(|at| self.stored.contains(&prefix(*at)))
+            .map(until)
+            .max()
+            .unwrap_or(0);
         for at in &marked {
             if until(*at) >= SHORTEST {
                 self.stored.insert(prefix(*at));
             }
         }
-        let written = marked.last().map_or(0, |at| until(*at)).saturating_sub(read);
-        Billed { read, written, whole: until(blocks.len() - 1) }
+        let written = marked
+            .last()
+            .map_or(0, |at| until(*at))
+            .saturating_sub(read);
+        Billed {
+            read,
+            written,
+            whole: until(blocks.len() - 1),
+        }
     }
 
-    fn stream(&self, text: &str, Billed { read, written, whole }: Billed) -> String {
+    fn stream(
+        &self,
+        text: &str,
+        Billed {
+            read,
+            written,
+            whole,
+        }: Billed,
+    ) -> String {
         let usage = json!({"input_tokens": whole - read - written, "cache_read_input_tokens": read,
             "cache_creation_input_tokens": written, "output_tokens": 1});
         let events = [
@@ -92,12 +141,18 @@ impl PrefixCache for MarkedBlocks {
             json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}}),
             json!({"type": "message_stop"}),
         ];
-        let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+        let event = |event: &Value| {
+            format!(
+                "event: {}\ndata: {event}\n\n",
+                event["type"].as_str().unwrap()
+            )
+        };
         events.iter().map(event).collect()
     }
 }
 
-/// OpenAI: the longest common prefix with an earlier prompt is read from the cache, in steps of 128 tokens.
+/// OpenAI: the longest common prefix with an earlier prompt is read from the cache, in steps of 128
+/// tokens.
 #[derive(Default)]
 struct CommonPrefix {
     prompts: Vec<Vec<char>>,
@@ -108,21 +163,44 @@ const STEP: usize = 128;
 impl PrefixCache for CommonPrefix {
     fn bill(&mut self, body: &Value) -> Billed {
         let message = |message: &Value| format!("{}\n{}\n", message["role"], message["content"]);
-        let prompt: Vec<char> =
-            body["messages"].as_array().unwrap().iter().map(message).collect::<String>().chars().collect();
-        let common = |earlier: &Vec<char>| earlier.iter().zip(&prompt).take_while(|(one, other)| one == other).count();
+        let prompt: Vec<char> = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(message)
+            .collect::<String>()
+            .chars()
+            .collect();
+        let common = |earlier: &Vec<char>| {
+            earlier
+                .iter()
+                .zip(&prompt)
+                .take_while(|(one, other)| one == other)
+                .count()
+        };
         let shared = self.prompts.iter().map(common).max().unwrap_or(0) / 4;
-        let read = if shared < SHORTEST { 0 } else { shared / STEP * STEP };
+        let read = if shared < SHORTEST {
+            0
+        } else {
+            shared / STEP * STEP
+        };
         let whole = prompt.len().div_ceil(4);
         self.prompts.push(prompt);
-        Billed { read, written: 0, whole }
+        Billed {
+            read,
+            written: 0,
+            whole,
+        }
     }
 
     fn stream(&self, text: &str, Billed { read, whole, .. }: Billed) -> String {
-        let said = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]});
-        let usage =
-            json!({"prompt_tokens": whole, "completion_tokens": 40, "prompt_tokens_details": {"cached_tokens": read}});
-        format!("data: {said}\n\ndata: {}\n\ndata: [DONE]\n\n", json!({"choices": [], "usage": usage}))
+        let said =
+            json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]});
+        let usage = json!({"prompt_tokens": whole, "completion_tokens": 40, "prompt_tokens_details": {"cached_tokens": read}});
+        format!(
+            "data: {said}\n\ndata: {}\n\ndata: [DONE]\n\n",
+            json!({"choices": [], "usage": usage})
+        )
     }
 }
 
@@ -134,12 +212,17 @@ async fn serve(mut cache: impl PrefixCache) -> (String, Arc<Mutex<Vec<Billed>>>)
     let kept = Arc::clone(&bills);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let Some(body) = body(&mut stream).await else { continue };
+            let Some(body) = body(&mut stream).await else {
+                continue;
+            };
             let billed = cache.bill(&body);
             let nth = kept.lock().unwrap().len();
             kept.lock().unwrap().push(billed);
             let answer = cache.stream(&sentence("She answers", nth), billed);
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                answer.len()
+            );
             stream.write_all((head + &answer).as_bytes()).await.ok();
         }
     });
@@ -152,8 +235,10 @@ async fn body(stream: &mut TcpStream) -> Option<Value> {
         let count = stream.read_buf(&mut read).await.ok()?;
         let text = String::from_utf8_lossy(&read);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length =
-                head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+            let length = head
+                .to_lowercase()
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
             if body.len() >= length.unwrap_or(0) {
                 return serde_json::from_str(body).ok();
             }
@@ -166,7 +251,9 @@ async fn body(stream: &mut TcpStream) -> Option<Value> {
 
 /// About sixty words that no other turn has.
 fn sentence(who: &str, turn: usize) -> String {
-    let part = |part: usize| format!("{who} number {turn} about the ships and the rocks of part {part}, and waits.");
+    let part = |part: usize| {
+        format!("{who} number {turn} about the ships and the rocks of part {part}, and waits.")
+    };
     (0..4).map(part).collect::<Vec<_>>().join(" ")
 }
 
@@ -184,7 +271,13 @@ async fn share(dialect: EndpointDialect, cache: impl PrefixCache) -> f64 {
     };
     let id = app.engine.save_endpoint(draft).await.unwrap().id;
     let default_model = Some(ModelRef::Remote { id });
-    app.engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await.unwrap();
+    app.engine
+        .update_settings(SettingsChange {
+            default_model,
+            ..SettingsChange::default()
+        })
+        .await
+        .unwrap();
     let chat = app.first_chat().await.id;
     for turn in 0..TURNS {
         let (_, reason) = app.send(&chat, &sentence("He asks", turn)).await;

@@ -13,24 +13,45 @@ impl Parts {
     async fn open() -> Self {
         let app = Headless::new().await;
         let chat = app.first_chat().await;
-        Self { app, chat: chat.id, character: chat.character }
+        Self {
+            app,
+            chat: chat.id,
+            character: chat.character,
+        }
     }
 
     async fn put(&self, owner: SettingOwner, key: &str, value: SettingValue) {
-        self.app.engine.set_setting(owner, key.into(), Some(value)).await.unwrap();
+        self.app
+            .engine
+            .set_setting(owner, key.into(), Some(value))
+            .await
+            .unwrap();
     }
 
     async fn write(&self, key: &str, text: &str) {
-        self.put(SettingOwner::Chat { id: self.chat.clone() }, key, SettingValue::Text(text.into())).await;
+        self.put(
+            SettingOwner::Chat {
+                id: self.chat.clone(),
+            },
+            key,
+            SettingValue::Text(text.into()),
+        )
+        .await;
     }
 
     async fn write_for_character(&self, key: &str, text: &str) {
-        let owner = SettingOwner::Character { id: self.character.clone() };
+        let owner = SettingOwner::Character {
+            id: self.character.clone(),
+        };
         self.put(owner, key, SettingValue::Text(text.into())).await;
     }
 
     async fn preview(&self) -> PromptReport {
-        self.app.engine.preview_prompt(self.chat.clone(), "Hello".into(), WhatIf::default()).await.unwrap()
+        self.app
+            .engine
+            .preview_prompt(self.chat.clone(), "Hello".into(), WhatIf::default())
+            .await
+            .unwrap()
     }
 
     /// The places of these texts in the prompt.
@@ -43,13 +64,32 @@ impl Parts {
 #[tokio::test]
 async fn note_moves_to_the_chosen_place() {
     let parts = Parts::open().await;
-    let description = parts.app.engine.get_character(parts.character.clone()).await.unwrap().fields.description;
-    let start: String = description.lines().next().unwrap().chars().take(20).collect();
+    let description = parts
+        .app
+        .engine
+        .get_character(parts.character.clone())
+        .await
+        .unwrap()
+        .fields
+        .description;
+    let start: String = description
+        .lines()
+        .next()
+        .unwrap()
+        .chars()
+        .take(20)
+        .collect();
     let start = start.replace("{{char}}", "");
     parts.write("author_note", "It is foggy tonight.").await;
-    for (place, before) in [("in-chat", false), ("before-character", true), ("after-character", false)] {
+    for (place, before) in [
+        ("in-chat", false),
+        ("before-character", true),
+        ("after-character", false),
+    ] {
         parts.write("author_note_place", place).await;
-        let [note, card, input] = parts.places(["It is foggy tonight.", start.trim(), "Hello"]).await;
+        let [note, card, input] = parts
+            .places(["It is foggy tonight.", start.trim(), "Hello"])
+            .await;
         assert_eq!(note.unwrap() < card.unwrap(), before, "{place}");
         assert!(note.unwrap() < input.unwrap(), "{place}");
     }
@@ -59,17 +99,27 @@ async fn note_moves_to_the_chosen_place() {
 async fn character_note_joins_or_replaces_the_note() {
     let parts = Parts::open().await;
     parts.write("author_note", "It is foggy.").await;
-    parts.write_for_character("character_note", "She limps.").await;
+    parts
+        .write_for_character("character_note", "She limps.")
+        .await;
     for place in ["before", "after"] {
-        parts.write_for_character("character_note_place", place).await;
+        parts
+            .write_for_character("character_note_place", place)
+            .await;
         let [of_chat, own] = parts.places(["It is foggy.", "She limps."]).await;
         assert_eq!(own.unwrap() < of_chat.unwrap(), place == "before");
     }
-    parts.write_for_character("character_note_place", "replace").await;
+    parts
+        .write_for_character("character_note_place", "replace")
+        .await;
     let [of_chat, own] = parts.places(["It is foggy.", "She limps."]).await;
     assert!(of_chat.is_none() && own.is_some());
     let report = parts.preview().await;
-    let left_out = report.blocks.iter().find(|block| block.text == "It is foggy.").unwrap();
+    let left_out = report
+        .blocks
+        .iter()
+        .find(|block| block.text == "It is foggy.")
+        .unwrap();
     assert_eq!(left_out.dropped_code.as_deref(), Some("replacedNote"));
 }
 
@@ -77,11 +127,19 @@ async fn character_note_joins_or_replaces_the_note() {
 async fn xray_says_why_a_note_waits() {
     let parts = Parts::open().await;
     parts.write("author_note", "It is foggy.").await;
-    let owner = SettingOwner::Chat { id: parts.chat.clone() };
-    parts.put(owner, "author_note_every_messages", SettingValue::Whole(2)).await;
+    let owner = SettingOwner::Chat {
+        id: parts.chat.clone(),
+    };
+    parts
+        .put(owner, "author_note_every_messages", SettingValue::Whole(2))
+        .await;
     let report = parts.preview().await;
     assert!(!report.text.contains("It is foggy."));
-    let waiting = report.blocks.iter().find(|block| block.text == "It is foggy.").unwrap();
+    let waiting = report
+        .blocks
+        .iter()
+        .find(|block| block.text == "It is foggy.")
+        .unwrap();
     assert_eq!(waiting.dropped_code.as_deref(), Some("notThisTurn"));
 }
 
@@ -90,32 +148,91 @@ async fn section_is_left_out_of_one_chat() {
     let parts = Parts::open().await;
     let id = parts.chat.clone();
     let before = parts.app.engine.prompt_sections(id.clone()).await.unwrap();
-    let description = before.sections.iter().find(|section| section.name == "description").unwrap();
+    let description = before
+        .sections
+        .iter()
+        .find(|section| section.name == "description")
+        .unwrap();
     assert!(description.is_on && !description.is_required);
-    let after = parts.app.engine.set_prompt_section(id.clone(), "description".into(), false).await.unwrap();
-    assert!(after.tokens.unwrap() < before.tokens.unwrap(), "{before:?} {after:?}");
-    let fields = parts.app.engine.get_character(parts.character.clone()).await.unwrap().fields;
+    let after = parts
+        .app
+        .engine
+        .set_prompt_section(id.clone(), "description".into(), false)
+        .await
+        .unwrap();
+    assert!(
+        after.tokens.unwrap() < before.tokens.unwrap(),
+        "{before:?} {after:?}"
+    );
+    let fields = parts
+        .app
+        .engine
+        .get_character(parts.character.clone())
+        .await
+        .unwrap()
+        .fields;
     let middle: String = fields.description.chars().skip(40).take(20).collect();
     assert!(!parts.preview().await.text.contains(&middle));
-    let other = parts.app.engine.new_chat(parts.character.clone()).await.unwrap().id;
-    assert!(parts.app.engine.prompt_sections(other).await.unwrap().sections.iter().all(|section| section.is_on));
-    let back = parts.app.engine.set_prompt_section(id.clone(), "description".into(), true).await.unwrap();
+    let other = parts
+        .app
+        .engine
+        .new_chat(parts.character.clone())
+        .await
+        .unwrap()
+        .id;
+    assert!(
+        parts
+            .app
+            .engine
+            .prompt_sections(other)
+            .await
+            .unwrap()
+            .sections
+            .iter()
+            .all(|section| section.is_on)
+    );
+    let back = parts
+        .app
+        .engine
+        .set_prompt_section(id.clone(), "description".into(), true)
+        .await
+        .unwrap();
     assert_eq!(back, before);
-    let rules = parts.app.engine.set_prompt_section(id.clone(), "rules".into(), false).await;
+    let rules = parts
+        .app
+        .engine
+        .set_prompt_section(id.clone(), "rules".into(), false)
+        .await;
     assert!(rules.is_err(), "a required section stays");
-    assert!(parts.app.engine.set_prompt_section(id, "nonsense".into(), false).await.is_err());
+    assert!(
+        parts
+            .app
+            .engine
+            .set_prompt_section(id, "nonsense".into(), false)
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
 async fn lore_of_a_left_out_section_is_not_sent() {
     let parts = Parts::open().await;
     for section in ["loreBefore", "loreAfter", "memory"] {
-        parts.app.engine.set_prompt_section(parts.chat.clone(), section.into(), false).await.unwrap();
+        parts
+            .app
+            .engine
+            .set_prompt_section(parts.chat.clone(), section.into(), false)
+            .await
+            .unwrap();
     }
     parts
         .app
         .engine
-        .run_command(parts.chat.clone(), "/remember The key hangs behind the clock.".into(), Vec::new())
+        .run_command(
+            parts.chat.clone(),
+            "/remember The key hangs behind the clock.".into(),
+            Vec::new(),
+        )
         .await
         .unwrap();
     let report = parts.preview().await;

@@ -1,7 +1,8 @@
 //! Quick replies of imported sets: where they are shown, and what they may do.
 
 use engine::api::{
-    CommandOutcome, CommandSetting, Event, QuickReplyForm, QuickReplyRow, QuickReplyScope, QuickReplySet,
+    CommandOutcome, CommandSetting, Event, QuickReplyForm, QuickReplyRow, QuickReplyScope,
+    QuickReplySet,
 };
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, selected_text};
@@ -23,29 +24,51 @@ impl Replies {
     async fn unbound(set: Value) -> Self {
         let app = Headless::new().await;
         let chat = app.first_chat().await.id;
-        let report = app.engine.import_bytes("Tavern.json".into(), set.to_string().into_bytes()).await.unwrap();
+        let report = app
+            .engine
+            .import_bytes("Tavern.json".into(), set.to_string().into_bytes())
+            .await
+            .unwrap();
         let set = report.imported[0].id.clone();
         Self { app, chat, set }
     }
 
     async fn bind(&self, scope: QuickReplyScope, bound: bool) {
-        self.app.engine.bind_quick_replies(self.set.clone(), self.chat.clone(), scope, bound).await.unwrap();
+        self.app
+            .engine
+            .bind_quick_replies(self.set.clone(), self.chat.clone(), scope, bound)
+            .await
+            .unwrap();
     }
 
     async fn shown_in(&self, chat: &str) -> Vec<QuickReplySet> {
-        self.app.engine.quick_replies(chat.to_owned()).await.unwrap()
+        self.app
+            .engine
+            .quick_replies(chat.to_owned())
+            .await
+            .unwrap()
     }
 
-    async fn run(&self, index: u32, typed: &str) -> Result<Vec<CommandOutcome>, engine::api::ApiError> {
-        let run = self.app.engine.run_quick_reply(self.chat.clone(), self.set.clone(), index, typed.into()).await;
+    async fn run(
+        &self,
+        index: u32,
+        typed: &str,
+    ) -> Result<Vec<CommandOutcome>, engine::api::ApiError> {
+        let run = self
+            .app
+            .engine
+            .run_quick_reply(self.chat.clone(), self.set.clone(), index, typed.into())
+            .await;
         run.map(|run| run.outcomes)
     }
 }
 
 #[tokio::test]
 async fn sets_are_shown_where_they_are_bound() {
-    let replies =
-        Replies::unbound(json!({ "name": "Old", "quickReplySlots": [{ "mes": "Hi", "label": "Greet" }] })).await;
+    let replies = Replies::unbound(
+        json!({ "name": "Old", "quickReplySlots": [{ "mes": "Hi", "label": "Greet" }] }),
+    )
+    .await;
     let character = replies.app.first_chat().await.character;
     let other = replies.app.engine.new_chat(character).await.unwrap().id;
     let third = replies.app.character("Captain").await;
@@ -58,7 +81,11 @@ async fn sets_are_shown_where_they_are_bound() {
     ] {
         replies.bind(scope, true).await;
         for (chat, shown) in [&replies.chat, &other, &third].into_iter().zip(shown) {
-            assert_eq!(replies.shown_in(chat).await.len(), usize::from(shown), "{scope:?}");
+            assert_eq!(
+                replies.shown_in(chat).await.len(),
+                usize::from(shown),
+                "{scope:?}"
+            );
         }
     }
     replies.bind(QuickReplyScope::Everywhere, false).await;
@@ -71,8 +98,15 @@ async fn sets_are_shown_where_they_are_bound() {
 async fn branch_shows_the_sets_of_its_chat() {
     let replies = Replies::of(json!([{ "label": "Hi", "message": "Hi" }])).await;
     let text = "/branch Another evening".to_owned();
-    let outcome = replies.app.engine.run_command(replies.chat.clone(), text, Vec::new()).await.unwrap();
-    let CommandOutcome::Opened { chat, title } = outcome else { panic!("{outcome:?}") };
+    let outcome = replies
+        .app
+        .engine
+        .run_command(replies.chat.clone(), text, Vec::new())
+        .await
+        .unwrap();
+    let CommandOutcome::Opened { chat, title } = outcome else {
+        panic!("{outcome:?}")
+    };
     assert_eq!(title, "Another evening");
     assert_eq!(replies.shown_in(&chat).await.len(), 1);
 }
@@ -93,7 +127,10 @@ async fn edited_set_keeps_what_the_editor_hides() {
         (stored.name.as_str(), &second["message"], &second["color"]),
         ("Inn", &json!("/note Rain."), &json!("red"))
     );
-    assert_eq!(replies.shown_in(&replies.chat).await[0].replies[0].label, "Bye");
+    assert_eq!(
+        replies.shown_in(&replies.chat).await[0].replies[0].label,
+        "Bye"
+    );
 }
 
 #[tokio::test]
@@ -107,17 +144,40 @@ async fn own_set_runs_and_leaves_with_its_buttons() {
         message: message.into(),
         hidden: false,
     };
-    let form = |message: &str| QuickReplyForm { id: None, name: "Tavern".into(), replies: vec![row(message)] };
-    let set = engine.save_quick_replies(form("/mode study")).await.unwrap();
+    let form = |message: &str| QuickReplyForm {
+        id: None,
+        name: "Tavern".into(),
+        replies: vec![row(message)],
+    };
+    let set = engine
+        .save_quick_replies(form("/mode study"))
+        .await
+        .unwrap();
     assert_ne!(set, replies.set, "the name is taken");
     let (chat, scope) = (replies.chat.clone(), QuickReplyScope::Chat);
-    engine.bind_quick_replies(set.clone(), chat.clone(), scope, true).await.unwrap();
-    let run = engine.run_quick_reply(chat.clone(), set.clone(), 0, String::new()).await.unwrap();
-    assert!(matches!(run.outcomes.as_slice(), [CommandOutcome::Set { setting: CommandSetting::Mode, .. }]));
+    engine
+        .bind_quick_replies(set.clone(), chat.clone(), scope, true)
+        .await
+        .unwrap();
+    let run = engine
+        .run_quick_reply(chat.clone(), set.clone(), 0, String::new())
+        .await
+        .unwrap();
+    assert!(matches!(
+        run.outcomes.as_slice(),
+        [CommandOutcome::Set {
+            setting: CommandSetting::Mode,
+            ..
+        }]
+    ));
     engine.delete_quick_replies(set.clone()).await.unwrap();
     assert_eq!(replies.shown_in(&chat).await.len(), 1);
     assert_eq!(engine.save_quick_replies(form("Hi")).await.unwrap(), set);
-    assert_eq!(replies.shown_in(&chat).await.len(), 1, "a later set of that name is not shown by itself");
+    assert_eq!(
+        replies.shown_in(&chat).await.len(),
+        1,
+        "a later set of that name is not shown by itself"
+    );
 }
 
 #[tokio::test]
@@ -132,13 +192,33 @@ async fn bad_sets_are_refused_with_the_reason() {
         hidden: false,
     };
     let refused = async |id: Option<&str>, name: &str, message: String| {
-        let form = QuickReplyForm { id: id.map(str::to_owned), name: name.into(), replies: vec![row(message)] };
-        engine.save_quick_replies(form).await.unwrap_err().to_string()
+        let form = QuickReplyForm {
+            id: id.map(str::to_owned),
+            name: name.into(),
+            replies: vec![row(message)],
+        };
+        engine
+            .save_quick_replies(form)
+            .await
+            .unwrap_err()
+            .to_string()
     };
     assert!(refused(None, " ", "Hi".into()).await.contains("name"));
-    assert!(refused(None, "A", " \n".into()).await.contains("Quick reply 1 is empty"));
-    assert!(refused(None, "A", "x".repeat(100_001)).await.contains("too long"));
-    assert!(refused(Some("none"), "A", "Hi".into()).await.contains("no longer exists"));
+    assert!(
+        refused(None, "A", " \n".into())
+            .await
+            .contains("Quick reply 1 is empty")
+    );
+    assert!(
+        refused(None, "A", "x".repeat(100_001))
+            .await
+            .contains("too long")
+    );
+    assert!(
+        refused(Some("none"), "A", "Hi".into())
+            .await
+            .contains("no longer exists")
+    );
 }
 
 #[tokio::test]
@@ -150,11 +230,22 @@ async fn text_is_sent_and_commands_run() {
     .await;
     let mut events = replies.app.engine.subscribe();
     let outcomes = replies.run(0, "the lamp").await.unwrap();
-    let [CommandOutcome::Started { started }] = outcomes.as_slice() else { panic!("{outcomes:?}") };
-    assert_eq!(selected_text(started.sent.as_ref().unwrap()), "I look at the lamp.");
+    let [CommandOutcome::Started { started }] = outcomes.as_slice() else {
+        panic!("{outcomes:?}")
+    };
+    assert_eq!(
+        selected_text(started.sent.as_ref().unwrap()),
+        "I look at the lamp."
+    );
     ended(&mut events, &replies.chat).await;
-    let set = |setting, value: &str| CommandOutcome::Set { setting, value: value.into() };
-    let expected = [set(CommandSetting::Note, "Rain."), set(CommandSetting::Mode, "study")];
+    let set = |setting, value: &str| CommandOutcome::Set {
+        setting,
+        value: value.into(),
+    };
+    let expected = [
+        set(CommandSetting::Note, "Rain."),
+        set(CommandSetting::Mode, "study"),
+    ];
     assert_eq!(replies.run(1, "").await.unwrap(), expected);
 }
 
@@ -164,20 +255,38 @@ async fn sending_a_quick_reply_keeps_the_draft() {
     let mut events = replies.app.engine.subscribe();
     replies.run(0, "Half a sentence").await.unwrap();
     ended(&mut events, &replies.chat).await;
-    assert_eq!(replies.app.engine.open_chat(replies.chat.clone()).await.unwrap().draft, "Half a sentence");
+    assert_eq!(
+        replies
+            .app
+            .engine
+            .open_chat(replies.chat.clone())
+            .await
+            .unwrap()
+            .draft,
+        "Half a sentence"
+    );
 }
 
 #[tokio::test]
 async fn unsupported_script_runs_no_part() {
-    let replies = Replies::of(json!([{ "label": "Var", "message": "/note Rain. |\n/setvar key=x 1" }])).await;
+    let replies =
+        Replies::of(json!([{ "label": "Var", "message": "/note Rain. |\n/setvar key=x 1" }])).await;
     let shown = replies.shown_in(&replies.chat).await;
     let unsupported = shown[0].replies[0].unsupported.clone().unwrap();
-    assert_eq!((unsupported.line, unsupported.text.as_str()), (2, "/setvar key=x 1"));
+    assert_eq!(
+        (unsupported.line, unsupported.text.as_str()),
+        (2, "/setvar key=x 1")
+    );
     let before = replies.app.transcript(&replies.chat).await;
     let refused = replies.run(0, "").await.unwrap_err().to_string();
     assert!(refused.contains("line 2: /setvar key=x 1"), "{refused}");
     assert_eq!(replies.app.transcript(&replies.chat).await, before);
-    let note = replies.app.engine.run_command(replies.chat.clone(), "/note".into(), Vec::new()).await.unwrap();
+    let note = replies
+        .app
+        .engine
+        .run_command(replies.chat.clone(), "/note".into(), Vec::new())
+        .await
+        .unwrap();
     assert!(matches!(note, CommandOutcome::Shown { value, .. } if value.is_empty()));
 }
 
@@ -191,50 +300,99 @@ async fn replies_run_by_themselves_only_when_allowed() {
         { "label": "Endless", "message": "/continue", "executeOnAi": true },
     ]))
     .await;
-    let ran = |transcript: Vec<String>| transcript.iter().filter(|line| line.ends_with("You spoke.")).count();
+    let ran = |transcript: Vec<String>| {
+        transcript
+            .iter()
+            .filter(|line| line.ends_with("You spoke."))
+            .count()
+    };
     replies.app.send(&replies.chat, "Hello").await;
     assert_eq!(ran(replies.app.transcript(&replies.chat).await), 0);
 
-    replies.app.engine.allow_quick_replies(replies.set.clone(), true).await.unwrap();
-    let summary = replies.app.engine.quick_reply_sets(replies.chat.clone()).await.unwrap().remove(0);
-    assert_eq!((summary.automatic, summary.allowed), (3, true), "texts and replies are never automatic");
+    replies
+        .app
+        .engine
+        .allow_quick_replies(replies.set.clone(), true)
+        .await
+        .unwrap();
+    let summary = replies
+        .app
+        .engine
+        .quick_reply_sets(replies.chat.clone())
+        .await
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        (summary.automatic, summary.allowed),
+        (3, true),
+        "texts and replies are never automatic"
+    );
     let mut events = replies.app.engine.subscribe();
     replies.app.send(&replies.chat, "Hello again").await;
     let mut labels = Vec::new();
     while labels.len() < 2 {
-        if let Event::QuickReplyRan { label, outcomes, .. } = events.next().await.unwrap() {
-            assert!(matches!(outcomes.as_slice(), [CommandOutcome::Added { .. }]), "{outcomes:?}");
+        if let Event::QuickReplyRan {
+            label, outcomes, ..
+        } = events.next().await.unwrap()
+        {
+            assert!(
+                matches!(outcomes.as_slice(), [CommandOutcome::Added { .. }]),
+                "{outcomes:?}"
+            );
             labels.push(label);
         }
     }
     assert_eq!(labels, ["Mine", "Theirs"]);
     let transcript = replies.app.transcript(&replies.chat).await;
-    let ends: Vec<&str> = transcript.iter().rev().take(4).map(String::as_str).collect();
-    assert!(ends[0].ends_with("A reply.") && ends[2].ends_with("You spoke."), "{transcript:?}");
-    replies.app.engine.run_opening_quick_replies(replies.chat.clone()).await.unwrap();
-    let note = replies.app.engine.run_command(replies.chat.clone(), "/note".into(), Vec::new()).await.unwrap();
+    let ends: Vec<&str> = transcript
+        .iter()
+        .rev()
+        .take(4)
+        .map(String::as_str)
+        .collect();
+    assert!(
+        ends[0].ends_with("A reply.") && ends[2].ends_with("You spoke."),
+        "{transcript:?}"
+    );
+    replies
+        .app
+        .engine
+        .run_opening_quick_replies(replies.chat.clone())
+        .await
+        .unwrap();
+    let note = replies
+        .app
+        .engine
+        .run_command(replies.chat.clone(), "/note".into(), Vec::new())
+        .await
+        .unwrap();
     assert!(matches!(note, CommandOutcome::Shown { value, .. } if value == "Opened."));
 }
 
 #[tokio::test]
 async fn hostile_set_stays_within_limits() {
-    let mut many: Vec<Value> =
-        (0..3_000).map(|n| json!({ "label": format!("{n}\n\u{202e}x"), "message": "Hi" })).collect();
-    many.insert(0, json!({ "label": "W".repeat(1_000_000), "title": 7, "message": ["no text"] }));
+    let mut many: Vec<Value> = (0..3_000)
+        .map(|n| json!({ "label": format!("{n}\n\u{202e}x"), "message": "Hi" }))
+        .collect();
+    many.insert(
+        0,
+        json!({ "label": "W".repeat(1_000_000), "title": 7, "message": ["no text"] }),
+    );
     let replies = Replies::of(Value::Array(many)).await;
     let shown = replies.shown_in(&replies.chat).await;
     assert!(shown[0].replies.len() <= 1_000);
+    assert!(shown[0].replies.iter().all(
+        |reply| reply.label.chars().count() <= 80 && !reply.label.contains(['\n', '\u{202e}'])
+    ));
     assert!(
-        shown[0]
-            .replies
-            .iter()
-            .all(|reply| reply.label.chars().count() <= 80 && !reply.label.contains(['\n', '\u{202e}']))
+        replies.run(0, "").await.is_err(),
+        "an empty text is not sent"
     );
-    assert!(replies.run(0, "").await.is_err(), "an empty text is not sent");
     assert!(replies.run(9_999, "").await.is_err());
 }
 
-/// The model writes into an empty composer only: a button or a chain never erases what the user has typed.
+/// The model writes into an empty composer only: a button or a chain never erases what the user has
+/// typed.
 #[tokio::test]
 async fn impersonation_keeps_the_typed_text() {
     let replies = Replies::of(json!([
@@ -242,24 +400,60 @@ async fn impersonation_keeps_the_typed_text() {
         { "message": "/note Rain. | /impersonate", "label": "Chain" },
     ]))
     .await;
-    let draft = async || replies.app.engine.open_chat(replies.chat.clone()).await.unwrap().draft;
+    let draft = async || {
+        replies
+            .app
+            .engine
+            .open_chat(replies.chat.clone())
+            .await
+            .unwrap()
+            .draft
+    };
     let typed = "My long unsent paragraph.";
     for index in [0, 1] {
-        replies.app.engine.save_draft(replies.chat.clone(), typed.into()).await.unwrap();
+        replies
+            .app
+            .engine
+            .save_draft(replies.chat.clone(), typed.into())
+            .await
+            .unwrap();
         assert!(replies.run(index, typed).await.is_err());
         assert_eq!(draft().await, typed);
         // The composer may not have stored its text yet.
-        replies.app.engine.save_draft(replies.chat.clone(), String::new()).await.unwrap();
+        replies
+            .app
+            .engine
+            .save_draft(replies.chat.clone(), String::new())
+            .await
+            .unwrap();
         assert!(replies.run(index, typed).await.is_err());
         assert_eq!(draft().await, typed);
-        replies.app.engine.save_draft(replies.chat.clone(), "/impersonate now".into()).await.unwrap();
-        assert!(replies.run(index, "/impersonate now").await.is_err(), "another text than the command");
+        replies
+            .app
+            .engine
+            .save_draft(replies.chat.clone(), "/impersonate now".into())
+            .await
+            .unwrap();
+        assert!(
+            replies.run(index, "/impersonate now").await.is_err(),
+            "another text than the command"
+        );
     }
     // A typed command makes room for its own result.
-    replies.app.engine.save_draft(replies.chat.clone(), "/impersonate".into()).await.unwrap();
+    replies
+        .app
+        .engine
+        .save_draft(replies.chat.clone(), "/impersonate".into())
+        .await
+        .unwrap();
     replies.app.model.reply("Written by the model.");
     let mut events = replies.app.engine.subscribe();
-    replies.app.engine.run_command(replies.chat.clone(), "/impersonate".into(), Vec::new()).await.unwrap();
+    replies
+        .app
+        .engine
+        .run_command(replies.chat.clone(), "/impersonate".into(), Vec::new())
+        .await
+        .unwrap();
     loop {
         if let Event::Drafted { .. } = events.next().await.unwrap() {
             break;

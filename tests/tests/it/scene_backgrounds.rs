@@ -18,40 +18,78 @@ impl Stage {
     async fn open() -> Self {
         let app = Headless::new().await;
         let chat = app.first_chat().await;
-        Self { app, character: chat.character, chat: chat.id }
+        Self {
+            app,
+            character: chat.character,
+            chat: chat.id,
+        }
     }
 
     async fn add(&self, name: &str, shade: u8, words: &str) -> Background {
         let mut png = Cursor::new(Vec::new());
-        RgbImage::from_pixel(8, 8, image::Rgb([shade; 3])).write_to(&mut png, ImageFormat::Png).unwrap();
-        let added =
-            self.app.engine.add_background(name.into(), BASE64_STANDARD.encode(png.into_inner())).await.unwrap();
+        RgbImage::from_pixel(8, 8, image::Rgb([shade; 3]))
+            .write_to(&mut png, ImageFormat::Png)
+            .unwrap();
+        let added = self
+            .app
+            .engine
+            .add_background(name.into(), BASE64_STANDARD.encode(png.into_inner()))
+            .await
+            .unwrap();
         assert_eq!(added.scene_words, "", "no words of its own");
-        self.app.engine.set_scene_words(added.picture, words.into()).await.unwrap()
+        self.app
+            .engine
+            .set_scene_words(added.picture, words.into())
+            .await
+            .unwrap()
     }
 
     /// Name of the shown background, and the word of the scene that selects it.
     async fn shown(&self) -> Option<(String, Option<String>)> {
-        let shown = self.app.engine.chat_background(self.chat.clone()).await.unwrap()?;
+        let shown = self
+            .app
+            .engine
+            .chat_background(self.chat.clone())
+            .await
+            .unwrap()?;
         Some((shown.background.name, shown.scene_word))
     }
 
     async fn run(&self, command: &str) {
-        self.app.engine.run_command(self.chat.clone(), command.into(), Vec::new()).await.unwrap();
+        self.app
+            .engine
+            .run_command(self.chat.clone(), command.into(), Vec::new())
+            .await
+            .unwrap();
     }
 
     async fn set_scenario(&self, text: &str) {
         let (chat, text) = (self.chat.clone(), Some(text.to_owned()));
-        self.app.engine.set_chat_text(chat, CardField::Scenario, text).await.unwrap();
+        self.app
+            .engine
+            .set_chat_text(chat, CardField::Scenario, text)
+            .await
+            .unwrap();
     }
 
     async fn set_chat(&self, key: &str, value: Option<&str>) {
-        self.set(SettingOwner::Chat { id: self.chat.clone() }, key, value).await;
+        self.set(
+            SettingOwner::Chat {
+                id: self.chat.clone(),
+            },
+            key,
+            value,
+        )
+        .await;
     }
 
     async fn set(&self, owner: SettingOwner, key: &str, value: Option<&str>) {
         let value = value.map(|value| SettingValue::Text(value.into()));
-        self.app.engine.set_setting(owner, key.into(), value).await.unwrap();
+        self.app
+            .engine
+            .set_setting(owner, key.into(), value)
+            .await
+            .unwrap();
     }
 }
 
@@ -71,15 +109,37 @@ async fn scene_selects_the_background() {
     stage.set_scenario("They sail the SEA.").await;
     assert_eq!(stage.shown().await, by_word("sea.png", "sea"));
     stage.set_chat("scene", Some("In a crowded tavern.")).await;
-    assert_eq!(stage.shown().await, by_word("tavern.png", "Tavern"), "the scene takes precedence over the scenario");
+    assert_eq!(
+        stage.shown().await,
+        by_word("tavern.png", "Tavern"),
+        "the scene takes precedence over the scenario"
+    );
 
     stage.run("/scene The sea roars.").await;
-    assert_eq!(stage.shown().await, by_word("sea.png", "sea"), "what opens the scene takes precedence over both");
+    assert_eq!(
+        stage.shown().await,
+        by_word("sea.png", "sea"),
+        "what opens the scene takes precedence over both"
+    );
     stage.run("/scene They enter the Old Inn.").await;
-    assert_eq!(stage.shown().await, by_word("tavern.png", "old inn"), "the longest word wins");
-    stage.app.engine.remove_background(tavern.picture).await.unwrap();
+    assert_eq!(
+        stage.shown().await,
+        by_word("tavern.png", "old inn"),
+        "the longest word wins"
+    );
+    stage
+        .app
+        .engine
+        .remove_background(tavern.picture)
+        .await
+        .unwrap();
     assert_eq!(stage.shown().await, by_word("sea.png", "inn"));
-    stage.app.engine.set_scene_words(sea.picture, String::new()).await.unwrap();
+    stage
+        .app
+        .engine
+        .set_scene_words(sea.picture, String::new())
+        .await
+        .unwrap();
     assert_eq!(stage.shown().await, None);
 }
 
@@ -88,12 +148,22 @@ async fn own_background_takes_precedence_over_scene() {
     let stage = Stage::open().await;
     let tavern = stage.add("tavern.png", 0, "tavern").await;
     let sea = stage.add("sea.png", 200, "").await;
-    let character = SettingOwner::Character { id: stage.character.clone() };
+    let character = SettingOwner::Character {
+        id: stage.character.clone(),
+    };
     stage.set(character, "background", Some(&sea.picture)).await;
-    assert_eq!(stage.shown().await, Some(("sea.png".to_owned(), None)), "no word matches");
+    assert_eq!(
+        stage.shown().await,
+        Some(("sea.png".to_owned(), None)),
+        "no word matches"
+    );
 
     stage.run("/scene They enter the tavern.").await;
-    assert_eq!(stage.shown().await, by_word("tavern.png", "tavern"), "the scene takes precedence over the character");
+    assert_eq!(
+        stage.shown().await,
+        by_word("tavern.png", "tavern"),
+        "the scene takes precedence over the character"
+    );
     stage.set_chat("background", Some("none")).await;
     assert_eq!(stage.shown().await, None, "a chat can show no background");
     stage.set_chat("background", Some(&sea.picture)).await;
@@ -102,7 +172,12 @@ async fn own_background_takes_precedence_over_scene() {
     assert_eq!(stage.shown().await, by_word("tavern.png", "tavern"));
 
     let app = stage.app.restart().await;
-    let shown = app.engine.chat_background(stage.chat).await.unwrap().unwrap();
+    let shown = app
+        .engine
+        .chat_background(stage.chat)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(shown.background.picture, tavern.picture, "words are stored");
 }
 
@@ -110,12 +185,32 @@ async fn own_background_takes_precedence_over_scene() {
 async fn refuses_too_many_scene_words() {
     let stage = Stage::open().await;
     let tavern = stage.add("tavern.png", 0, "tavern").await;
-    let many = (0..51).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let many = (0..51)
+        .map(|number| number.to_string())
+        .collect::<Vec<_>>()
+        .join(",");
     for words in [many, "x".repeat(61)] {
-        let refused = stage.app.engine.set_scene_words(tavern.picture.clone(), words).await;
-        assert!(matches!(refused, Err(ApiError::BadInput { .. })), "{refused:?}");
+        let refused = stage
+            .app
+            .engine
+            .set_scene_words(tavern.picture.clone(), words)
+            .await;
+        assert!(
+            matches!(refused, Err(ApiError::BadInput { .. })),
+            "{refused:?}"
+        );
     }
-    let unknown = stage.app.engine.set_scene_words("0".repeat(64), "sea".into()).await;
-    assert!(matches!(unknown, Err(ApiError::NotFound { .. })), "{unknown:?}");
-    assert_eq!(stage.app.engine.list_backgrounds().await.unwrap()[0].scene_words, "tavern");
+    let unknown = stage
+        .app
+        .engine
+        .set_scene_words("0".repeat(64), "sea".into())
+        .await;
+    assert!(
+        matches!(unknown, Err(ApiError::NotFound { .. })),
+        "{unknown:?}"
+    );
+    assert_eq!(
+        stage.app.engine.list_backgrounds().await.unwrap()[0].scene_words,
+        "tavern"
+    );
 }

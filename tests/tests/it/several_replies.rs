@@ -1,7 +1,9 @@
 //! Several characters of a group answer one message, one after the other.
 
 use engine::Events;
-use engine::api::{ApiError, CharacterFields, EndReason, Event, GroupOptions, Message, ReplyTurn, TurnOrder};
+use engine::api::{
+    ApiError, CharacterFields, EndReason, Event, GroupOptions, Message, ReplyTurn, TurnOrder,
+};
 use provider::{ReplyGate, ReplyScript};
 use tests::headless::Headless;
 
@@ -24,7 +26,9 @@ struct Heard {
 
 impl Heard {
     fn name(&self) -> &str {
-        self.message.as_ref().map_or("nobody", |message| &message.name)
+        self.message
+            .as_ref()
+            .map_or("nobody", |message| &message.name)
     }
 
     fn number(&self) -> (u32, u32) {
@@ -37,21 +41,43 @@ impl Table {
         let app = Headless::new().await;
         let mut ids = Vec::new();
         for name in NAMES {
-            let fields = CharacterFields { name: name.into(), talkativeness: Some(1.0), ..CharacterFields::default() };
+            let fields = CharacterFields {
+                name: name.into(),
+                talkativeness: Some(1.0),
+                ..CharacterFields::default()
+            };
             ids.push(app.engine.create_character(fields).await.unwrap().id);
         }
-        let chat = app.engine.new_group("The table".into(), ids.clone()).await.unwrap().id;
+        let chat = app
+            .engine
+            .new_group("The table".into(), ids.clone())
+            .await
+            .unwrap()
+            .id;
         Self { app, chat, ids }
     }
 
     async fn set(&self, order: TurnOrder, several_replies: bool) {
-        let options = GroupOptions { order, self_responses: false, several_replies, auto_delay: 0 };
-        self.app.engine.set_group(self.chat.clone(), options).await.unwrap();
+        let options = GroupOptions {
+            order,
+            self_responses: false,
+            several_replies,
+            auto_delay: 0,
+        };
+        self.app
+            .engine
+            .set_group(self.chat.clone(), options)
+            .await
+            .unwrap();
     }
 
     async fn say(&self, text: &str) -> Events {
         let events = self.app.engine.subscribe();
-        self.app.engine.send_message(self.chat.clone(), text.into()).await.unwrap();
+        self.app
+            .engine
+            .send_message(self.chat.clone(), text.into())
+            .await
+            .unwrap();
         events
     }
 
@@ -72,8 +98,19 @@ impl Table {
         loop {
             match events.next().await.expect("the engine lives") {
                 Event::Started { chat, turn, .. } if chat == self.chat => begun = turn,
-                Event::Ended { chat, message, reason, following, .. } if chat == self.chat => {
-                    return Heard { turn: begun, message, reason, following };
+                Event::Ended {
+                    chat,
+                    message,
+                    reason,
+                    following,
+                    ..
+                } if chat == self.chat => {
+                    return Heard {
+                        turn: begun,
+                        message,
+                        reason,
+                        following,
+                    };
                 }
                 _ => {}
             }
@@ -92,15 +129,30 @@ async fn everyone_named_or_talkative_replies() {
     let mut names: Vec<&str> = heard.iter().map(Heard::name).collect();
     names.sort_unstable();
     assert_eq!(names, ["Ada", "Bo", "Mira"]);
-    let numbers: Vec<_> = heard.iter().map(|reply| (reply.number(), reply.following)).collect();
+    let numbers: Vec<_> = heard
+        .iter()
+        .map(|reply| (reply.number(), reply.following))
+        .collect();
     assert_eq!(numbers, [((1, 3), 2), ((2, 3), 1), ((3, 3), 0)]);
     let last = table.app.model.last_request().unwrap().prompt;
-    let sent = last.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
-    assert!(sent.contains("Me first.") && sent.contains("Then I."), "each hears those before:\n{sent}");
+    let sent = last
+        .messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        sent.contains("Me first.") && sent.contains("Then I."),
+        "each hears those before:\n{sent}"
+    );
     let requests = table.app.model.requests();
     for pair in requests.windows(2) {
         let (before, after) = (&pair[0].prompt.messages, &pair[1].prompt.messages);
-        assert_eq!(after[..before.len()], before[..], "prompts stay append-only");
+        assert_eq!(
+            after[..before.len()],
+            before[..],
+            "prompts stay append-only"
+        );
     }
 }
 
@@ -109,20 +161,48 @@ async fn stop_ends_all_replies() {
     let table = Table::open().await;
     let gate = ReplyGate::new();
     table.app.model.reply("Me first.");
-    table.app.model.play(ReplyScript::new().words("Then ").gate(&gate).words("I."));
+    table
+        .app
+        .model
+        .play(ReplyScript::new().words("Then ").gate(&gate).words("I."));
     let mut events = table.say("Everyone?").await;
     assert_eq!(table.reply(&mut events).await.following, 2);
     gate.reached().await;
-    let busy = table.app.engine.send_message(table.chat.clone(), "Wait.".into()).await;
-    assert!(matches!(busy, Err(ApiError::Busy { .. })), "nothing comes between the replies");
-    let joined = table.app.engine.open_chat(table.chat.clone()).await.unwrap().generating.unwrap();
-    assert_eq!(joined.turn, Some(ReplyTurn { number: 2, of: 3 }), "a reloaded window shows the number");
+    let busy = table
+        .app
+        .engine
+        .send_message(table.chat.clone(), "Wait.".into())
+        .await;
+    assert!(
+        matches!(busy, Err(ApiError::Busy { .. })),
+        "nothing comes between the replies"
+    );
+    let joined = table
+        .app
+        .engine
+        .open_chat(table.chat.clone())
+        .await
+        .unwrap()
+        .generating
+        .unwrap();
+    assert_eq!(
+        joined.turn,
+        Some(ReplyTurn { number: 2, of: 3 }),
+        "a reloaded window shows the number"
+    );
     table.app.engine.stop(table.chat.clone()).await.unwrap();
     let stopped = table.reply(&mut events).await;
-    assert_eq!((stopped.reason, stopped.following), (EndReason::Cancelled, 0));
+    assert_eq!(
+        (stopped.reason, stopped.following),
+        (EndReason::Cancelled, 0)
+    );
     table.set(TurnOrder::List, true).await;
     table.app.model.reply("Yes.");
-    assert_eq!(table.replies("Mira?").await[0].name(), "Mira", "the chat is free again");
+    assert_eq!(
+        table.replies("Mira?").await[0].name(),
+        "Mira",
+        "the chat is free again"
+    );
     assert_eq!(table.app.model.requests().len(), 3);
 }
 
@@ -132,7 +212,11 @@ async fn failed_reply_ends_the_others() {
     table.app.model.reply("   ");
     let heard = table.replies("Everyone?").await;
     assert_eq!(heard.len(), 1);
-    assert!(matches!(heard[0].reason, EndReason::Failed { .. }), "{:?}", heard[0].reason);
+    assert!(
+        matches!(heard[0].reason, EndReason::Failed { .. }),
+        "{:?}",
+        heard[0].reason
+    );
 }
 
 #[tokio::test]
@@ -146,8 +230,17 @@ async fn one_replies_if_several_are_off_or_away() {
     }
     table.set(TurnOrder::Natural, true).await;
     let engine = &table.app.engine;
-    engine.set_member(table.chat.clone(), table.ids[0].clone(), true, false).await.unwrap();
-    engine.set_member(table.chat.clone(), table.ids[1].clone(), false, true).await.unwrap();
+    engine
+        .set_member(table.chat.clone(), table.ids[0].clone(), true, false)
+        .await
+        .unwrap();
+    engine
+        .set_member(table.chat.clone(), table.ids[1].clone(), false, true)
+        .await
+        .unwrap();
     let heard = table.replies("Everyone?").await;
-    assert_eq!((heard.len(), heard[0].name(), heard[0].turn), (1, "Bo", None));
+    assert_eq!(
+        (heard.len(), heard[0].name(), heard[0].turn),
+        (1, "Bo", None)
+    );
 }

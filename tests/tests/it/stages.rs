@@ -1,12 +1,18 @@
 //! Stages of a prompt over whole turns: source, filled, after the budget, sent.
 
 use engine::api::{
-    Change, PromptStage, RegexScriptRow, SettingOwner, SettingValue, StageComparison, TemplateDocument, WhatIf,
+    Change, PromptStage, RegexScriptRow, SettingOwner, SettingValue, StageComparison,
+    TemplateDocument, WhatIf,
 };
 use serde_json::{Value, json};
 use tests::headless::Headless;
 
-const STAGES: [PromptStage; 4] = [PromptStage::Sources, PromptStage::Filled, PromptStage::Budget, PromptStage::Sent];
+const STAGES: [PromptStage; 4] = [
+    PromptStage::Sources,
+    PromptStage::Filled,
+    PromptStage::Budget,
+    PromptStage::Sent,
+];
 
 /// A card with macros in a field, in lore, and in examples that do not fit into the window.
 fn card() -> Value {
@@ -33,15 +39,34 @@ struct Lighthouse {
 impl Lighthouse {
     async fn open() -> Self {
         let app = Headless::new().await;
-        let report = app.engine.import_bytes("ada.json".into(), card().to_string().into_bytes()).await.unwrap();
-        let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+        let report = app
+            .engine
+            .import_bytes("ada.json".into(), card().to_string().into_bytes())
+            .await
+            .unwrap();
+        let chat = app
+            .engine
+            .new_chat(report.imported[0].id.clone())
+            .await
+            .unwrap()
+            .id;
         let owner = SettingOwner::Chat { id: chat.clone() };
-        app.engine.set_setting(owner, "context_limit".into(), Some(SettingValue::Whole(1_500))).await.unwrap();
+        app.engine
+            .set_setting(
+                owner,
+                "context_limit".into(),
+                Some(SettingValue::Whole(1_500)),
+            )
+            .await
+            .unwrap();
         Self { app, chat }
     }
 
     async fn restart(self) -> Self {
-        Self { app: self.app.restart().await, chat: self.chat }
+        Self {
+            app: self.app.restart().await,
+            chat: self.chat,
+        }
     }
 
     async fn say(&self, text: &str) {
@@ -55,7 +80,13 @@ impl Lighthouse {
         let swipe = chat.page.messages.last().unwrap().swipes[0].id.clone();
         let mut stages = Vec::new();
         for stage in STAGES {
-            stages.push(self.app.engine.prompt_stage(swipe.clone(), stage).await.unwrap());
+            stages.push(
+                self.app
+                    .engine
+                    .prompt_stage(swipe.clone(), stage)
+                    .await
+                    .unwrap(),
+            );
         }
         stages
     }
@@ -64,7 +95,12 @@ impl Lighthouse {
     async fn next_stages(&self, text: &str) -> Vec<StageComparison> {
         let mut stages = Vec::new();
         for stage in STAGES {
-            let next = self.app.engine.next_stage(self.chat.clone(), text.into(), WhatIf::default(), stage);
+            let next = self.app.engine.next_stage(
+                self.chat.clone(),
+                text.into(),
+                WhatIf::default(),
+                stage,
+            );
             stages.push(next.await.unwrap());
         }
         stages
@@ -73,7 +109,12 @@ impl Lighthouse {
 
 /// Returns the text of a comparison without the parts marked `gone`.
 fn without(comparison: &StageComparison, gone: Change) -> String {
-    comparison.parts.iter().filter(|part| part.change != gone).map(|part| part.text.as_str()).collect()
+    comparison
+        .parts
+        .iter()
+        .filter(|part| part.change != gone)
+        .map(|part| part.text.as_str())
+        .collect()
 }
 
 fn now(comparison: &StageComparison) -> String {
@@ -81,7 +122,12 @@ fn now(comparison: &StageComparison) -> String {
 }
 
 fn only(comparison: &StageComparison, change: Change) -> Vec<&str> {
-    comparison.parts.iter().filter(|part| part.change == change).flat_map(|part| part.text.lines()).collect()
+    comparison
+        .parts
+        .iter()
+        .filter(|part| part.change == change)
+        .flat_map(|part| part.text.lines())
+        .collect()
 }
 
 #[track_caller]
@@ -99,7 +145,9 @@ async fn each_stage_of_a_turn_says_what_it_did() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
     let stages = house.stages().await;
-    let [sources, filled, budget, sent] = stages.as_slice() else { panic!("{stages:?}") };
+    let [sources, filled, budget, sent] = stages.as_slice() else {
+        panic!("{stages:?}")
+    };
     let written = [
         "You are ${character.name}, talking with ${persona.name}.\n",
         "{{char}} keeps the lighthouse for {{user}}.\n",
@@ -113,14 +161,36 @@ async fn each_stage_of_a_turn_says_what_it_did() {
         "The reef took Traveller's boat.\nNobody dives there.\n",
         "Tell me of the reef.\n",
     ];
-    check(&now(sources), &written, &["Ada keeps", "[CONTEXT", "<|im_start|>"]);
-    check(&now(filled), &put_in, &["${", "{{", "[CONTEXT", "<|im_start|>"]);
+    check(
+        &now(sources),
+        &written,
+        &["Ada keeps", "[CONTEXT", "<|im_start|>"],
+    );
+    check(
+        &now(filled),
+        &put_in,
+        &["${", "{{", "[CONTEXT", "<|im_start|>"],
+    );
     check(&now(filled), &["Ada: Hear the canary sing.\n"], &[]);
-    check(&now(budget), &put_in, &["canary", "[CONTEXT", "<|im_start|>"]);
+    check(
+        &now(budget),
+        &put_in,
+        &["canary", "[CONTEXT", "<|im_start|>"],
+    );
     let (added, removed) = (only(budget, Change::Added), only(budget, Change::Removed));
-    assert!(added.is_empty() && removed.iter().any(|line| line.contains("canary")), "{added:?} {removed:?}");
-    let wire = ["<|im_start|>system\n", "Lore:\n- The reef took Traveller's boat.\n  Nobody dives there.\n"];
-    check(&now(sent), &[&wire[..], &put_in[..2], &put_in[3..]].concat(), &["canary"]);
+    assert!(
+        added.is_empty() && removed.iter().any(|line| line.contains("canary")),
+        "{added:?} {removed:?}"
+    );
+    let wire = [
+        "<|im_start|>system\n",
+        "Lore:\n- The reef took Traveller's boat.\n  Nobody dives there.\n",
+    ];
+    check(
+        &now(sent),
+        &[&wire[..], &put_in[..2], &put_in[3..]].concat(),
+        &["canary"],
+    );
     for pair in stages.windows(2) {
         assert_eq!(pair[1].before, Some(pair[0].stage));
         assert_eq!(
@@ -129,10 +199,14 @@ async fn each_stage_of_a_turn_says_what_it_did() {
             "a stage begins with the result of the previous one"
         );
     }
-    assert_eq!((sources.before, only(sources, Change::Same).len()), (None, now(sources).lines().count()));
+    assert_eq!(
+        (sources.before, only(sources, Change::Same).len()),
+        (None, now(sources).lines().count())
+    );
 }
 
-/// The stored manifest decides, whether it is stored completely or as a difference to the previous one.
+/// The stored manifest decides, whether it is stored completely or as a difference to the previous
+/// one.
 #[tokio::test]
 async fn stages_of_a_sent_turn_survive_a_restart() {
     let house = Lighthouse::open().await;
@@ -145,7 +219,11 @@ async fn stages_of_a_sent_turn_survive_a_restart() {
 
     house.say("And then?").await;
     let second = house.stages().await;
-    check(&now(&second[0]), &["The reef took {{user}}'s boat.", "{{char}} keeps"], &["reef took Traveller"]);
+    check(
+        &now(&second[0]),
+        &["The reef took {{user}}'s boat.", "{{char}} keeps"],
+        &["reef took Traveller"],
+    );
     assert_eq!(house.restart().await.stages().await, second);
 }
 
@@ -154,8 +232,14 @@ async fn source_stage_shows_custom_template_and_script() {
     let house = Lighthouse::open().await;
     let engine = &house.app.engine;
     let TemplateDocument { json, .. } = engine.get_template("base-roleplay".into()).await.unwrap();
-    let own = json.replace("You are ${character.name}", "You play ${character.name} at {{time}}");
-    engine.save_template("base-roleplay".into(), own).await.unwrap();
+    let own = json.replace(
+        "You are ${character.name}",
+        "You play ${character.name} at {{time}}",
+    );
+    engine
+        .save_template("base-roleplay".into(), own)
+        .await
+        .unwrap();
     let script = json!({ "scriptName": "sea", "findRegex": "/sea/g", "replaceString": "ocean", "placement": [1],
         "promptOnly": true });
     let script = RegexScriptRow {
@@ -168,6 +252,17 @@ async fn source_stage_shows_custom_template_and_script() {
     engine.save_regex_script(script).await.unwrap();
     house.say("How deep is the sea?").await;
     let stages = house.stages().await;
-    check(&now(&stages[0]), &["You play ${character.name} at {{time}}, talking", "How deep is the sea?"], &["ocean"]);
-    check(&now(&stages[1]), &["You play Ada at ", "How deep is the ocean?"], &["{{time}}", "the sea"]);
+    check(
+        &now(&stages[0]),
+        &[
+            "You play ${character.name} at {{time}}, talking",
+            "How deep is the sea?",
+        ],
+        &["ocean"],
+    );
+    check(
+        &now(&stages[1]),
+        &["You play Ada at ", "How deep is the ocean?"],
+        &["{{time}}", "the sea"],
+    );
 }

@@ -9,7 +9,9 @@ use tests::headless::Headless;
 
 use crate::turn_log::on_step;
 
-const UNTIL_THE_CALL: [&str; 7] = ["Said", "Collect", "Activate", "Frame", "Plan", "Freeze", "Call"];
+const UNTIL_THE_CALL: [&str; 7] = [
+    "Said", "Collect", "Activate", "Frame", "Plan", "Freeze", "Call",
+];
 
 /// Steps of one chat from the log.
 #[derive(Clone, Default)]
@@ -54,9 +56,17 @@ async fn turn_runs_its_steps_in_order() {
 
     app.model.reply("It is late.");
     say(&app, &chat, "Good evening.").await;
-    assert_eq!(trace.take(), behind_the_call(&["Stream", "Finish", "Keep", "Idle"]));
+    assert_eq!(
+        trace.take(),
+        behind_the_call(&["Stream", "Finish", "Keep", "Idle"])
+    );
 
-    app.model.play(ReplyScript::new().text("I will look it up. ").call("lamp", "{}").finish(FinishReason::Stop));
+    app.model.play(
+        ReplyScript::new()
+            .text("I will look it up. ")
+            .call("lamp", "{}")
+            .finish(FinishReason::Stop),
+    );
     say(&app, &chat, "Which lamp is out?").await;
     let asked = trace.take();
     assert_eq!(
@@ -66,17 +76,41 @@ async fn turn_runs_its_steps_in_order() {
     );
 
     let owner = SettingOwner::Chat { id: chat.clone() };
-    app.engine.set_setting_in_words(owner, "tool_dice".into(), "on".into()).await.unwrap();
+    app.engine
+        .set_setting_in_words(owner, "tool_dice".into(), "on".into())
+        .await
+        .unwrap();
     app.engine.settle().await;
     trace.take();
-    app.model.play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
+    app.model
+        .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
     app.model.reply("You rolled.");
     say(&app, &chat, "Roll for me.").await;
-    let round = ["Tool", "Finish", "ToolRound", "Frame", "Plan", "Freeze", "Call", "Stream", "Finish", "Keep", "Idle"];
-    assert_eq!(trace.take(), behind_the_call(&round), "a tool round comes before the reply is stored");
+    let round = [
+        "Tool",
+        "Finish",
+        "ToolRound",
+        "Frame",
+        "Plan",
+        "Freeze",
+        "Call",
+        "Stream",
+        "Finish",
+        "Keep",
+        "Idle",
+    ];
+    assert_eq!(
+        trace.take(),
+        behind_the_call(&round),
+        "a tool round comes before the reply is stored"
+    );
 
     app.model.play(ReplyScript::new().text("Half a").cut());
     let end = say(&app, &chat, "And then?").await;
     assert!(matches!(end, EndReason::Failed { .. }), "{end:?}");
-    assert_eq!(trace.take(), behind_the_call(&["Stream", "Keep"]), "no idle work follows an interrupted reply");
+    assert_eq!(
+        trace.take(),
+        behind_the_call(&["Stream", "Keep"]),
+        "no idle work follows an interrupted reply"
+    );
 }

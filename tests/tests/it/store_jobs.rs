@@ -1,5 +1,5 @@
-//! The transactions of one message. Each is a round trip to another thread, and an edit between two reads of a row gives a
-//! turn two versions of it.
+//! The transactions of one message. Each is a round trip to another thread, and an edit between two
+//! reads of a row gives a turn two versions of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,8 +10,8 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
-/// Maximum number of transactions from the user's message to the end of the reply. There were 79 before a turn began with
-/// one snapshot.
+/// Maximum number of transactions from the user's message to the end of the reply. There were 79
+/// before a turn began with one snapshot.
 const MAX_JOBS: usize = 29;
 
 /// Work in the background that any change may start.
@@ -19,7 +19,8 @@ const BACKGROUND: &str = "stale_caches.rs";
 
 type Places = BTreeMap<String, usize>;
 
-/// Counts the transactions by the place in the code that asked for them, until the idle work after a reply begins.
+/// Counts the transactions by the place in the code that asked for them, until the idle work after
+/// a reply begins.
 #[derive(Clone, Default)]
 struct Turn {
     /// `None` while nothing is counted.
@@ -68,7 +69,8 @@ impl Visit for FieldValue {
 async fn message_needs_few_transactions() {
     let turn = Turn::default();
     // Only this thread, which runs the whole engine.
-    let _listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(turn.clone()));
+    let _listening =
+        tracing::subscriber::set_default(tracing_subscriber::registry().with(turn.clone()));
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     // The first turn reads ahead and fills caches.
@@ -78,10 +80,16 @@ async fn message_needs_few_transactions() {
     *turn.counted.lock().unwrap() = Some(Places::new());
     app.model.reply("It is.");
     let mut events = app.engine.subscribe();
-    app.engine.send_message(chat.clone(), "A fine evening.".into()).await.unwrap();
+    app.engine
+        .send_message(chat.clone(), "A fine evening.".into())
+        .await
+        .unwrap();
     ended(&mut events, &chat).await;
     app.engine.settle().await;
     let places = turn.ended.lock().unwrap().clone();
     let count: usize = places.values().sum();
-    assert!(count > 10 && count <= MAX_JOBS, "{count} transactions: {places:#?}");
+    assert!(
+        count > 10 && count <= MAX_JOBS,
+        "{count} transactions: {places:#?}"
+    );
 }

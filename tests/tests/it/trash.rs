@@ -1,4 +1,5 @@
-//! Deleted items can be restored for a while and appear in no prompt. A purge erases them from every file.
+//! Deleted items can be restored for a while and appear in no prompt. A purge erases them from
+//! every file.
 
 use std::path::Path;
 
@@ -14,7 +15,11 @@ fn canary_in(folder: &Path) -> Vec<String> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(canary_in(&path));
-        } else if std::fs::read(&path).unwrap().windows(CANARY.len()).any(|window| window == CANARY.as_bytes()) {
+        } else if std::fs::read(&path)
+            .unwrap()
+            .windows(CANARY.len())
+            .any(|window| window == CANARY.as_bytes())
+        {
             found.push(path.display().to_string());
         }
     }
@@ -29,7 +34,10 @@ async fn a_chat_about_it(app: &Headless) -> String {
 }
 
 fn chat_ref(id: &str) -> Vec<TrashRef> {
-    vec![TrashRef { kind: TrashKind::Chat, id: id.into() }]
+    vec![TrashRef {
+        kind: TrashKind::Chat,
+        id: id.into(),
+    }]
 }
 
 #[tokio::test]
@@ -38,13 +46,32 @@ async fn deleted_chat_can_be_restored_after_a_restart() {
     let chat = a_chat_about_it(&app).await;
     app.engine.delete_chat(chat.clone()).await.unwrap();
     let app = app.restart().await;
-    assert!(app.engine.list_chats().await.unwrap().iter().all(|listed| listed.id != chat));
+    assert!(
+        app.engine
+            .list_chats()
+            .await
+            .unwrap()
+            .iter()
+            .all(|listed| listed.id != chat)
+    );
     let trash = app.engine.trash().await.unwrap();
-    assert_eq!((trash.len(), &trash[0].id, trash[0].backups), (1, &chat, 1), "the session ended with a backup");
-    app.engine.restore_from_trash(chat_ref(&chat)).await.unwrap();
+    assert_eq!(
+        (trash.len(), &trash[0].id, trash[0].backups),
+        (1, &chat, 1),
+        "the session ended with a backup"
+    );
+    app.engine
+        .restore_from_trash(chat_ref(&chat))
+        .await
+        .unwrap();
     assert!(app.engine.trash().await.unwrap().is_empty());
     let back = app.engine.whole_chat(chat).await.unwrap();
-    assert!(back.page.messages.iter().any(|message| message.swipes[0].text.contains(CANARY)));
+    assert!(
+        back.page
+            .messages
+            .iter()
+            .any(|message| message.swipes[0].text.contains(CANARY))
+    );
 }
 
 #[tokio::test]
@@ -54,10 +81,18 @@ async fn purged_text_is_in_no_file() {
     app.engine.backup().await.unwrap();
     app.engine.delete_chat(chat.clone()).await.unwrap();
     assert_eq!(app.engine.trash().await.unwrap()[0].backups, 1);
-    let gone = app.engine.delete_from_trash(chat_ref(&chat), true).await.unwrap();
+    let gone = app
+        .engine
+        .delete_from_trash(chat_ref(&chat), true)
+        .await
+        .unwrap();
     assert_eq!((gone.things, gone.backups), (1, 1));
     assert_eq!(canary_in(app.dir.path()), [""; 0]);
-    assert_eq!(app.engine.list_backups().await.unwrap().len(), 1, "there is a new backup");
+    assert_eq!(
+        app.engine.list_backups().await.unwrap().len(),
+        1,
+        "there is a new backup"
+    );
 }
 
 #[tokio::test]
@@ -66,7 +101,10 @@ async fn backups_keep_deleted_items_by_default() {
     let chat = a_chat_about_it(&app).await;
     let backup = app.engine.backup().await.unwrap();
     app.engine.delete_chat(chat.clone()).await.unwrap();
-    app.engine.delete_from_trash(chat_ref(&chat), false).await.unwrap();
+    app.engine
+        .delete_from_trash(chat_ref(&chat), false)
+        .await
+        .unwrap();
     assert_eq!(canary_in(app.dir.path()), [backup.file]);
 }
 
@@ -76,7 +114,10 @@ async fn emptying_the_trash_includes_single_messages() {
     let chat = a_chat_about_it(&app).await;
     app.engine.backup().await.unwrap();
     let messages = app.engine.whole_chat(chat).await.unwrap().page.messages;
-    let said = messages.iter().find(|message| message.swipes[0].text.contains(CANARY)).unwrap();
+    let said = messages
+        .iter()
+        .find(|message| message.swipes[0].text.contains(CANARY))
+        .unwrap();
     app.engine.delete_message(said.id.clone()).await.unwrap();
     let gone = app.engine.empty_trash(true).await.unwrap();
     assert_eq!((gone.things, gone.backups), (0, 1));
@@ -87,7 +128,10 @@ async fn emptying_the_trash_includes_single_messages() {
 async fn only_items_in_the_trash_can_be_purged() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
-    app.engine.delete_from_trash(chat_ref(&chat), true).await.unwrap_err();
+    app.engine
+        .delete_from_trash(chat_ref(&chat), true)
+        .await
+        .unwrap_err();
     assert!(app.engine.whole_chat(chat).await.is_ok());
 }
 
@@ -96,13 +140,48 @@ async fn restore_previews_changes_and_runs_at_next_start() {
     let app = Headless::new().await;
     let backup = app.engine.backup().await.unwrap();
     let chat = a_chat_about_it(&app).await;
-    let preview = app.engine.preview_restore(backup.file.clone()).await.unwrap();
-    assert_eq!((preview.messages.lost, preview.messages.gained, preview.chats.lost), (2, 0, 0));
-    app.engine.preview_restore("/etc/passwd".into()).await.unwrap_err();
-    app.engine.restore_at_next_start("/etc/passwd".into()).await.unwrap_err();
+    let preview = app
+        .engine
+        .preview_restore(backup.file.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            preview.messages.lost,
+            preview.messages.gained,
+            preview.chats.lost
+        ),
+        (2, 0, 0)
+    );
+    app.engine
+        .preview_restore("/etc/passwd".into())
+        .await
+        .unwrap_err();
+    app.engine
+        .restore_at_next_start("/etc/passwd".into())
+        .await
+        .unwrap_err();
     app.engine.restore_at_next_start(backup.file).await.unwrap();
     assert!(app.engine.backups().await.unwrap().restore_pending);
     let app = app.restart().await;
-    assert_eq!(app.engine.whole_chat(chat).await.unwrap().page.messages.len(), 1, "only the greeting");
-    assert!(app.engine.startup().await.unwrap().notices.iter().any(|notice| notice.contains("was restored")));
+    assert_eq!(
+        app.engine
+            .whole_chat(chat)
+            .await
+            .unwrap()
+            .page
+            .messages
+            .len(),
+        1,
+        "only the greeting"
+    );
+    assert!(
+        app.engine
+            .startup()
+            .await
+            .unwrap()
+            .notices
+            .iter()
+            .any(|notice| notice.contains("was restored"))
+    );
 }

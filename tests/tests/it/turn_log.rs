@@ -11,12 +11,14 @@ type Listener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 static LISTENERS: Mutex<Vec<Listener>> = Mutex::new(Vec::new());
 
-/// Calls `listener` with the chat and the name of each step from now on, before the step's turn continues.
+/// Calls `listener` with the chat and the name of each step from now on, before the step's turn
+/// continues.
 pub(crate) fn on_step(listener: impl Fn(&str, &str) + Send + Sync + 'static) {
     // `cargo test` runs all tests in one process, which can have only one global subscriber.
     static SUBSCRIBE: Once = Once::new();
     SUBSCRIBE.call_once(|| {
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Steps)).unwrap();
+        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Steps))
+            .unwrap();
     });
     LISTENERS.lock().unwrap().push(Arc::new(listener));
 }
@@ -30,7 +32,9 @@ impl<S: tracing::Subscriber> Layer<S> for Steps {
             event.record(&mut step);
             // A listener may block, so it runs without the lock.
             let listeners = LISTENERS.lock().unwrap().clone();
-            listeners.iter().for_each(|listener| listener(&step.chat, &step.step));
+            listeners
+                .iter()
+                .for_each(|listener| listener(&step.chat, &step.step));
         }
     }
 }

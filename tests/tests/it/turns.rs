@@ -1,8 +1,8 @@
 //! Whole turns through the engine with the scripted provider.
 
 use engine::api::{
-    ApiError, EndReason, Event, MessageSource, Origin, ProviderClass, Role, SettingOwner, SettingValue, SwipeState,
-    TurnOptions, WhatIf,
+    ApiError, EndReason, Event, MessageSource, Origin, ProviderClass, Role, SettingOwner,
+    SettingValue, SwipeState, TurnOptions, WhatIf,
 };
 use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
@@ -14,8 +14,13 @@ async fn first_start_shows_a_greeting() {
     let chat = app.first_chat().await;
     assert_eq!(chat.character_name, "Mira");
     assert!(chat.picture.is_some());
-    let [greeting] = &chat.page.messages[..] else { panic!("{:?}", chat.page) };
-    assert_eq!((greeting.role, greeting.name.as_str(), greeting.swipes.len()), (Role::Character, "Mira", 3));
+    let [greeting] = &chat.page.messages[..] else {
+        panic!("{:?}", chat.page)
+    };
+    assert_eq!(
+        (greeting.role, greeting.name.as_str(), greeting.swipes.len()),
+        (Role::Character, "Mira", 3)
+    );
     assert!(app.engine.list_characters().await.unwrap().len() >= 3);
 }
 
@@ -33,7 +38,10 @@ async fn message_and_reply_survive_a_restart() {
     let before = app.transcript(&chat).await;
     let app = app.restart().await;
     assert_eq!(app.transcript(&chat).await, before);
-    assert_eq!(before[1..], ["Traveller: Good evening!", "Mira: Welcome, *traveller*."]);
+    assert_eq!(
+        before[1..],
+        ["Traveller: Good evening!", "Mira: Welcome, *traveller*."]
+    );
     assert_eq!(app.first_chat().await.id, chat);
 }
 
@@ -43,12 +51,23 @@ async fn message_is_stored_before_the_model_is_called() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().gate(&gate).words("Late."));
-    app.engine.save_draft(chat.clone(), "Are you there?\n".into()).await.unwrap();
-    let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
+    app.model
+        .play(ReplyScript::new().gate(&gate).words("Late."));
+    app.engine
+        .save_draft(chat.clone(), "Are you there?\n".into())
+        .await
+        .unwrap();
+    let started = app
+        .engine
+        .send_message(chat.clone(), "Are you there?".into())
+        .await
+        .unwrap();
     gate.reached().await;
     assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
-    assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
+    assert_eq!(
+        app.transcript(&chat).await[1..],
+        ["Traveller: Are you there?"]
+    );
     assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, "");
 }
 
@@ -57,13 +76,30 @@ async fn message_is_stored_before_the_model_is_called() {
 async fn another_text_in_the_composer_stays() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.engine.save_draft(chat.clone(), "A long letter, not sent".into()).await.unwrap();
-    for source in [MessageSource::Api, MessageSource::Tool, MessageSource::Typed] {
+    app.engine
+        .save_draft(chat.clone(), "A long letter, not sent".into())
+        .await
+        .unwrap();
+    for source in [
+        MessageSource::Api,
+        MessageSource::Tool,
+        MessageSource::Typed,
+    ] {
         let mut events = app.engine.subscribe();
-        let options = TurnOptions { source, ..TurnOptions::default() };
-        app.engine.send_with(chat.clone(), "Hello.".into(), options).await.unwrap();
+        let options = TurnOptions {
+            source,
+            ..TurnOptions::default()
+        };
+        app.engine
+            .send_with(chat.clone(), "Hello.".into(), options)
+            .await
+            .unwrap();
         ended(&mut events, &chat).await;
-        assert_eq!(app.engine.open_chat(chat.clone()).await.unwrap().draft, "A long letter, not sent", "{source:?}");
+        assert_eq!(
+            app.engine.open_chat(chat.clone()).await.unwrap().draft,
+            "A long letter, not sent",
+            "{source:?}"
+        );
     }
 }
 
@@ -71,9 +107,13 @@ async fn another_text_in_the_composer_stays() {
 async fn tokens_arrive_in_order_at_every_listener() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(ReplyScript::new().prefill(3, 9, 0).words("one two three"));
+    app.model
+        .play(ReplyScript::new().prefill(3, 9, 0).words("one two three"));
     let mut listeners = [app.engine.subscribe(), app.engine.subscribe()];
-    app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
+    app.engine
+        .send_message(chat.clone(), "Count.".into())
+        .await
+        .unwrap();
     for events in &mut listeners {
         let mut seen = Vec::new();
         loop {
@@ -98,10 +138,16 @@ async fn regenerating_adds_a_swipe() {
     app.engine.regenerate(chat.clone()).await.unwrap();
     let (reply, _) = ended(&mut events, &chat).await;
     let reply = reply.unwrap();
-    let texts: Vec<_> = reply.swipes.iter().map(|swipe| swipe.text.as_str()).collect();
+    let texts: Vec<_> = reply
+        .swipes
+        .iter()
+        .map(|swipe| swipe.text.as_str())
+        .collect();
     assert_eq!((texts, reply.selected), (vec!["First.", "Second."], 1));
 
-    let [first, second] = &app.model.requests()[..] else { panic!("two requests") };
+    let [first, second] = &app.model.requests()[..] else {
+        panic!("two requests")
+    };
     assert_eq!(first.prompt.messages, second.prompt.messages);
     app.engine.select_swipe(reply.id, 0).await.unwrap();
     assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: First.");
@@ -111,14 +157,23 @@ async fn regenerating_adds_a_swipe() {
 async fn continue_extends_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(ReplyScript::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
+    app.model
+        .play(
+            ReplyScript::new()
+                .words("Once upon")
+                .finish(FinishReason::Length),
+        )
+        .reply(" a time.");
     let (_, reason) = app.send(&chat, "A story, please.").await;
     assert_eq!(reason, EndReason::Length);
     let mut events = app.engine.subscribe();
     app.engine.continue_reply(chat.clone()).await.unwrap();
     ended(&mut events, &chat).await;
     assert!(app.model.last_request().unwrap().prompt.continues);
-    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: Once upon a time.");
+    assert_eq!(
+        app.transcript(&chat).await.last().unwrap(),
+        "Mira: Once upon a time."
+    );
 }
 
 #[tokio::test]
@@ -126,16 +181,35 @@ async fn stopping_keeps_the_text_so_far() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
+    app.model.play(
+        ReplyScript::new()
+            .words("Half a ")
+            .gate(&gate)
+            .words("sentence."),
+    );
     let mut events = app.engine.subscribe();
-    app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
+    app.engine
+        .send_message(chat.clone(), "Go on.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     app.engine.stop(chat.clone()).await.unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
     let reply = reply.unwrap();
-    assert_eq!((reason, selected_text(&reply)), (EndReason::Cancelled, "Half a"));
+    assert_eq!(
+        (reason, selected_text(&reply)),
+        (EndReason::Cancelled, "Half a")
+    );
     assert_eq!(reply.swipes[0].state, SwipeState::Stopped);
-    let stored = app.engine.open_chat(chat).await.unwrap().page.messages.pop().unwrap();
+    let stored = app
+        .engine
+        .open_chat(chat)
+        .await
+        .unwrap()
+        .page
+        .messages
+        .pop()
+        .unwrap();
     assert_eq!(stored.swipes[0].state, SwipeState::Stopped);
 }
 
@@ -144,13 +218,24 @@ async fn the_end_of_the_app_is_not_called_a_stop() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
+    app.model.play(
+        ReplyScript::new()
+            .words("Half a ")
+            .gate(&gate)
+            .words("sentence."),
+    );
     let mut events = app.engine.subscribe();
-    app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
+    app.engine
+        .send_message(chat.clone(), "Go on.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     app.engine.shutdown().await;
     let reply = ended(&mut events, &chat).await.0.unwrap();
-    assert_eq!((selected_text(&reply), reply.swipes[0].state), ("Half a", SwipeState::Interrupted));
+    assert_eq!(
+        (selected_text(&reply), reply.swipes[0].state),
+        ("Half a", SwipeState::Interrupted)
+    );
 }
 
 #[tokio::test]
@@ -160,8 +245,19 @@ async fn cut_stream_keeps_its_text_and_explains() {
     app.model.play(ReplyScript::new().words("All that ").cut());
     let (reply, reason) = app.send(&chat, "Hello.").await;
     let reply = reply.unwrap();
-    assert_eq!((selected_text(&reply), reply.swipes[0].state), ("All that", SwipeState::Interrupted));
-    let EndReason::Failed { error: ApiError::Provider { class: ProviderClass::Cut, hint, .. } } = reason else {
+    assert_eq!(
+        (selected_text(&reply), reply.swipes[0].state),
+        ("All that", SwipeState::Interrupted)
+    );
+    let EndReason::Failed {
+        error:
+            ApiError::Provider {
+                class: ProviderClass::Cut,
+                hint,
+                ..
+            },
+    } = reason
+    else {
         panic!("{reason:?}")
     };
     assert!(!hint.is_empty());
@@ -171,7 +267,11 @@ async fn cut_stream_keeps_its_text_and_explains() {
 async fn failed_reply_leaves_no_message_and_can_be_retried() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let refused = ProviderError::new(ProviderErrorKind::Unreachable, "nothing listens on 127.0.0.1:1", "start it");
+    let refused = ProviderError::new(
+        ProviderErrorKind::Unreachable,
+        "nothing listens on 127.0.0.1:1",
+        "start it",
+    );
     app.model.fail(refused).reply("Now I can.");
     let (reply, reason) = app.send(&chat, "Hello?").await;
     assert!(reply.is_none() && matches!(reason, EndReason::Failed { .. }));
@@ -180,7 +280,10 @@ async fn failed_reply_leaves_no_message_and_can_be_retried() {
     let mut events = app.engine.subscribe();
     app.engine.regenerate(chat.clone()).await.unwrap();
     ended(&mut events, &chat).await;
-    assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Hello?", "Mira: Now I can."]);
+    assert_eq!(
+        app.transcript(&chat).await[1..],
+        ["Traveller: Hello?", "Mira: Now I can."]
+    );
 }
 
 /// Two replies at once, without events of one chat in the other.
@@ -190,13 +293,23 @@ async fn two_chats_reply_at_once() {
     let first = app.first_chat().await;
     let second = app.engine.new_chat(first.character.clone()).await.unwrap();
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
+    app.model
+        .play(ReplyScript::new().gate(&gate).words("First."))
+        .reply("Second.");
     let mut events = app.engine.subscribe();
-    app.engine.send_message(first.id.clone(), "One.".into()).await.unwrap();
+    app.engine
+        .send_message(first.id.clone(), "One.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     let (reply, _) = app.send(&second.id, "Two.").await;
     assert_eq!(selected_text(&reply.unwrap()), "Second.");
-    assert!(matches!(app.engine.send_message(first.id.clone(), "Again.".into()).await, Err(ApiError::Busy { .. })));
+    assert!(matches!(
+        app.engine
+            .send_message(first.id.clone(), "Again.".into())
+            .await,
+        Err(ApiError::Busy { .. })
+    ));
     gate.open();
     let (reply, _) = ended(&mut events, &first.id).await;
     assert_eq!(selected_text(&reply.unwrap()), "First.");
@@ -208,17 +321,33 @@ async fn late_listener_joins_a_running_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().words("So far, ").gate(&gate).words("so good."));
-    app.engine.send_message(chat.clone(), "Tell me.".into()).await.unwrap();
+    app.model.play(
+        ReplyScript::new()
+            .words("So far, ")
+            .gate(&gate)
+            .words("so good."),
+    );
+    app.engine
+        .send_message(chat.clone(), "Tell me.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     let mut events = app.engine.subscribe();
-    let generating = app.engine.open_chat(chat.clone()).await.unwrap().generating.unwrap();
+    let generating = app
+        .engine
+        .open_chat(chat.clone())
+        .await
+        .unwrap()
+        .generating
+        .unwrap();
     gate.open();
     let mut text = generating.text;
     let mut next = generating.seq;
     loop {
         match events.next().await.unwrap() {
-            Event::Token { seq, text: piece, .. } => {
+            Event::Token {
+                seq, text: piece, ..
+            } => {
                 assert_eq!(seq, next);
                 next += 1;
                 text += &piece;
@@ -239,11 +368,25 @@ async fn edits_and_deletions_affect_the_next_prompt() {
     let chat = app.first_chat().await.id;
     app.model.reply("Blue, I think.").reply("As you say.");
     app.send(&chat, "What colour is the sea?").await;
-    let question = app.engine.open_chat(chat.clone()).await.unwrap().page.messages[1].id.clone();
-    app.engine.edit_message(question.clone(), "What colour is the fox?".into()).await.unwrap();
+    let question = app
+        .engine
+        .open_chat(chat.clone())
+        .await
+        .unwrap()
+        .page
+        .messages[1]
+        .id
+        .clone();
+    app.engine
+        .edit_message(question.clone(), "What colour is the fox?".into())
+        .await
+        .unwrap();
     app.send(&chat, "Sure?").await;
     let sent = serde_json::to_string(&app.model.last_request().unwrap().prompt.messages).unwrap();
-    assert!(sent.contains("the fox") && !sent.contains("the sea"), "{sent}");
+    assert!(
+        sent.contains("the fox") && !sent.contains("the sea"),
+        "{sent}"
+    );
 
     app.engine.delete_message(question.clone()).await.unwrap();
     assert!(!app.transcript(&chat).await.concat().contains("fox"));
@@ -268,10 +411,17 @@ async fn each_prompt_begins_with_the_previous_one() {
         assert_eq!(after[..before.len()], before[..]);
         assert_eq!(pair[0].cache_key, pair[1].cache_key);
     }
-    let clocks: Vec<_> =
-        requests[5].prompt.messages.iter().filter(|message| message.text.starts_with("[CONTEXT:")).collect();
+    let clocks: Vec<_> = requests[5]
+        .prompt
+        .messages
+        .iter()
+        .filter(|message| message.text.starts_with("[CONTEXT:"))
+        .collect();
     assert_eq!(clocks.len(), 1);
-    assert_eq!(clocks[0].text, "[CONTEXT: Saturday, 21 November 2026, 23:11]\n\nQuestion 0, please.");
+    assert_eq!(
+        clocks[0].text,
+        "[CONTEXT: Saturday, 21 November 2026, 23:11]\n\nQuestion 0, please."
+    );
 }
 
 /// The preview equals the sent prompt and the manifest.
@@ -279,21 +429,50 @@ async fn each_prompt_begins_with_the_previous_one() {
 async fn preview_equals_sent_prompt_and_manifest() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default()).await.unwrap();
+    let preview = app
+        .engine
+        .preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default())
+        .await
+        .unwrap();
     assert!(app.model.requests().is_empty());
     let (reply, _) = app.send(&chat, "Who are you?").await;
     let sent = app.model.last_request().unwrap().prompt.messages;
-    let texts: Vec<_> = preview.messages.iter().map(|message| message.text.as_str()).collect();
-    assert_eq!(texts, sent.iter().map(|message| message.text.as_str()).collect::<Vec<_>>());
+    let texts: Vec<_> = preview
+        .messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        sent.iter()
+            .map(|message| message.text.as_str())
+            .collect::<Vec<_>>()
+    );
 
-    let manifest = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap();
-    assert_eq!((&manifest.text, &manifest.segments), (&preview.text, &preview.segments));
+    let manifest = app
+        .engine
+        .manifest(reply.unwrap().swipes[0].id.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        (&manifest.text, &manifest.segments),
+        (&preview.text, &preview.segments)
+    );
     assert_eq!(manifest.messages, preview.messages);
     let texts = |report: &engine::api::PromptReport| {
-        report.blocks.iter().map(|block| (block.kind.clone(), block.text.clone())).collect::<Vec<_>>()
+        report
+            .blocks
+            .iter()
+            .map(|block| (block.kind.clone(), block.text.clone()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(texts(&manifest), texts(&preview));
-    let kept: u32 = manifest.blocks.iter().filter(|block| block.kept).map(|block| block.tokens).sum();
+    let kept: u32 = manifest
+        .blocks
+        .iter()
+        .filter(|block| block.kept)
+        .map(|block| block.tokens)
+        .sum();
     assert_eq!(kept, manifest.tokens.total);
 }
 
@@ -304,14 +483,39 @@ async fn message_that_cannot_fit_is_refused_with_count() {
     let chat = app.first_chat().await.id;
     let (reply, reason) = app.send(&chat, &"word ".repeat(20_000)).await;
     assert!(reply.is_none() && app.model.requests().is_empty());
-    let EndReason::Failed { error: ApiError::ContextOverflow { needed, available, missing, block, hint, .. } } = reason
+    let EndReason::Failed {
+        error:
+            ApiError::ContextOverflow {
+                needed,
+                available,
+                missing,
+                block,
+                hint,
+                ..
+            },
+    } = reason
     else {
         panic!("{reason:?}")
     };
-    assert!(missing == needed - available && hint.contains("said by Traveller"), "{hint}");
-    let said = app.engine.open_chat(chat).await.unwrap().page.messages.pop().unwrap().id;
+    assert!(
+        missing == needed - available && hint.contains("said by Traveller"),
+        "{hint}"
+    );
+    let said = app
+        .engine
+        .open_chat(chat)
+        .await
+        .unwrap()
+        .page
+        .messages
+        .pop()
+        .unwrap()
+        .id;
     let block = block.unwrap();
-    assert_eq!((block.kind.as_str(), &block.origin), ("message", &Origin::Message { id: said }));
+    assert_eq!(
+        (block.kind.as_str(), &block.origin),
+        ("message", &Origin::Message { id: said })
+    );
     assert!(block.tokens > 20_000);
 }
 
@@ -320,45 +524,93 @@ async fn message_that_cannot_fit_is_refused_with_count() {
 async fn card_that_cannot_fit_is_refused_with_its_field() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let character = app.engine.get_character(chat.character.clone()).await.unwrap();
+    let character = app
+        .engine
+        .get_character(chat.character.clone())
+        .await
+        .unwrap();
     let mut fields = character.fields;
     fields.description = "She keeps bees. ".repeat(4_000);
-    app.engine.update_character(chat.character.clone(), fields.clone()).await.unwrap();
-    let error = app.engine.preview_prompt(chat.id.clone(), "Hello.".into(), WhatIf::default()).await.unwrap_err();
-    let ApiError::ContextOverflow { block: Some(block), missing, .. } = error else { panic!("{error:?}") };
-    let origin = Origin::Card { character: chat.character.clone(), field: "description".into() };
-    assert_eq!((block.kind.as_str(), &block.origin), ("description", &origin));
+    app.engine
+        .update_character(chat.character.clone(), fields.clone())
+        .await
+        .unwrap();
+    let error = app
+        .engine
+        .preview_prompt(chat.id.clone(), "Hello.".into(), WhatIf::default())
+        .await
+        .unwrap_err();
+    let ApiError::ContextOverflow {
+        block: Some(block),
+        missing,
+        ..
+    } = error
+    else {
+        panic!("{error:?}")
+    };
+    let origin = Origin::Card {
+        character: chat.character.clone(),
+        field: "description".into(),
+    };
+    assert_eq!(
+        (block.kind.as_str(), &block.origin),
+        ("description", &origin)
+    );
     // Without the surplus tokens it fits.
-    fields.description =
-        "She keeps bees. ".repeat(4_000 * (block.tokens - missing - 100) as usize / block.tokens as usize);
-    app.engine.update_character(chat.character, fields).await.unwrap();
-    app.engine.preview_prompt(chat.id, "Hello.".into(), WhatIf::default()).await.unwrap();
+    fields.description = "She keeps bees. "
+        .repeat(4_000 * (block.tokens - missing - 100) as usize / block.tokens as usize);
+    app.engine
+        .update_character(chat.character, fields)
+        .await
+        .unwrap();
+    app.engine
+        .preview_prompt(chat.id, "Hello.".into(), WhatIf::default())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn edited_card_and_persona_change_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let character = app.engine.get_character(chat.character.clone()).await.unwrap();
+    let character = app
+        .engine
+        .get_character(chat.character.clone())
+        .await
+        .unwrap();
     let mut fields = character.fields;
     fields.description = "{{char}} now keeps bees for {{user}}.".into();
-    app.engine.update_character(chat.character, fields).await.unwrap();
+    app.engine
+        .update_character(chat.character, fields)
+        .await
+        .unwrap();
     let mut persona = chat.persona;
     (persona.name, persona.description) = ("Ada".into(), "A clockmaker.".into());
     app.engine.save_persona(persona).await.unwrap();
     app.send(&chat.id, "Hello.").await;
     let head = &app.model.last_request().unwrap().prompt.messages[0].text;
-    assert!(head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."), "{head}");
+    assert!(
+        head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."),
+        "{head}"
+    );
 }
 
 #[tokio::test]
 async fn removes_the_speakers_name_from_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(ReplyScript::new().text("\nMi").text("ra: Sit").text(" down."));
+    app.model.play(
+        ReplyScript::new()
+            .text("\nMi")
+            .text("ra: Sit")
+            .text(" down."),
+    );
     let (reply, _) = app.send(&chat, "Hello.").await;
     assert_eq!(selected_text(&reply.unwrap()), "Sit down.");
-    assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
+    assert_eq!(
+        app.model.last_request().unwrap().prompt.stop,
+        ["\nTraveller:", "\nMira:"]
+    );
 }
 
 /// Displayed text is stored within half a second, even if no further text follows.
@@ -367,15 +619,21 @@ async fn stalled_stream_is_stored() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = ReplyGate::new();
-    app.model.play(ReplyScript::new().words("One two three four").gate(&gate));
-    app.engine.send_message(chat.clone(), "Go.".into()).await.unwrap();
+    app.model
+        .play(ReplyScript::new().words("One two three four").gate(&gate));
+    app.engine
+        .send_message(chat.clone(), "Go.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     let whole = async {
         while app.transcript(&chat).await.last().unwrap() != "Mira: One two three four" {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), whole).await.expect("it reaches the disk");
+    tokio::time::timeout(std::time::Duration::from_secs(20), whole)
+        .await
+        .expect("it reaches the disk");
     gate.open();
 }
 
@@ -386,17 +644,32 @@ async fn running_reply_blocks_edits_and_deletions() {
     let gate = ReplyGate::new();
     app.model.play(ReplyScript::new().gate(&gate));
     let mut events = app.engine.subscribe();
-    app.engine.send_message(chat.id.clone(), "Go.".into()).await.unwrap();
+    app.engine
+        .send_message(chat.id.clone(), "Go.".into())
+        .await
+        .unwrap();
     gate.reached().await;
     let greeting = chat.page.messages[0].id.clone();
-    let refused = |result: Result<(), ApiError>| assert!(matches!(result, Err(ApiError::Busy { .. })));
-    refused(app.engine.edit_message(greeting.clone(), "Mine.".into()).await.map(drop));
+    let refused =
+        |result: Result<(), ApiError>| assert!(matches!(result, Err(ApiError::Busy { .. })));
+    refused(
+        app.engine
+            .edit_message(greeting.clone(), "Mine.".into())
+            .await
+            .map(drop),
+    );
     refused(app.engine.delete_message(greeting.clone()).await);
     refused(app.engine.continue_reply(chat.id.clone()).await.map(drop));
     app.engine.stop(chat.id.clone()).await.unwrap();
     let (message, reason) = ended(&mut events, &chat.id).await;
-    assert!(message.is_none() && reason == EndReason::Cancelled, "stopped before any text: no message is left");
-    app.engine.edit_message(greeting, "Mine.".into()).await.unwrap();
+    assert!(
+        message.is_none() && reason == EndReason::Cancelled,
+        "stopped before any text: no message is left"
+    );
+    app.engine
+        .edit_message(greeting, "Mine.".into())
+        .await
+        .unwrap();
 }
 
 /// A smaller model trims only its own prompt; the larger one gets the whole history again.
@@ -405,17 +678,34 @@ async fn turn_with_small_context_keeps_the_history() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..8 {
-        app.send(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40))).await;
+        app.send(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40)))
+            .await;
     }
-    let small = engine::TurnOptions { context: Some(2_048), ..Default::default() };
+    let small = engine::TurnOptions {
+        context: Some(2_048),
+        ..Default::default()
+    };
     let count = |report: engine::api::PromptReport| report.messages.len();
-    let large = count(app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap());
+    let large = count(
+        app.engine
+            .preview_prompt(chat.clone(), "And now?".into(), WhatIf::default())
+            .await
+            .unwrap(),
+    );
     let mut events = app.engine.subscribe();
-    app.engine.send_with(chat.clone(), "Short.".into(), small).await.unwrap();
+    app.engine
+        .send_with(chat.clone(), "Short.".into(), small)
+        .await
+        .unwrap();
     ended(&mut events, &chat).await;
     assert!(app.model.last_request().unwrap().prompt.messages.len() < large);
     assert_eq!(
-        count(app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap()),
+        count(
+            app.engine
+                .preview_prompt(chat.clone(), "And now?".into(), WhatIf::default())
+                .await
+                .unwrap()
+        ),
         large + 2
     );
 }
@@ -427,11 +717,19 @@ async fn marks_of_a_model_are_thoughts() {
     let chat = app.first_chat().await.id;
     let owner = SettingOwner::Chat { id: chat.clone() };
     let marks = SettingValue::Text("<plan> </plan>".into());
-    app.engine.set_setting(owner, "thought_marks".into(), Some(marks)).await.unwrap();
-    app.model.play(ReplyScript::new().words("<plan>She looks cold.</plan>\n\nCome in.")).reply("Sit.");
+    app.engine
+        .set_setting(owner, "thought_marks".into(), Some(marks))
+        .await
+        .unwrap();
+    app.model
+        .play(ReplyScript::new().words("<plan>She looks cold.</plan>\n\nCome in."))
+        .reply("Sit.");
     let (reply, _) = app.send(&chat, "Hello.").await;
     let display = reply.unwrap().swipes.remove(0).display.unwrap();
-    assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
+    assert_eq!(
+        (display.text.as_str(), display.thoughts.as_str()),
+        ("Come in.", "She looks cold.")
+    );
     app.send(&chat, "Thanks.").await;
     let sent = app.model.last_request().unwrap().prompt;
     assert_eq!(sent.messages[sent.messages.len() - 2].text, "Come in.");
@@ -442,13 +740,18 @@ async fn marks_of_a_model_are_thoughts() {
 async fn thoughts_are_separated_from_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
+    app.model
+        .play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in."))
+        .reply("Sit.");
     let mut events = app.engine.subscribe();
     let (reply, _) = app.send(&chat, "Hello.").await;
     let swipe = reply.unwrap().swipes.remove(0);
     assert!(swipe.figures.unwrap().thought_ms.is_some());
     let display = swipe.display.unwrap();
-    assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
+    assert_eq!(
+        (display.text.as_str(), display.thoughts.as_str()),
+        ("Come in.", "She looks cold.")
+    );
 
     let (mut words, mut thoughts, mut numbers) = (String::new(), String::new(), Vec::new());
     loop {
@@ -459,7 +762,10 @@ async fn thoughts_are_separated_from_the_reply() {
             _ => {}
         }
     }
-    assert_eq!((words.trim(), thoughts.as_str()), ("Come in.", "She looks cold."));
+    assert_eq!(
+        (words.trim(), thoughts.as_str()),
+        ("Come in.", "She looks cold.")
+    );
     assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
 
     app.send(&chat, "Thanks.").await;

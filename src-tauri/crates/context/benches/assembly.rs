@@ -1,11 +1,11 @@
-//! Assembly of a turn with all token counts known: the user's wait before the model call, without reading the
-//! store.
+//! Assembly of a turn with all token counts known: the user's wait before the model call, without
+//! reading the store.
 
 use std::collections::HashMap;
 
 use context::{
-    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Estimate, Frame, HeadPart, HistoryMessage,
-    Setup, Source, assemble,
+    AssembleError, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Estimate, Frame,
+    HeadPart, HistoryMessage, Setup, Source, assemble,
 };
 use divan::Bencher;
 use domain::chat::{Role, WindowState};
@@ -17,12 +17,27 @@ fn main() {
 }
 
 fn head() -> Vec<HeadPart> {
-    let field = |field: &str| Source::CardField { card: "Mira".into(), field: field.into() };
+    let field = |field: &str| Source::CardField {
+        card: "Mira".into(),
+        field: field.into(),
+    };
     let parts = [
-        (BlockKind::Rules, Source::BuiltIn, "Write the next reply of Mira."),
-        (BlockKind::Description, field("description"), "Mira keeps the lamps of the harbour, and speaks little."),
+        (
+            BlockKind::Rules,
+            Source::BuiltIn,
+            "Write the next reply of Mira.",
+        ),
+        (
+            BlockKind::Description,
+            field("description"),
+            "Mira keeps the lamps of the harbour, and speaks little.",
+        ),
         (BlockKind::Scenario, field("scenario"), "A storm is coming."),
-        (BlockKind::Examples, field("examples"), "Mira: The lamps do not wait."),
+        (
+            BlockKind::Examples,
+            field("examples"),
+            "Mira: The lamps do not wait.",
+        ),
     ];
     let part = |(kind, source, text): (_, _, &str)| HeadPart {
         kind,
@@ -38,32 +53,65 @@ fn head() -> Vec<HeadPart> {
 /// `count` messages of about `words` tokens.
 fn history(count: usize, words: usize) -> Vec<HistoryMessage> {
     let message = |index: usize| {
-        let role = if index % 2 == 1 { Role::User } else { Role::Character };
-        let id: MessageId = format!("{index:032x}").parse().unwrap_or(MessageId(Default::default()));
-        let text = (0..words).map(|word| format!("w{} ", (index * 31 + word * 7) % 999)).collect::<String>();
+        let role = if index % 2 == 1 {
+            Role::User
+        } else {
+            Role::Character
+        };
+        let id: MessageId = format!("{index:032x}")
+            .parse()
+            .unwrap_or(MessageId(Default::default()));
+        let text = (0..words)
+            .map(|word| format!("w{} ", (index * 31 + word * 7) % 999))
+            .collect::<String>();
         HistoryMessage::new(id, role, "Sam", text, Timestamp(index as i64 * 60_000))
     };
     (0..count).map(message).collect()
 }
 
 fn candidates(lore: usize, memories: usize) -> Vec<Candidate> {
-    let text = |index: usize| (0..20).map(|word| format!("c{} ", index * 20 + word)).collect::<String>();
+    let text = |index: usize| {
+        (0..20)
+            .map(|word| format!("c{} ", index * 20 + word))
+            .collect::<String>()
+    };
     let lore = (0..lore).map(|index| {
-        let source = Source::Lore { book: "book".into(), entry: index.to_string(), title: format!("Entry {index}") };
-        Candidate::new(BlockKind::Lore, source, context::Reasons::default(), text(index))
-            .with_score((index * 7919 % 1000) as f32)
+        let source = Source::Lore {
+            book: "book".into(),
+            entry: index.to_string(),
+            title: format!("Entry {index}"),
+        };
+        Candidate::new(
+            BlockKind::Lore,
+            source,
+            context::Reasons::default(),
+            text(index),
+        )
+        .with_score((index * 7919 % 1000) as f32)
     });
     let memories = (0..memories).map(|index| {
-        let source = Source::Memory { id: index.to_string() };
-        Candidate::new(BlockKind::Fact, source, context::Reasons::default(), text(index + 5_000))
-            .with_score((index * 104_729 % 10_000) as f32)
+        let source = Source::Memory {
+            id: index.to_string(),
+        };
+        Candidate::new(
+            BlockKind::Fact,
+            source,
+            context::Reasons::default(),
+            text(index + 5_000),
+        )
+        .with_score((index * 104_729 % 10_000) as f32)
     });
     lore.chain(memories).collect()
 }
 
 fn frame(messages: usize, words: usize, lore: usize, memories: usize) -> Frame {
     let (history, context) = (history(messages, words), candidates(lore, memories));
-    Frame { head: head(), history, context, ..Frame::default() }
+    Frame {
+        head: head(),
+        history,
+        context,
+        ..Frame::default()
+    }
 }
 
 /// Counts computed beforehand, as by the tokenizer of a model.
@@ -92,8 +140,18 @@ struct Warm {
 impl Warm {
     fn new(frame: Frame, limit: u32) -> Self {
         let budget = Budget::local(limit, 1_024);
-        let (template, counts, state) = (ChatTemplate::chatml(), Counts::default(), WindowState::default());
-        let mut warm = Self { frame, template, budget, counts, state };
+        let (template, counts, state) = (
+            ChatTemplate::chatml(),
+            Counts::default(),
+            WindowState::default(),
+        );
+        let mut warm = Self {
+            frame,
+            template,
+            budget,
+            counts,
+            state,
+        };
         warm.state = warm.turn().window;
         warm.turn();
         warm

@@ -1,11 +1,11 @@
-//! Lore activation. Targets: 10,000 entries of 4 keys over 100 messages in 45 ms, 1,000 entries over 4 messages
-//! in 2 ms.
+//! Lore activation. Targets: 10,000 entries of 4 keys over 100 messages in 45 ms, 1,000 entries
+//! over 4 messages in 2 ms.
 
 use std::sync::Arc;
 
 use context::lore::{
-    Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreSettings, NamedBook,
-    PreparedBooks, Profile, TimedState, activate,
+    Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
+    LoreSettings, NamedBook, PreparedBooks, Profile, TimedState, activate,
 };
 use divan::{Bencher, black_box};
 use domain::lorebook::{Book, Entry, Uid};
@@ -18,8 +18,8 @@ fn main() {
 const SIZES: [(usize, usize); 2] = [(1_000, 4), (10_000, 100)];
 
 const SYLLABLES: [&str; 20] = [
-    "ka", "lor", "mi", "ven", "tha", "rus", "el", "dor", "an", "gri", "sol", "pe", "wyn", "qua", "bel", "zor", "hu",
-    "sae", "tir", "nok",
+    "ka", "lor", "mi", "ven", "tha", "rus", "el", "dor", "an", "gri", "sol", "pe", "wyn", "qua",
+    "bel", "zor", "hu", "sae", "tir", "nok",
 ];
 
 /// A unique word for every number.
@@ -33,7 +33,11 @@ fn word(mut number: usize) -> String {
 }
 
 fn settings(profile: Profile, messages: usize) -> LoreSettings {
-    LoreSettings { profile, scan_depth: messages as i64, ..LoreSettings::default() }
+    LoreSettings {
+        profile,
+        scan_depth: messages as i64,
+        ..LoreSettings::default()
+    }
 }
 
 fn book(entries: usize) -> NamedBook {
@@ -51,28 +55,50 @@ fn book(entries: usize) -> NamedBook {
             entry
         })
         .collect();
-    NamedBook { name: "World".into(), book: Arc::new(book) }
+    NamedBook {
+        name: "World".into(),
+        book: Arc::new(book),
+    }
 }
 
 /// About 60 words per message, as in replies; one in forty is a key.
 fn texts(messages: usize, entries: usize) -> Vec<String> {
-    let plain =
-        ["the", "lamp", "burns", "while", "she", "waits", "by", "a", "window", "and", "listens", "for", "steps"];
+    let plain = [
+        "the", "lamp", "burns", "while", "she", "waits", "by", "a", "window", "and", "listens",
+        "for", "steps",
+    ];
     let said = |at: usize| match at % 40 {
         0 => word(at * 131 % (entries * 4)),
         _ => plain[at * 7 % plain.len()].to_owned(),
     };
-    (0..messages).map(|message| (0..60).map(|i| said(message * 60 + i)).collect::<Vec<_>>().join(" ")).collect()
+    (0..messages)
+        .map(|message| {
+            (0..60)
+                .map(|i| said(message * 60 + i))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
 }
 
 fn prepared(profile: Profile, (entries, messages): (usize, usize)) -> PreparedBooks {
-    let bindings = Bindings { global: vec!["World".into()], ..Bindings::default() };
+    let bindings = Bindings {
+        global: vec!["World".into()],
+        ..Bindings::default()
+    };
     PreparedBooks::new(&[book(entries)], &bindings, &settings(profile, messages))
 }
 
 fn run(books: &PreparedBooks, texts: &[String]) -> usize {
-    let messages: Vec<LoreMessage> =
-        texts.iter().map(|text| LoreMessage { name: "Mira", text, from_user: false, hidden: false }).collect();
+    let messages: Vec<LoreMessage> = texts
+        .iter()
+        .map(|text| LoreMessage {
+            name: "Mira",
+            text,
+            from_user: false,
+            hidden: false,
+        })
+        .collect();
     let outcome = activate(
         books,
         &LoreInput {
@@ -112,7 +138,10 @@ fn activate_compatible(bencher: Bencher, size: (usize, usize)) {
 #[divan::bench(args = SIZES, sample_count = 20)]
 fn prepare(bencher: Bencher, size: (usize, usize)) {
     let book = book(size.0);
-    let bindings = Bindings { global: vec!["World".into()], ..Bindings::default() };
+    let bindings = Bindings {
+        global: vec!["World".into()],
+        ..Bindings::default()
+    };
     let settings = settings(Profile::Corrected, size.1);
     bencher.bench_local(|| PreparedBooks::new(&[black_box(book.clone())], &bindings, &settings));
 }

@@ -1,5 +1,5 @@
-//! The plan alone: selecting from 10,000 memories next to a full window. Run with `cargo bench -p context
-//! --bench plan`.
+//! The plan alone: selecting from 10,000 memories next to a full window. Run with `cargo bench -p
+//! context --bench plan`.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the bench")]
 
@@ -27,15 +27,26 @@ fn text(number: usize) -> String {
 }
 
 fn memory(number: usize) -> Candidate {
-    let source = Source::Memory { id: number.to_string() };
-    Candidate::new(BlockKind::Memory, source, context::Reasons::default(), text(number))
-        .with_score((number * 7919 % MEMORIES) as f32)
+    let source = Source::Memory {
+        id: number.to_string(),
+    };
+    Candidate::new(
+        BlockKind::Memory,
+        source,
+        context::Reasons::default(),
+        text(number),
+    )
+    .with_score((number * 7919 % MEMORIES) as f32)
 }
 
 /// A head of 600 tokens, `messages` messages, and the memories.
 fn frame(messages: usize) -> Frame {
     let said = |number: usize| {
-        let role = if number.is_multiple_of(2) { Role::Character } else { Role::User };
+        let role = if number.is_multiple_of(2) {
+            Role::Character
+        } else {
+            Role::User
+        };
         HistoryMessage::new(id(number), role, "Mira", text(number), Timestamp(0))
     };
     let head = HeadPart {
@@ -59,5 +70,13 @@ fn frame(messages: usize) -> Frame {
 fn ten_thousand_memories(bencher: Bencher, (limit, messages): (u32, usize)) {
     let (frame, template) = (frame(messages), ChatTemplate::chatml());
     let setup = Setup::new(Some(&template), "model", Budget::local(limit, 512));
-    bencher.bench(|| assemble(black_box(&frame), &setup, &WindowState::default(), &Estimate).unwrap());
+    bencher.bench(|| {
+        assemble(
+            black_box(&frame),
+            &setup,
+            &WindowState::default(),
+            &Estimate,
+        )
+        .unwrap()
+    });
 }

@@ -1,5 +1,5 @@
-//! Regex scripts over a long chat, and hostile ones over long texts. Run with `cargo bench -p context --bench
-//! regex_scripts`.
+//! Regex scripts over a long chat, and hostile ones over long texts. Run with `cargo bench -p
+//! context --bench regex_scripts`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot begin fails")]
 
@@ -10,8 +10,12 @@ use context::regex_script::{Channel, CompiledScripts, Occasion, ScriptBudget};
 use divan::Bencher;
 use domain::regex_script::{RegexScript, ScriptTarget};
 
-const SENT: Occasion =
-    Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Prompt, depth: Some(3), edited: false };
+const SENT: Occasion = Occasion {
+    placement: ScriptTarget::AiOutput,
+    channel: Channel::Prompt,
+    depth: Some(3),
+    edited: false,
+};
 
 fn script(find: &str) -> RegexScript {
     RegexScript {
@@ -28,7 +32,8 @@ fn set(finds: impl IntoIterator<Item = String>) -> CompiledScripts {
     CompiledScripts::new(&scripts, &MacroScope::default(), &MacroState::default())
 }
 
-/// Typical scripts for status lines, thoughts, quotes and word replacements; every tenth uses lookaround.
+/// Typical scripts for status lines, thoughts, quotes and word replacements; every tenth uses
+/// lookaround.
 fn everyday(index: usize) -> String {
     match index % 10 {
         0 => format!(r"/<status{index}>([\s\S]*?)<\/status{index}>/g"),
@@ -74,9 +79,15 @@ fn compile(bencher: Bencher<'_, '_>, scripts: usize) {
 fn a_message(bencher: Bencher<'_, '_>) {
     let (set, text) = (set((0..100).map(everyday)), message());
     bencher.bench(|| {
-        set.apply(&text, &SENT, &MacroScope::default(), &mut MacroState::default(), &mut ScriptBudget::default())
-            .text
-            .len()
+        set.apply(
+            &text,
+            &SENT,
+            &MacroScope::default(),
+            &mut MacroState::default(),
+            &mut ScriptBudget::default(),
+        )
+        .text
+        .len()
     });
 }
 
@@ -86,7 +97,12 @@ fn fingerprints_of_5000_messages(bencher: Bencher<'_, '_>) {
     let set = set((0..100).map(everyday));
     bencher.bench(|| {
         (0..5_000_u32)
-            .filter_map(|depth| set.fingerprint(&Occasion { depth: Some(depth), ..SENT }))
+            .filter_map(|depth| {
+                set.fingerprint(&Occasion {
+                    depth: Some(depth),
+                    ..SENT
+                })
+            })
             .fold(0, u64::wrapping_add)
     });
 }
@@ -104,12 +120,23 @@ fn hostile_64_kib(bencher: Bencher<'_, '_>, find: &str) {
 
 fn hostile(bencher: Bencher<'_, '_>, find: &str, length: usize) {
     let (set, text) = (set([find.to_owned()]), "a".repeat(length));
-    let text = if find.contains("A-Z]|") { text.to_uppercase() } else { text };
+    let text = if find.contains("A-Z]|") {
+        text.to_uppercase()
+    } else {
+        text
+    };
     bencher.bench(|| {
         let begun = Instant::now();
         let late = || begun.elapsed() > Duration::from_millis(50);
         let mut budget = ScriptBudget::default().until(&late);
-        set.apply(&text, &SENT, &MacroScope::default(), &mut MacroState::default(), &mut budget).failed
+        set.apply(
+            &text,
+            &SENT,
+            &MacroScope::default(),
+            &mut MacroState::default(),
+            &mut budget,
+        )
+        .failed
     });
 }
 

@@ -12,9 +12,10 @@ const MAX_RETRIEVAL: u32 = 50_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Chunk {
-    /// `1 / divisor` of the history budget, but at least 1,000 tokens. Local models use a half, because
-    /// re-reading costs time; endpoints use an eighth, because it costs money. On a local model with a context
-    /// of 8k, a quarter lets 83 % of the prompt tokens be reused and a half lets 92 %.
+    /// `1 / divisor` of the history budget, but at least 1,000 tokens. Local models use a half,
+    /// because re-reading costs time; endpoints use an eighth, because it costs money. On a local
+    /// model with a context of 8k, a quarter lets 83 % of the prompt tokens be reused and a half
+    /// lets 92 %.
     Auto {
         divisor: u32,
     },
@@ -23,10 +24,10 @@ pub enum Chunk {
 
 /// The context limit and the shares within it. Figures are tokens unless stated otherwise.
 ///
-/// Three rules explain the defaults. The reserve is the longest reply that the sampler allows (512 unless set),
-/// because a reply cannot be longer. A local history has no cap below three quarters of the usable tokens,
-/// because a fixed cap would leave most of a large context empty. A local trim removes half of the history (see
-/// [`Chunk::Auto`]).
+/// Three rules explain the defaults. The reserve is the longest reply that the sampler allows (512
+/// unless set), because a reply cannot be longer. A local history has no cap below three quarters
+/// of the usable tokens, because a fixed cap would leave most of a large context empty. A local
+/// trim removes half of the history (see [`Chunk::Auto`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
@@ -38,8 +39,9 @@ pub struct Budget {
     pub margin: u32,
     /// Upper limit for history.
     pub history_cap: u32,
-    /// Upper limit for the digest and the context block of this turn together. `None` means a quarter of the
-    /// usable tokens, at most 50,000. In a small context a larger share would end epochs too early.
+    /// Upper limit for the digest and the context block of this turn together. `None` means a
+    /// quarter of the usable tokens, at most 50,000. In a small context a larger share would end
+    /// epochs too early.
     pub retrieval_cap: Option<u32>,
     pub chunk: Chunk,
     /// Messages that stay in the window when the tokens allow it.
@@ -53,8 +55,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Budget for a model on this machine. Counts are exact, and re-reading costs time, so trims are large and
-    /// rare.
+    /// Budget for a model on this machine. Counts are exact, and re-reading costs time, so trims
+    /// are large and rare.
     pub fn local(limit: u32, max_reply: u32) -> Self {
         Self {
             limit,
@@ -70,7 +72,8 @@ impl Budget {
         }
     }
 
-    /// Budget for an endpoint whose tokenizer is not available. The margin of a tenth covers wrong estimates.
+    /// Budget for an endpoint whose tokenizer is not available. The margin of a tenth covers wrong
+    /// estimates.
     pub fn remote(limit: u32, max_reply: u32) -> Self {
         Self {
             margin: limit / 10,
@@ -82,11 +85,13 @@ impl Budget {
 
     /// Tokens available for a prompt.
     pub fn room(&self) -> u32 {
-        self.limit.saturating_sub(self.reserve).saturating_sub(self.margin)
+        self.limit
+            .saturating_sub(self.reserve)
+            .saturating_sub(self.margin)
     }
 
-    /// Tokens that remain for history and retrieval after `fixed` tokens of head and input. `None` if those do
-    /// not fit.
+    /// Tokens that remain for history and retrieval after `fixed` tokens of head and input. `None`
+    /// if those do not fit.
     pub fn usable(&self, fixed: u32) -> Option<u32> {
         self.room().checked_sub(fixed)
     }
@@ -98,16 +103,20 @@ impl Budget {
 
     /// Share of retrieval next to `history_used` tokens of history.
     pub fn retrieval(&self, usable: u32, history_used: u32) -> u32 {
-        let cap = self.retrieval_cap.unwrap_or_else(|| MAX_RETRIEVAL.min(usable / 4));
+        let cap = self
+            .retrieval_cap
+            .unwrap_or_else(|| MAX_RETRIEVAL.min(usable / 4));
         cap.min(usable.saturating_sub(history_used))
     }
 
-    /// Share of memories in `retrieval`: a fifth or the floor, whichever is more, but never more than half.
+    /// Share of memories in `retrieval`: a fifth or the floor, whichever is more, but never more
+    /// than half.
     pub fn memory(&self, retrieval: u32) -> u32 {
         self.memory_floor.max(retrieval / 5).min(retrieval / 2)
     }
 
-    /// How many tokens below the history budget a trim goes, so that the next trim is several turns away.
+    /// How many tokens below the history budget a trim goes, so that the next trim is several turns
+    /// away.
     pub fn trim_chunk(&self, history: u32) -> u32 {
         let chunk = match self.chunk {
             Chunk::Auto { divisor } => (history / divisor.max(1)).max(1_000),
@@ -134,19 +143,31 @@ mod tests {
     /// A worked example with a trim of a quarter.
     #[test]
     fn divides_8192_tokens_as_in_worked_example() {
-        let budget = Budget { chunk: Chunk::Auto { divisor: 4 }, ..Budget::local(8_192, 1_024) };
+        let budget = Budget {
+            chunk: Chunk::Auto { divisor: 4 },
+            ..Budget::local(8_192, 1_024)
+        };
         let usable = budget.usable(1_200 + 100).unwrap();
         let history = budget.history(usable);
-        assert_eq!((usable, history, budget.trim_chunk(history)), (5_868, 4_401, 1_100));
+        assert_eq!(
+            (usable, history, budget.trim_chunk(history)),
+            (5_868, 4_401, 1_100)
+        );
         let retrieval = budget.retrieval(usable, history);
         assert_eq!((retrieval, budget.memory(retrieval)), (1_467, 500));
     }
 
     #[test]
     fn retrieval_gets_rest_of_history_up_to_cap() {
-        let budget = Budget { retrieval_cap: Some(50_000), ..Budget::local(200_000, 0) };
+        let budget = Budget {
+            retrieval_cap: Some(50_000),
+            ..Budget::local(200_000, 0)
+        };
         let left = |history| budget.retrieval(200_000, history);
-        assert_eq!([150_000, 30_000, 180_000, 200_000, 250_000].map(left), [50_000, 50_000, 20_000, 0, 0]);
+        assert_eq!(
+            [150_000, 30_000, 180_000, 200_000, 250_000].map(left),
+            [50_000, 50_000, 20_000, 0, 0]
+        );
     }
 
     #[test]
@@ -169,13 +190,19 @@ mod tests {
     #[test]
     fn trim_takes_at_most_half_of_history() {
         assert_eq!(Budget::local(2_048, 512).trim_chunk(900), 450);
-        let fixed = Budget { chunk: Chunk::Tokens(1_000), ..Budget::local(16_384, 512) };
+        let fixed = Budget {
+            chunk: Chunk::Tokens(1_000),
+            ..Budget::local(16_384, 512)
+        };
         assert_eq!(fixed.trim_chunk(8_000), 1_000);
     }
 
     #[test]
     fn memories_get_floor_but_at_most_half() {
         let budget = Budget::local(8_192, 512);
-        assert_eq!([800, 1_467, 10_000].map(|retrieval| budget.memory(retrieval)), [400, 500, 2_000]);
+        assert_eq!(
+            [800, 1_467, 10_000].map(|retrieval| budget.memory(retrieval)),
+            [400, 500, 2_000]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Decides when the context block includes the date and time. They are sent after a pause, not in every turn,
-//! so that earlier messages stay unchanged.
+//! Decides when the context block includes the date and time. They are sent after a pause, not in
+//! every turn, so that earlier messages stay unchanged.
 
 use domain::Timestamp;
 
@@ -9,14 +9,24 @@ use crate::frame::{BlockKind, HistoryMessage};
 const MOVED_ON_MS: i64 = 30 * 60 * 1_000;
 
 /// True if a message at `now` must carry the time, because no message in `window` has a recent one.
-pub(crate) fn due<'m>(window: impl DoubleEndedIterator<Item = &'m HistoryMessage>, now: Timestamp) -> bool {
-    let last = window.rev().find(|message| tells(message)).map(|message| message.created);
+pub(crate) fn due<'m>(
+    window: impl DoubleEndedIterator<Item = &'m HistoryMessage>,
+    now: Timestamp,
+) -> bool {
+    let last = window
+        .rev()
+        .find(|message| tells(message))
+        .map(|message| message.created);
     last.is_none_or(|last| (now.0 - last.0).abs() >= MOVED_ON_MS)
 }
 
 /// True if `message` was sent with the time.
 pub(crate) fn tells(message: &HistoryMessage) -> bool {
-    message.context.iter().flatten().any(|block| block.kind == BlockKind::Clock)
+    message
+        .context
+        .iter()
+        .flatten()
+        .any(|block| block.kind == BlockKind::Clock)
 }
 
 #[cfg(test)]
@@ -37,7 +47,8 @@ mod tests {
 
     #[test]
     fn sends_time_first_and_again_after_30_minutes() {
-        let due_at = |window: &[HistoryMessage], minute: i64| due(window.iter(), Timestamp(minute * 60_000));
+        let due_at =
+            |window: &[HistoryMessage], minute: i64| due(window.iter(), Timestamp(minute * 60_000));
         assert!(due_at(&[], 0));
         assert!(!due_at(&[said(0, Some("noon")), said(5, None)], 10));
         assert!(due_at(&[said(0, Some("noon")), said(5, None)], 30));

@@ -4,15 +4,16 @@ use domain::prompt::Segment;
 
 /// Counts the tokens of a segment.
 pub trait CountTokens {
-    /// `None` if the count is not known yet. [`crate::assemble`] then reports the segment, and the caller
-    /// counts it and calls again.
+    /// `None` if the count is not known yet. [`crate::assemble`] then reports the segment, and the
+    /// caller counts it and calls again.
     fn count(&self, segment: &Segment) -> Option<u32>;
     /// True if the model's own tokenizer counts.
     fn exact(&self) -> bool;
 }
 
-/// Estimate for remote models whose tokenizer is not available: four narrow characters per token (Latin, Greek,
-/// Cyrillic), and one token for each other character, such as CJK. The budget adds a margin.
+/// Estimate for remote models whose tokenizer is not available: four narrow characters per token
+/// (Latin, Greek, Cyrillic), and one token for each other character, such as CJK. The budget adds a
+/// margin.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Estimate;
 
@@ -21,13 +22,16 @@ impl CountTokens for Estimate {
         if segment.text.is_ascii() {
             return u32::try_from(segment.text.len().div_ceil(4)).ok();
         }
-        let (narrow, wide) = segment.text.chars().fold((0_u32, 0_u32), |(narrow, wide), letter| {
-            if letter < '\u{0530}' || ('\u{2000}'..'\u{2070}').contains(&letter) {
-                (narrow + 1, wide)
-            } else {
-                (narrow, wide + 1)
-            }
-        });
+        let (narrow, wide) = segment
+            .text
+            .chars()
+            .fold((0_u32, 0_u32), |(narrow, wide), letter| {
+                if letter < '\u{0530}' || ('\u{2000}'..'\u{2070}').contains(&letter) {
+                    (narrow + 1, wide)
+                } else {
+                    (narrow, wide + 1)
+                }
+            });
         Some(narrow.div_ceil(4) + wide)
     }
 
@@ -41,7 +45,12 @@ mod tests {
     use super::*;
 
     fn tokens(text: &str) -> u32 {
-        Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap()
+        Estimate
+            .count(&Segment {
+                text: text.to_owned(),
+                control: false,
+            })
+            .unwrap()
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! Splits a streamed reply into visible text and hidden passages, such as the thoughts of a reasoning model.
+//! Splits a streamed reply into visible text and hidden passages, such as the thoughts of a
+//! reasoning model.
 //!
-//! A passage begins with its tag at the start of a line and ends with the closing tag or with the reply. A tag
-//! in the middle of a line is visible text, because people and characters may talk about tags. The mark that
-//! ends an episode is a passage at any position. `(Metrics`, `(KeyFrame` and `(Reminder` at the start of a line begin
-//! passages that end with their parenthesis. [`marks`] lists the spellings of models and servers.
+//! A passage begins with its tag at the start of a line and ends with the closing tag or with the
+//! reply. A tag in the middle of a line is visible text, because people and characters may talk
+//! about tags. The mark that ends an episode is a passage at any position. `(Metrics`, `(KeyFrame`
+//! and `(Reminder` at the start of a line begin passages that end with their parenthesis. [`marks`]
+//! lists the spellings of models and servers.
 //!
-//! If the template of the server opened the thoughts, only their closing tag arrives. All text before it was
-//! thoughts, which [`ReplyPassage::ThoughtsClosed`] reports.
+//! If the template of the server opened the thoughts, only their closing tag arrives. All text
+//! before it was thoughts, which [`ReplyPassage::ThoughtsClosed`] reports.
 
 mod marks;
 mod own_marks;
@@ -43,8 +45,8 @@ pub struct ReplyPiece {
     pub raw: String,
 }
 
-/// Splits a reply into passages, for any division into chunks. It holds back only text that may still become a
-/// tag.
+/// Splits a reply into passages, for any division into chunks. It holds back only text that may
+/// still become a tag.
 #[derive(Debug, Default)]
 pub struct PassageFilter {
     inside: Option<Open>,
@@ -68,10 +70,15 @@ struct Line {
 
 impl Line {
     fn pass(&mut self, text: &str) {
-        let (line, begun) = text.rsplit_once('\n').map_or((text, self.begun), |(_, line)| (line, false));
+        let (line, begun) = text
+            .rsplit_once('\n')
+            .map_or((text, self.begun), |(_, line)| (line, false));
         self.begun = begun || !line.trim().is_empty();
         self.last = text.chars().next_back().or(self.last);
-        self.last_visible = text.chars().rfind(|letter| !letter.is_whitespace()).or(self.last_visible);
+        self.last_visible = text
+            .chars()
+            .rfind(|letter| !letter.is_whitespace())
+            .or(self.last_visible);
     }
 
     fn quotes(&self) -> bool {
@@ -83,14 +90,20 @@ impl Line {
         let ends_a_sentence = |letter: char| ".!?…*)]}\"”’»。！？".contains(letter);
         let spaced = self.begun && self.last.is_some_and(|last| last.is_whitespace());
         self.quotes()
-            || (spaced && !self.last_visible.is_some_and(ends_a_sentence) && next.is_some_and(|next| next != '\n'))
+            || (spaced
+                && !self.last_visible.is_some_and(ends_a_sentence)
+                && next.is_some_and(|next| next != '\n'))
     }
 }
 
 impl PassageFilter {
     /// For a reply whose prompt ends with the opening tag of its thoughts.
     pub fn thinking() -> Self {
-        Self { inside: Some(Open::thoughts()), thought: true, ..Self::default() }
+        Self {
+            inside: Some(Open::thoughts()),
+            thought: true,
+            ..Self::default()
+        }
     }
 
     /// Appends text and returns the pieces that are certain.
@@ -106,9 +119,16 @@ impl PassageFilter {
         let mut pieces = Vec::new();
         while self.step(&mut pieces, true) {}
         let held = std::mem::take(&mut self.held);
-        let passage = self.inside.as_ref().map_or(ReplyPassage::Words, |open| open.passage);
+        let passage = self
+            .inside
+            .as_ref()
+            .map_or(ReplyPassage::Words, |open| open.passage);
         if !held.is_empty() {
-            pieces.push(ReplyPiece { passage, text: held.clone(), raw: held });
+            pieces.push(ReplyPiece {
+                passage,
+                text: held.clone(),
+                raw: held,
+            });
         }
         pieces
     }
@@ -127,9 +147,15 @@ impl PassageFilter {
         let words: String = self.held.drain(..at).collect();
         self.line.pass(&words);
         if !words.is_empty() {
-            pieces.push(ReplyPiece { passage: ReplyPassage::Words, text: words.clone(), raw: words });
+            pieces.push(ReplyPiece {
+                passage: ReplyPassage::Words,
+                text: words.clone(),
+                raw: words,
+            });
         }
-        let Some((length, mark)) = mark else { return false };
+        let Some((length, mark)) = mark else {
+            return false;
+        };
         let raw: String = self.held.drain(..length).collect();
         let passage = match mark {
             TagMark::Opens(open) => {
@@ -151,7 +177,11 @@ impl PassageFilter {
         } else {
             self.line.pass(&raw);
         }
-        pieces.push(ReplyPiece { passage, text: String::new(), raw });
+        pieces.push(ReplyPiece {
+            passage,
+            text: String::new(),
+            raw,
+        });
         true
     }
 
@@ -193,7 +223,11 @@ impl PassageFilter {
             self.line = Line::default();
         }
         if !raw.is_empty() {
-            pieces.push(ReplyPiece { passage: open.passage, text, raw });
+            pieces.push(ReplyPiece {
+                passage: open.passage,
+                text,
+                raw,
+            });
         }
         if closed.is_none() {
             self.inside = Some(open);
@@ -216,24 +250,39 @@ pub struct Display {
 /// Splits the character's `text` for display. `None` means that it is shown unchanged.
 pub fn display(text: &str) -> Option<Display> {
     // Most replies contain no character that begins a mark, so they are shown unchanged.
-    let in_parentheses = || text.split('(').skip(1).any(|rest| rest.starts_with(['m', 'M', 'k', 'K', 'r', 'R']));
-    if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') && !in_parentheses() {
+    let in_parentheses = || {
+        text.split('(')
+            .skip(1)
+            .any(|rest| rest.starts_with(['m', 'M', 'k', 'K', 'r', 'R']))
+    };
+    if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none()
+        && !text.contains('◁')
+        && !in_parentheses()
+    {
         return None;
     }
     let mut filter = PassageFilter::default();
     let mut pieces = filter.push(text);
     pieces.extend(filter.finish());
-    if pieces.iter().all(|piece| piece.passage == ReplyPassage::Words && piece.text == piece.raw) {
+    if pieces
+        .iter()
+        .all(|piece| piece.passage == ReplyPassage::Words && piece.text == piece.raw)
+    {
         return None;
     }
-    let closed = pieces.iter().position(|piece| piece.passage == ReplyPassage::ThoughtsClosed);
+    let closed = pieces
+        .iter()
+        .position(|piece| piece.passage == ReplyPassage::ThoughtsClosed);
     for piece in &mut pieces[..closed.unwrap_or(0)] {
         if piece.passage == ReplyPassage::Words {
             piece.passage = ReplyPassage::Thoughts;
         }
     }
     let join = |wanted| {
-        let texts = pieces.iter().filter(|piece| piece.passage == wanted).map(|piece| piece.text.as_str());
+        let texts = pieces
+            .iter()
+            .filter(|piece| piece.passage == wanted)
+            .map(|piece| piece.text.as_str());
         texts.collect::<String>().trim().to_owned()
     };
     let has = |wanted| pieces.iter().any(|piece| piece.passage == wanted);
@@ -254,7 +303,9 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> (String, String) {
-        display(text).map_or((text.to_owned(), String::new()), |display| (display.shown, display.thoughts))
+        display(text).map_or((text.to_owned(), String::new()), |display| {
+            (display.shown, display.thoughts)
+        })
     }
 
     #[test]
@@ -263,7 +314,10 @@ mod tests {
             shown("<think>She is cold.</think>\n\nCome in."),
             ("Come in.".to_owned(), "She is cold.".to_owned())
         );
-        assert_eq!(shown("<THINK>never\nclosed"), (String::new(), "never\nclosed".to_owned()));
+        assert_eq!(
+            shown("<THINK>never\nclosed"),
+            (String::new(), "never\nclosed".to_owned())
+        );
         assert_eq!(
             shown("Come in.\n<reasoning>Why?</reasoning> Sit."),
             ("Come in.\n Sit.".to_owned(), "Why?".to_owned())
@@ -299,11 +353,18 @@ mod tests {
             "Cold.</seed:think>Come in.",
             "Cold.<channel|>Come in.",
         ] {
-            assert_eq!(shown(text), ("Come in.".to_owned(), "Cold.".to_owned()), "{text}");
+            assert_eq!(
+                shown(text),
+                ("Come in.".to_owned(), "Cold.".to_owned()),
+                "{text}"
+            );
         }
         assert_eq!(shown("Cold.</think>").1, "Cold.");
         assert_eq!(shown("<think/>Come in.").0, "Come in.");
-        assert_eq!(shown("<think>a</think>\n</think>\nb"), ("b".to_owned(), "a".to_owned()));
+        assert_eq!(
+            shown("<think>a</think>\n</think>\nb"),
+            ("b".to_owned(), "a".to_owned())
+        );
     }
 
     #[test]
@@ -330,8 +391,16 @@ mod tests {
 
     #[test]
     fn hides_and_flags_metrics_and_keyframes() {
-        let display = display("<metrics>joy 3</metrics>Hello.\n<keyframe>They met.</keyframe>").unwrap();
-        assert_eq!((display.shown.as_str(), display.has_metrics, display.has_keyframe), ("Hello.", true, true));
+        let display =
+            display("<metrics>joy 3</metrics>Hello.\n<keyframe>They met.</keyframe>").unwrap();
+        assert_eq!(
+            (
+                display.shown.as_str(),
+                display.has_metrics,
+                display.has_keyframe
+            ),
+            ("Hello.", true, true)
+        );
     }
 
     #[test]
@@ -347,7 +416,11 @@ mod tests {
             assert_eq!(shown(text).0, "Hello there.", "{text}");
         }
         assert!(display("(Metrics: joy 0.8)\nHello.").unwrap().has_metrics);
-        assert!(display("(KeyFrame: They met.)\nHello.").unwrap().has_keyframe);
+        assert!(
+            display("(KeyFrame: They met.)\nHello.")
+                .unwrap()
+                .has_keyframe
+        );
         for words in [
             "(Metricsystem) Hello.",
             "She (Metrics aside) waits.",
@@ -365,12 +438,26 @@ mod tests {
     fn sets_flag_for_each_kind_of_hidden_passage() {
         let flags = |text| {
             let found = display(text).unwrap();
-            [found.has_thoughts, found.has_metrics, found.has_keyframe, found.ends_episode]
+            [
+                found.has_thoughts,
+                found.has_metrics,
+                found.has_keyframe,
+                found.ends_episode,
+            ]
         };
         assert_eq!(flags("<think></think>Hello."), [true, false, false, false]);
-        assert_eq!(flags("<metrics>joy 3</metrics>Hello."), [false, true, false, false]);
-        assert_eq!(flags("<keyframe>They met.</keyframe>"), [false, false, true, false]);
-        assert_eq!(flags("Good night. #NEXT EPISODE#"), [false, false, false, true]);
+        assert_eq!(
+            flags("<metrics>joy 3</metrics>Hello."),
+            [false, true, false, false]
+        );
+        assert_eq!(
+            flags("<keyframe>They met.</keyframe>"),
+            [false, false, true, false]
+        );
+        assert_eq!(
+            flags("Good night. #NEXT EPISODE#"),
+            [false, false, false, true]
+        );
         assert_eq!(display("Hello."), None);
     }
 
@@ -388,7 +475,10 @@ mod tests {
         let mut filter = PassageFilter::thinking();
         let pieces = filter.push("Hm.</think>Yes.");
         assert_eq!(pieces[0].passage, ReplyPassage::Thoughts);
-        assert_eq!((pieces[1].passage, pieces[1].text.as_str()), (ReplyPassage::Words, "Yes."));
+        assert_eq!(
+            (pieces[1].passage, pieces[1].text.as_str()),
+            (ReplyPassage::Words, "Yes.")
+        );
     }
 
     proptest! {

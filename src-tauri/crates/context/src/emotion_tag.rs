@@ -1,11 +1,12 @@
 //! Removes emotion tags such as `<emotion=joy>` from a streamed reply and keeps the last one.
 //!
-//! A tag may be split over any number of chunks. Everything that is not a complete, short tag stays ordinary text, and so
-//! does a tag in backticks, which a character only mentions.
+//! A tag may be split over any number of chunks. Everything that is not a complete, short tag stays
+//! ordinary text, and so does a tag in backticks, which a character only mentions.
 
 /// Maximum number of characters of a label.
 pub const MAX_LABEL: usize = 40;
-/// Maximum number of characters of a tag. Longer ones are ordinary text, so that little text is ever held back.
+/// Maximum number of characters of a tag. Longer ones are ordinary text, so that little text is
+/// ever held back.
 const MAX_TAG: usize = MAX_LABEL + 24;
 const NAME: &str = "emotion";
 
@@ -64,7 +65,11 @@ impl EmotionFilter {
     /// Passes on the first `length` bytes.
     fn pass(&mut self, length: usize, passed: &mut String) {
         let text: String = self.held.drain(..length).collect();
-        let text = if self.after_tag { text.trim_start() } else { &text };
+        let text = if self.after_tag {
+            text.trim_start()
+        } else {
+            &text
+        };
         if let Some(last) = text.chars().next_back() {
             (self.last, self.after_tag) = (Some(last), false);
         }
@@ -76,15 +81,21 @@ impl EmotionFilter {
 fn look(text: &str) -> Look {
     let body = &text[1..];
     if body.len() < NAME.len() {
-        let begins = NAME.get(..body.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(body));
+        let begins = NAME
+            .get(..body.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(body));
         return if begins { Look::Maybe } else { Look::No };
     }
-    if !body.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
+    if !body
+        .get(..NAME.len())
+        .is_some_and(|name| name.eq_ignore_ascii_case(NAME))
+    {
         return Look::No;
     }
     let rest = &body[NAME.len()..];
     match rest.find('>') {
-        // The same conditions as for a tag that has not ended yet, so that chunks make no difference.
+        // The same conditions as for a tag that has not ended yet, so that chunks make no
+        // difference.
         Some(end) if may_become(&rest[..end]) => {
             label(&rest[..end]).map_or(Look::No, |label| Look::Tag(1 + NAME.len() + end + 1, label))
         }
@@ -97,8 +108,11 @@ fn look(text: &str) -> Look {
 fn label(rest: &str) -> Option<String> {
     let rest = rest.trim_start().strip_prefix('=')?.trim();
     let rest = rest.strip_suffix('/').unwrap_or(rest).trim();
-    let bare =
-        ['"', '\''].iter().find_map(|quote| rest.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(rest).trim();
+    let bare = ['"', '\'']
+        .iter()
+        .find_map(|quote| rest.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(rest)
+        .trim();
     let length = bare.chars().count();
     ((1..=MAX_LABEL).contains(&length) && bare.chars().all(is_of_label)).then(|| bare.to_owned())
 }
@@ -108,8 +122,12 @@ fn may_become(rest: &str) -> bool {
         return false;
     }
     let rest = rest.trim_start_matches([' ', '\t']);
-    let Some(value) = rest.strip_prefix('=') else { return rest.is_empty() };
-    value.chars().all(|letter| is_of_label(letter) || matches!(letter, '"' | '\'' | '/'))
+    let Some(value) = rest.strip_prefix('=') else {
+        return rest.is_empty();
+    };
+    value
+        .chars()
+        .all(|letter| is_of_label(letter) || matches!(letter, '"' | '\'' | '/'))
 }
 
 fn is_of_label(letter: char) -> bool {
@@ -133,13 +151,19 @@ mod tests {
     fn tag_split_over_chunks_never_shows() {
         let expected = ("Come in.".to_owned(), Some("happy".to_owned()));
         assert_eq!(filtered(&["<emo", "tion=ha", "ppy>\nCome in."]), expected);
-        assert_eq!(filtered(&["<", "EMOTION", " = \"happy\" ", "/>", " ", "Come", " in."]), expected);
+        assert_eq!(
+            filtered(&["<", "EMOTION", " = \"happy\" ", "/>", " ", "Come", " in."]),
+            expected
+        );
     }
 
     #[test]
     fn last_of_several_tags_is_the_emotion() {
         let text = "<emotion=joy> Hello. <emotion=fear> What was that?";
-        assert_eq!(filtered(&[text]), ("Hello. What was that?".to_owned(), Some("fear".to_owned())));
+        assert_eq!(
+            filtered(&[text]),
+            ("Hello. What was that?".to_owned(), Some("fear".to_owned()))
+        );
     }
 
     #[test]
@@ -172,7 +196,10 @@ mod tests {
     fn holds_back_at_most_one_tag() {
         let mut filter = EmotionFilter::default();
         let passed = filter.push(&format!("<emotion={}", "x".repeat(4_000)));
-        assert!(passed.len() > 4_000, "an endless tag must not hold the reply back");
+        assert!(
+            passed.len() > 4_000,
+            "an endless tag must not hold the reply back"
+        );
     }
 
     proptest! {

@@ -1,10 +1,11 @@
-//! Fast non-cryptographic hashes for change detection and hash tables. They are the same on every platform and
-//! in every release, because some are stored.
+//! Fast non-cryptographic hashes for change detection and hash tables. They are the same on every
+//! platform and in every release, because some are stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-/// A hash set with the fast hasher, for data of one turn. Its keys need no protection against hash flooding.
+/// A hash set with the fast hasher, for data of one turn. Its keys need no protection against hash
+/// flooding.
 pub(crate) type FastSet<T> = HashSet<T, BuildHasherDefault<Fast>>;
 
 pub(crate) fn of(what: &impl Hash) -> u64 {
@@ -52,6 +53,10 @@ mod tests {
         };
         assert_ne!(hash(&["ab", "c"]), hash(&["a", "bc"]));
         assert_ne!(hash(&["abcdefgh"]), hash(&["abcdefgh\0"]));
-        assert_eq!(hash(&["The lamps burn."]), 12_951_454_570_458_064_673, "stored hashes stay valid");
+        assert_eq!(
+            hash(&["The lamps burn."]),
+            12_951_454_570_458_064_673,
+            "stored hashes stay valid"
+        );
     }
 }

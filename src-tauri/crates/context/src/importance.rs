@@ -1,5 +1,5 @@
-//! Scores the importance of a message by rules, in English and German. Every point of the score has a reason
-//! that can be shown.
+//! Scores the importance of a message by rules, in English and German. Every point of the score has
+//! a reason that can be shown.
 
 use std::collections::HashSet;
 
@@ -70,7 +70,9 @@ pub struct Importance {
 
 impl Importance {
     pub fn reason(self) -> BlockReason {
-        BlockReason::ImportantFor { features: self.features }
+        BlockReason::ImportantFor {
+            features: self.features,
+        }
     }
 }
 
@@ -99,7 +101,10 @@ impl Feature {
 /// Scores `text`. The names of the `speakers` add nothing, because they appear everywhere.
 pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Importance {
     let found = Findings::of(text, speakers);
-    let mut judged = Importance { value: 3, features: Vec::new() };
+    let mut judged = Importance {
+        value: 3,
+        features: Vec::new(),
+    };
     let mut add = |points: u8, feature| {
         if points > 0 {
             judged.value += points;
@@ -131,8 +136,11 @@ struct Findings {
 
 impl Findings {
     fn of<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Self {
-        let known: HashSet<String> =
-            speakers.into_iter().flat_map(str::split_whitespace).map(|name| bare(name).to_lowercase()).collect();
+        let known: HashSet<String> = speakers
+            .into_iter()
+            .flat_map(str::split_whitespace)
+            .map(|name| bare(name).to_lowercase())
+            .collect();
         let mut found = Self::default();
         let mut said = String::new();
         let mut begins = true;
@@ -142,7 +150,8 @@ impl Findings {
             if !word.is_empty() {
                 let small = word.to_lowercase();
                 found.words += 1;
-                found.numbers += usize::from(word.starts_with(|letter: char| letter.is_ascii_digit()));
+                found.numbers +=
+                    usize::from(word.starts_with(|letter: char| letter.is_ascii_digit()));
                 found.binding |= BINDING.iter().any(|stem| small.starts_with(stem));
                 if !begins && is_name(word) && !known.contains(&small) {
                     found.names.insert(small.clone());
@@ -160,7 +169,9 @@ impl Findings {
 /// A word without surrounding punctuation and without a possessive `'s`.
 fn bare(token: &str) -> &str {
     let word = token.trim_matches(|letter: char| !letter.is_alphanumeric());
-    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+    word.strip_suffix("'s")
+        .or_else(|| word.strip_suffix("’s"))
+        .unwrap_or(word)
 }
 
 fn is_name(word: &str) -> bool {
@@ -174,7 +185,11 @@ mod tests {
 
     fn check(text: &str) -> String {
         let judged = judge(text, ["Sam", "Mira Quay"]);
-        let features: Vec<&str> = judged.features.iter().map(|feature| feature.describe()).collect();
+        let features: Vec<&str> = judged
+            .features
+            .iter()
+            .map(|feature| feature.describe())
+            .collect();
         format!("{} {}", judged.value, features.join(", "))
     }
 
@@ -184,7 +199,10 @@ mod tests {
             check("I promise: I will wait at the mill of Harrow on the 3rd of May."),
             "9 a promise, decision or secret, numbers, names, concise"
         );
-        assert_eq!(check("Meet Anna at 7 in front of the bakery in Lisbon, on the 4th."), "8 numbers, names, concise");
+        assert_eq!(
+            check("Meet Anna at 7 in front of the bakery in Lisbon, on the 4th."),
+            "8 numbers, names, concise"
+        );
         assert_eq!(
             check("My name is Odile, by the way, from Brest."),
             "9 a promise, decision or secret, names, concise"
@@ -204,15 +222,28 @@ mod tests {
             "*She smiles at Sam.* What a day that was!",
             "I will go now.",
         ] {
-            assert!(judge(text, ["Sam", "Mira Quay"]).value < IMPORTANT, "{text}");
+            assert!(
+                judge(text, ["Sam", "Mira Quay"]).value < IMPORTANT,
+                "{text}"
+            );
         }
-        let story = "I promised Anna 3 ships and 4 sails in Lisbon, and then the wind came up again. ".repeat(20);
-        assert!(judge(&story, []).value < IMPORTANT, "a long story must be left to its summary");
+        let story =
+            "I promised Anna 3 ships and 4 sails in Lisbon, and then the wind came up again. "
+                .repeat(20);
+        assert!(
+            judge(&story, []).value < IMPORTANT,
+            "a long story must be left to its summary"
+        );
     }
 
     #[test]
     fn rates_any_text_between_1_and_9() {
-        for text in ["9 ".repeat(1 << 20), "Ä".repeat(1 << 20), "你好世界".repeat(999), "\u{0}'s 's’s".into()] {
+        for text in [
+            "9 ".repeat(1 << 20),
+            "Ä".repeat(1 << 20),
+            "你好世界".repeat(999),
+            "\u{0}'s 's’s".into(),
+        ] {
             assert!((1..=9).contains(&judge(&text, ["'s", ""]).value));
         }
     }

@@ -1,16 +1,18 @@
-//! Prompt assembly: candidates form a frame, the frame becomes a plan that fits the budget, and the plan
-//! compiles to a prompt.
+//! Prompt assembly: candidates form a frame, the frame becomes a plan that fits the budget, and the
+//! plan compiles to a prompt.
 //!
 //! Guarantees
-//! - The same card, chat, settings and time give the same bytes, so the model can reuse the shared prefix.
+//! - The same card, chat, settings and time give the same bytes, so the model can reuse the shared
+//!   prefix.
 //! - Between epochs, every prompt begins with the bytes of the previous prompt and its reply.
-//! - `tokens of the prompt + reply reserve <= limit`, always. Required content is never cut: if it does not
-//!   fit, nothing is sent and the error names the block and the missing tokens.
-//! - Text by people, cards and models never becomes a control token, because the chat template is rendered with
-//!   the contents kept apart.
+//! - `tokens of the prompt + reply reserve <= limit`, always. Required content is never cut: if it
+//!   does not fit, nothing is sent and the error names the block and the missing tokens.
+//! - Text by people, cards and models never becomes a control token, because the chat template is
+//!   rendered with the contents kept apart.
 //! - One function, [`assemble`], makes every prompt: send, regenerate, continue, preview and tests.
 //!
-//! This crate has no files, clocks, randomness, async or tokenizers. Its only port is [`CountTokens`].
+//! This crate has no files, clocks, randomness, async or tokenizers. Its only port is
+//! [`CountTokens`].
 
 pub mod budget;
 pub mod chat_template;
@@ -44,13 +46,13 @@ pub use budget::Budget;
 pub use chat_template::{ChatTemplate, TemplateError};
 pub use count::{CountTokens, Estimate};
 pub use frame::{
-    BlockKind, Candidate, Frame, HeadPart, HistoryMessage, InsertionPoint, LoreSection, Placed, Priority, PromptTime,
-    Source, Zone,
+    BlockKind, Candidate, Frame, HeadPart, HistoryMessage, InsertionPoint, LoreSection, Placed,
+    Priority, PromptTime, Source, Zone,
 };
 pub use frozen::FrozenBlock;
 pub use line_ends::unix_lines;
 pub use plan::{
-    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, PlannedPicture,
-    Retention, Setup, Shares, Watermark, assemble, base, leave_out,
+    AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock,
+    PlannedPicture, Retention, Setup, Shares, Watermark, assemble, base, leave_out,
 };
 pub use reason::{BlockReason, Reasons};

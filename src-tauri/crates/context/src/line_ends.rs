@@ -1,4 +1,5 @@
-//! Normalizes line endings. Each carriage return, as in files from Windows, would cost a token without meaning.
+//! Normalizes line endings. Each carriage return, as in files from Windows, would cost a token
+//! without meaning.
 
 use std::borrow::Cow;
 
@@ -20,8 +21,15 @@ pub(crate) fn unix_frame(frame: &Frame) -> Cow<'_, Frame> {
     }
     let mut frame = frame.clone();
     frame.head.iter_mut().for_each(|part| unix(&mut part.text));
-    frame.digest.iter_mut().chain(&mut frame.context).for_each(unix_candidate);
-    frame.placed.iter_mut().for_each(|placed| unix_candidate(&mut placed.candidate));
+    frame
+        .digest
+        .iter_mut()
+        .chain(&mut frame.context)
+        .for_each(unix_candidate);
+    frame
+        .placed
+        .iter_mut()
+        .for_each(|placed| unix_candidate(&mut placed.candidate));
     for section in &mut frame.lore {
         unix(&mut section.before);
         unix(&mut section.after);
@@ -29,7 +37,10 @@ pub(crate) fn unix_frame(frame: &Frame) -> Cow<'_, Frame> {
     for message in &mut frame.history {
         unix(&mut message.text);
         unix(&mut message.speaker);
-        message.anew.iter_mut().for_each(|anew| unix(&mut anew.text));
+        message
+            .anew
+            .iter_mut()
+            .for_each(|anew| unix(&mut anew.text));
         message.context.iter_mut().flatten().for_each(unix_frozen);
     }
     Cow::Owned(frame)
@@ -55,16 +66,35 @@ fn unix(text: &mut String) {
 }
 
 fn sent(frame: &Frame) -> impl Iterator<Item = &str> {
-    let candidates =
-        frame.digest.iter().chain(&frame.context).chain(frame.placed.iter().map(|placed| &placed.candidate));
+    let candidates = frame
+        .digest
+        .iter()
+        .chain(&frame.context)
+        .chain(frame.placed.iter().map(|placed| &placed.candidate));
     let candidates = candidates.flat_map(|each| [&each.heading, &each.title, &each.text]);
-    let sections = frame.lore.iter().flat_map(|section| [&section.before, &section.after]);
+    let sections = frame
+        .lore
+        .iter()
+        .flat_map(|section| [&section.before, &section.after]);
     let messages = frame.history.iter().flat_map(|message| {
-        let frozen = message.context.iter().flatten().flat_map(|block| [&block.heading, &block.title, &block.text]);
+        let frozen = message
+            .context
+            .iter()
+            .flatten()
+            .flat_map(|block| [&block.heading, &block.title, &block.text]);
         let anew = message.anew.iter().map(|anew| &anew.text);
-        [&message.text, &message.speaker].into_iter().chain(anew).chain(frozen)
+        [&message.text, &message.speaker]
+            .into_iter()
+            .chain(anew)
+            .chain(frozen)
     });
-    let texts = frame.head.iter().map(|part| &part.text).chain(candidates).chain(sections).chain(messages);
+    let texts = frame
+        .head
+        .iter()
+        .map(|part| &part.text)
+        .chain(candidates)
+        .chain(sections)
+        .chain(messages);
     texts.map(String::as_str)
 }
 

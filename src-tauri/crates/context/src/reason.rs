@@ -1,5 +1,5 @@
-//! Why a block is a candidate for the prompt. Each reason is a code with its values, which the window translates;
-//! `Display` gives the English text.
+//! Why a block is a candidate for the prompt. Each reason is a code with its values, which the
+//! window translates; `Display` gives the English text.
 
 use std::fmt::{self, Display};
 
@@ -7,9 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::importance::Feature;
 
-/// One reason. The serialized form is the code and its values: `{"code":"keyInMessage","key":"lamp",...}`.
+/// One reason. The serialized form is the code and its values:
+/// `{"code":"keyInMessage","key":"lamp",...}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "code", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "code",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum BlockReason {
     // Texts of the head and of a depth.
     Always,
@@ -173,9 +178,14 @@ impl BlockReason {
                 all => write!(f, "rewritten by the scripts \"{}\"", all.join("\", \"")),
             },
             Self::Key { key } => write!(f, "key \"{key}\""),
-            Self::KeyInNewestMessage { key, speaker } => write!(f, "key \"{key}\" in the message of {speaker}"),
+            Self::KeyInNewestMessage { key, speaker } => {
+                write!(f, "key \"{key}\" in the message of {speaker}")
+            }
             Self::KeyInMessage { key, speaker, ago } => {
-                write!(f, "key \"{key}\" in the message of {speaker}, {ago} messages ago")
+                write!(
+                    f,
+                    "key \"{key}\" in the message of {speaker}, {ago} messages ago"
+                )
             }
             Self::KeyInSomeMessage { key } => write!(f, "key \"{key}\" in a message"),
             Self::KeyInPersona { key } => write!(f, "key \"{key}\" in the persona"),
@@ -184,17 +194,22 @@ impl BlockReason {
             Self::KeyInCard { key } => write!(f, "key \"{key}\" in the card"),
             Self::Importance { value } => write!(f, "importance {value}"),
             Self::ImportantFor { features } => {
-                let features: Vec<&str> = features.iter().map(|feature| feature.describe()).collect();
+                let features: Vec<&str> =
+                    features.iter().map(|feature| feature.describe()).collect();
                 write!(f, "important: {}", features.join(", "))
             }
             Self::WordsOfThisTurn { score } => write!(f, "has words of this turn, {score:.2}"),
             Self::ByMeaning { similarity } => write!(f, "by meaning, {similarity:.2}"),
             Self::AboutThisTurn { score } => write!(f, "about this turn, {score:.2}"),
             Self::UpdateOfOlder { score } => write!(f, "update of an older message, {score:.2}"),
-            Self::NewestAboutSame { score } => write!(f, "newest message about the same thing, {score:.2}"),
+            Self::NewestAboutSame { score } => {
+                write!(f, "newest message about the same thing, {score:.2}")
+            }
             Self::SaidRepeatedly { times } => write!(f, "said {times} times with the same text"),
             Self::Summary { first, last } => write!(f, "summary of messages {first} to {last}"),
-            Self::FirstSentences { first, last } => write!(f, "first sentences of messages {first} to {last}"),
+            Self::FirstSentences { first, last } => {
+                write!(f, "first sentences of messages {first} to {last}")
+            }
             _ => Ok(()),
         }
     }
@@ -213,7 +228,9 @@ impl Reasons {
     /// Adds the scripts that changed the text, if any.
     pub fn push_scripts(&mut self, names: &[String]) {
         if !names.is_empty() {
-            self.push(BlockReason::Scripts { names: names.to_vec() });
+            self.push(BlockReason::Scripts {
+                names: names.to_vec(),
+            });
         }
     }
 
@@ -261,20 +278,31 @@ mod tests {
 
     #[test]
     fn reads_back_codes_with_values() {
-        let key = BlockReason::KeyInMessage { key: "lamp".into(), speaker: "Tom".into(), ago: 3 };
-        let json =
-            r#"[{"code":"keyInMessage","key":"lamp","speaker":"Tom","ago":3},{"code":"byMeaning","similarity":0.85}]"#;
+        let key = BlockReason::KeyInMessage {
+            key: "lamp".into(),
+            speaker: "Tom".into(),
+            ago: 3,
+        };
+        let json = r#"[{"code":"keyInMessage","key":"lamp","speaker":"Tom","ago":3},{"code":"byMeaning","similarity":0.85}]"#;
         let mut reasons = Reasons::from(key);
-        reasons.push(BlockReason::ByMeaning { similarity: two_decimals(0.8512) });
+        reasons.push(BlockReason::ByMeaning {
+            similarity: two_decimals(0.8512),
+        });
         assert_eq!(serde_json::to_string(&reasons).unwrap(), json);
         assert_eq!(serde_json::from_str::<Reasons>(json).unwrap(), reasons);
-        assert_eq!(reasons.to_string(), "key \"lamp\" in the message of Tom, 3 messages ago; by meaning, 0.85");
+        assert_eq!(
+            reasons.to_string(),
+            "key \"lamp\" in the message of Tom, 3 messages ago; by meaning, 0.85"
+        );
     }
 
     #[test]
     fn reads_the_sentence_of_an_earlier_version() {
         let earlier: Reasons = serde_json::from_str(r#""pinned by you""#).unwrap();
         assert_eq!(earlier.to_string(), "pinned by you");
-        assert_eq!(serde_json::from_str::<Reasons>(r#""""#).unwrap(), Reasons::default());
+        assert_eq!(
+            serde_json::from_str::<Reasons>(r#""""#).unwrap(),
+            Reasons::default()
+        );
     }
 }

@@ -15,7 +15,10 @@ pub struct Reuse {
 
 /// Compares `now` with the texts of the previous prompt: its segments, then the text of the reply.
 pub fn reuse<'s>(before: impl IntoIterator<Item = &'s str>, now: &'s Assembled) -> Reuse {
-    let bytes = common_prefix(before.into_iter(), now.segments.iter().map(|segment| segment.text.as_str()));
+    let bytes = common_prefix(
+        before.into_iter(),
+        now.segments.iter().map(|segment| segment.text.as_str()),
+    );
     let mut end = 0;
     let mut tokens = 0;
     let mut whole = Vec::with_capacity(now.segments.len());
@@ -25,24 +28,43 @@ pub fn reuse<'s>(before: impl IntoIterator<Item = &'s str>, now: &'s Assembled) 
         tokens += if end <= bytes { *count } else { 0 };
     }
     let reused = |segment: Option<usize>| segment.is_some_and(|at| whole[at]);
-    Reuse { bytes, tokens, blocks: now.blocks.iter().map(|block| reused(block.segment)).collect() }
+    Reuse {
+        bytes,
+        tokens,
+        blocks: now
+            .blocks
+            .iter()
+            .map(|block| reused(block.segment))
+            .collect(),
+    }
 }
 
 /// Length in bytes of the longest common prefix of two texts that are given in pieces.
-fn common_prefix<'a>(mut left: impl Iterator<Item = &'a str>, mut right: impl Iterator<Item = &'a str>) -> usize {
+fn common_prefix<'a>(
+    mut left: impl Iterator<Item = &'a str>,
+    mut right: impl Iterator<Item = &'a str>,
+) -> usize {
     let (mut a, mut b) = ("".as_bytes(), "".as_bytes());
     let mut common = 0;
     loop {
         while a.is_empty() {
-            let Some(next) = left.next() else { return common };
+            let Some(next) = left.next() else {
+                return common;
+            };
             a = next.as_bytes();
         }
         while b.is_empty() {
-            let Some(next) = right.next() else { return common };
+            let Some(next) = right.next() else {
+                return common;
+            };
             b = next.as_bytes();
         }
         let both = a.len().min(b.len());
-        let equal = if a[..both] == b[..both] { both } else { a.iter().zip(b).take_while(|(a, b)| a == b).count() };
+        let equal = if a[..both] == b[..both] {
+            both
+        } else {
+            a.iter().zip(b).take_while(|(a, b)| a == b).count()
+        };
         common += equal;
         if equal < both {
             return common;
@@ -57,8 +79,9 @@ mod tests {
 
     #[test]
     fn prefix_length_ignores_piece_boundaries() {
-        let length =
-            |left: &[&'static str], right: &[&'static str]| common_prefix(left.iter().copied(), right.iter().copied());
+        let length = |left: &[&'static str], right: &[&'static str]| {
+            common_prefix(left.iter().copied(), right.iter().copied())
+        };
         assert_eq!(length(&["ab", "", "cd"], &["a", "bc", "x"]), 3);
         assert_eq!(length(&["abc"], &["abc", "d"]), 3);
         assert_eq!(length(&[], &["a"]), 0);

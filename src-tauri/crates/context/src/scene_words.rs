@@ -9,28 +9,44 @@ pub const MAX_WORD: usize = 60;
 
 const SEPARATORS: [char; 8] = [',', ';', '\n', '，', '、', '；', '،', '؛'];
 
-/// Reads words or phrases that are separated by commas, semicolons or line breaks. Repetitions are left out.
+/// Reads words or phrases that are separated by commas, semicolons or line breaks. Repetitions are
+/// left out.
 pub fn parse(list: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in list.split(SEPARATORS) {
         let word = word.split_whitespace().collect::<Vec<_>>().join(" ");
-        if !word.is_empty() && !words.iter().any(|known| comparable(known) == comparable(&word)) {
+        if !word.is_empty()
+            && !words
+                .iter()
+                .any(|known| comparable(known) == comparable(&word))
+        {
             words.push(word);
         }
     }
     words
 }
 
-/// The item with the longest word that occurs in `text`, and that word. The first of several that are equally long.
+/// The item with the longest word that occurs in `text`, and that word. The first of several that
+/// are equally long.
 ///
 /// Matching ignores case and needs whole words, except in scripts without spaces between words.
-pub fn longest_match<'a, T>(text: &str, items: impl IntoIterator<Item = (T, &'a str)>) -> Option<(T, String)> {
+pub fn longest_match<'a, T>(
+    text: &str,
+    items: impl IntoIterator<Item = (T, &'a str)>,
+) -> Option<(T, String)> {
     let text = comparable(text);
     let mut best: Option<(usize, T, String)> = None;
     for (item, list) in items {
-        let found = parse(list).into_iter().filter(|word| occurs(&text, &comparable(word)));
-        let Some(word) = found.max_by_key(|word| length(word)) else { continue };
-        if best.as_ref().is_none_or(|(longest, ..)| length(&word) > *longest) {
+        let found = parse(list)
+            .into_iter()
+            .filter(|word| occurs(&text, &comparable(word)));
+        let Some(word) = found.max_by_key(|word| length(word)) else {
+            continue;
+        };
+        if best
+            .as_ref()
+            .is_none_or(|(longest, ..)| length(&word) > *longest)
+        {
             best = Some((length(&word), item, word));
         }
     }
@@ -43,16 +59,30 @@ fn length(word: &str) -> usize {
 
 /// Case-folded, with single spaces, so that a phrase may continue on the next line.
 fn comparable(text: &str) -> String {
-    folded(&text.split_whitespace().collect::<Vec<_>>().join(" "), false).into_owned()
+    folded(
+        &text.split_whitespace().collect::<Vec<_>>().join(" "),
+        false,
+    )
+    .into_owned()
 }
 
 fn occurs(text: &str, word: &str) -> bool {
-    let (Some(first), Some(last)) = (word.chars().next(), word.chars().next_back()) else { return false };
+    let (Some(first), Some(last)) = (word.chars().next(), word.chars().next_back()) else {
+        return false;
+    };
     let mut from = 0;
     while let Some(at) = text[from..].find(word) {
         let (start, end) = (from + at, from + at + word.len());
-        let before = text[..start].chars().next_back().is_none_or(|c| is_boundary(c, first));
-        if before && text[end..].chars().next().is_none_or(|c| is_boundary(last, c)) {
+        let before = text[..start]
+            .chars()
+            .next_back()
+            .is_none_or(|c| is_boundary(c, first));
+        if before
+            && text[end..]
+                .chars()
+                .next()
+                .is_none_or(|c| is_boundary(last, c))
+        {
             return true;
         }
         from = start + first.len_utf8();
@@ -70,8 +100,14 @@ mod tests {
 
     #[test]
     fn list_is_read_without_repetitions() {
-        assert_eq!(parse(" Tavern,inn;\n old   mill,, TAVERN , "), ["Tavern", "inn", "old mill"]);
-        assert_eq!(parse("酒館、市場，Straße, STRASSE"), ["酒館", "市場", "Straße"]);
+        assert_eq!(
+            parse(" Tavern,inn;\n old   mill,, TAVERN , "),
+            ["Tavern", "inn", "old mill"]
+        );
+        assert_eq!(
+            parse("酒館、市場，Straße, STRASSE"),
+            ["酒館", "市場", "Straße"]
+        );
         assert!(parse(" ,;\n").is_empty());
     }
 
@@ -98,11 +134,21 @@ mod tests {
 
     #[test]
     fn longest_word_wins_and_then_the_first() {
-        let items =
-            [("street", "night, street"), ("harbour", "harbour"), ("quay", "harbour at night"), ("sea", "harbour")];
+        let items = [
+            ("street", "night, street"),
+            ("harbour", "harbour"),
+            ("quay", "harbour at night"),
+            ("sea", "harbour"),
+        ];
         let best = |text| longest_match(text, items);
-        assert_eq!(best("The harbour at night, in a street"), Some(("quay", "harbour at night".to_owned())));
-        assert_eq!(best("A street by the harbour"), Some(("harbour", "harbour".to_owned())));
+        assert_eq!(
+            best("The harbour at night, in a street"),
+            Some(("quay", "harbour at night".to_owned()))
+        );
+        assert_eq!(
+            best("A street by the harbour"),
+            Some(("harbour", "harbour".to_owned()))
+        );
         assert_eq!(best("At home"), None);
     }
 

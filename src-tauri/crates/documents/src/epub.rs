@@ -11,7 +11,10 @@ use domain::archive::Archive;
 const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";
 /// Algorithms that only obfuscate embedded fonts. The text of such a book is readable.
-const SCRAMBLED_FONTS: [&str; 2] = ["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
+const SCRAMBLED_FONTS: [&str; 2] = [
+    "http://www.idpf.org/2008/embedding",
+    "http://ns.adobe.com/pdf/enc#RC",
+];
 const PAGES: [&str; 2] = ["application/xhtml+xml", "text/html"];
 /// Maximum size of a page, in bytes.
 const MAX_PAGE: u64 = 16 << 20;
@@ -20,26 +23,42 @@ const MAX_LIST: u64 = 4 << 20;
 /// Maximum total unpacked size, in bytes.
 const MAX_UNPACKED: usize = 64 << 20;
 
-/// Reads a book and splits it into passages, in order. Fails with `TooSlow` when `should_continue` returns false.
+/// Reads a book and splits it into passages, in order. Fails with `TooSlow` when `should_continue`
+/// returns false.
 ///
 /// # Errors
 /// [`DocumentError`] if any part cannot be read. There is no partial result.
-pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(
+    file: &[u8],
+    should_continue: &dyn Fn() -> bool,
+) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
-        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
+        return Err(DocumentError::TooLarge {
+            bytes: file.len(),
+            limit: MAX_FILE,
+        });
     }
-    let mut book = EpubBook { archive: Archive::open(file)?, unpacked: 0, should_continue };
+    let mut book = EpubBook {
+        archive: Archive::open(file)?,
+        unpacked: 0,
+        should_continue,
+    };
     let package = book.package()?;
     let titles = book.titles(&package)?;
     let (mut pieces, mut said) = (Vec::new(), 0);
     for path in &package.pages {
-        let Some(page) = book.member(path, MAX_PAGE)? else { continue };
+        let Some(page) = book.member(path, MAX_PAGE)? else {
+            continue;
+        };
         let page = html::pieces(&page, should_continue)?;
         said += page.iter().map(TextBlock::size).sum::<usize>();
         if said > MAX_BYTES {
             return Err(DocumentError::TooMuchText);
         }
-        if let Some(title) = titles.get(path).filter(|_| !matches!(page.first(), Some(TextBlock::Heading(_)) | None)) {
+        if let Some(title) = titles
+            .get(path)
+            .filter(|_| !matches!(page.first(), Some(TextBlock::Heading(_)) | None))
+        {
             pieces.push(TextBlock::Heading(title.clone()));
         }
         pieces.extend(page);
@@ -65,29 +84,45 @@ impl EpubBook<'_> {
         let member = self.archive.read(path, limit)?;
         self.unpacked += member.as_ref().map_or(0, Vec::len);
         match self.unpacked > MAX_UNPACKED {
-            true => Err(DocumentError::Unpacked { limit: MAX_UNPACKED }),
+            true => Err(DocumentError::Unpacked {
+                limit: MAX_UNPACKED,
+            }),
             false => Ok(member),
         }
     }
 
     fn xml_tokens(&mut self, path: &str) -> Result<Option<Vec<XmlToken>>, DocumentError> {
-        let Some(file) = self.member(path, MAX_LIST)? else { return Ok(None) };
+        let Some(file) = self.member(path, MAX_LIST)? else {
+            return Ok(None);
+        };
         xml_tokens(&file, self.should_continue).map(Some)
     }
 
     fn package(&mut self) -> Result<OpfPackage, DocumentError> {
         let container = self.xml_tokens(CONTAINER)?.ok_or(DocumentError::NotABook)?;
         self.refuse_protection()?;
-        let path = container.iter().find_map(|mark| mark.attribute("rootfile", "full-path"));
-        let path = path.and_then(|path| resolve("", path)).ok_or(DocumentError::DamagedBook { part: "container" })?;
-        let missing = DocumentError::DamagedBook { part: "list of pages" };
+        let path = container
+            .iter()
+            .find_map(|mark| mark.attribute("rootfile", "full-path"));
+        let path = path
+            .and_then(|path| resolve("", path))
+            .ok_or(DocumentError::DamagedBook { part: "container" })?;
+        let missing = DocumentError::DamagedBook {
+            part: "list of pages",
+        };
         let package = OpfPackage::read(&path, &self.xml_tokens(&path)?.ok_or(missing.clone())?);
-        if package.pages.is_empty() { Err(missing) } else { Ok(package) }
+        if package.pages.is_empty() {
+            Err(missing)
+        } else {
+            Ok(package)
+        }
     }
 
     fn refuse_protection(&mut self) -> Result<(), DocumentError> {
         let encryption = self.xml_tokens(ENCRYPTION)?.unwrap_or_default();
-        let mut methods = encryption.iter().filter_map(|mark| mark.attribute("encryptionmethod", "algorithm"));
+        let mut methods = encryption
+            .iter()
+            .filter_map(|mark| mark.attribute("encryptionmethod", "algorithm"));
         match methods.all(|method| SCRAMBLED_FONTS.contains(&method)) {
             true => Ok(()),
             false => Err(DocumentError::CopyProtected),
@@ -96,14 +131,18 @@ impl EpubBook<'_> {
 
     /// Returns the first title of each page in the table of contents, by path.
     fn titles(&mut self, package: &OpfPackage) -> Result<BTreeMap<String, String>, DocumentError> {
-        let Some(path) = &package.contents else { return Ok(BTreeMap::new()) };
+        let Some(path) = &package.contents else {
+            return Ok(BTreeMap::new());
+        };
         let contents = self.xml_tokens(path)?.unwrap_or_default();
         let mut titles = BTreeMap::new();
         let (mut title, mut link) = (String::new(), None);
         for mark in &contents {
-            // A navigation document (EPUB 3) has the title inside the link. An NCX file (EPUB 2) has it before the
-            // address.
-            let address = mark.attribute("a", "href").or_else(|| mark.attribute("content", "src"));
+            // A navigation document (EPUB 3) has the title inside the link. An NCX file (EPUB 2)
+            // has it before the address.
+            let address = mark
+                .attribute("a", "href")
+                .or_else(|| mark.attribute("content", "src"));
             match mark {
                 XmlToken::Start { name, .. } if name == "a" || name == "navlabel" => title.clear(),
                 XmlToken::Text(text) => title.push_str(text),
@@ -135,8 +174,16 @@ impl OpfPackage {
         let mut contents = None;
         for mark in xml_tokens {
             let said = |name: &str| mark.attribute("item", name).unwrap_or_default();
-            let Some(page) = mark.attribute("item", "href").and_then(|href| resolve(path, href)) else { continue };
-            if said("properties").split_whitespace().any(|property| property == "nav") {
+            let Some(page) = mark
+                .attribute("item", "href")
+                .and_then(|href| resolve(path, href))
+            else {
+                continue;
+            };
+            if said("properties")
+                .split_whitespace()
+                .any(|property| property == "nav")
+            {
                 contents = Some(page);
                 continue;
             }
@@ -147,14 +194,19 @@ impl OpfPackage {
             }
         }
         let mut listed = HashSet::new();
-        let spine = xml_tokens.iter().filter_map(|mark| items.get(mark.attribute("itemref", "idref")?));
-        let pages = spine.filter(|page| listed.insert(page.as_str())).cloned().collect();
+        let spine = xml_tokens
+            .iter()
+            .filter_map(|mark| items.get(mark.attribute("itemref", "idref")?));
+        let pages = spine
+            .filter(|page| listed.insert(page.as_str()))
+            .cloned()
+            .collect();
         Self { pages, contents }
     }
 }
 
-/// Resolves a link in the member `from` to a member name. Returns `None` if it leads out of the archive. The result is
-/// never used as a file system path.
+/// Resolves a link in the member `from` to a member name. Returns `None` if it leads out of the
+/// archive. The result is never used as a file system path.
 fn resolve(from: &str, link: &str) -> Option<String> {
     let link = link.split(['#', '?']).next().unwrap_or_default();
     if link.is_empty() || link.contains("://") {
@@ -187,7 +239,8 @@ mod tests {
 
     use super::*;
 
-    const ROOT: &str = r#"<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"#;
+    const ROOT: &str =
+        r#"<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"#;
     const OPF: &str = r##"<?xml version="1.0"?><opf:package xmlns:opf="http://www.idpf.org/2007/opf"><opf:manifest>
         <opf:item id="toc" href="toc.ncx" media-type="application/x-dtbncx+xml"/>
         <opf:item id="two" href="text/two%20b.xhtml" media-type="application/xhtml+xml"/>
@@ -201,8 +254,7 @@ mod tests {
     const TOC: &str = r#"<ncx><navMap><navPoint><navLabel><text>The  first</text></navLabel><content src="text/one.xhtml"/>
         </navPoint><navPoint><navLabel><text>The second</text></navLabel><content src="text/two%20b.xhtml#a"/></navPoint>
         </navMap></ncx>"#;
-    const ONE: &str =
-        "<html xmlns='x'><head><title/></head><body><h1>The lamp</h1><p>Whale oil &#8211; always.</p></body></html>";
+    const ONE: &str = "<html xmlns='x'><head><title/></head><body><h1>The lamp</h1><p>Whale oil &#8211; always.</p></body></html>";
     const TWO: &str = "<html><body><script src='x'/><p>Eighty steps.</p><h2>Above</h2><p>The wind.</p></body></html>";
 
     fn packed(members: &[(&str, &str)]) -> Vec<u8> {
@@ -233,12 +285,19 @@ mod tests {
 
     fn shown(members: &[(&str, &str)]) -> Result<Vec<String>, DocumentError> {
         let passages = read(&packed(members), &|| true)?;
-        Ok(passages.into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect())
+        Ok(passages
+            .into_iter()
+            .map(|one| format!("{}: {}", one.heading, one.text))
+            .collect())
     }
 
     #[test]
     fn reads_pages_in_spine_order() {
-        let read = ["The lamp: Whale oil – always.", "The second: Eighty steps.", "Above: The wind."];
+        let read = [
+            "The lamp: Whale oil – always.",
+            "The second: Eighty steps.",
+            "Above: The wind.",
+        ];
         assert_eq!(shown(&book()).unwrap(), read);
     }
 
@@ -249,7 +308,12 @@ mod tests {
         let nav = r#"<body><h1>Contents</h1><nav><ol><li><a href="a.html#x">Chapter <b>one</b></a></li>
             <li><a href="a.html#y">Later</a></li></ol></nav></body>"#;
         let root = r#"<container><rootfile full-path="a.opf"/></container>"#;
-        let members = [(CONTAINER, root), ("a.opf", opf), ("nav.html", nav), ("a.html", "<p>Hello.</p>")];
+        let members = [
+            (CONTAINER, root),
+            ("a.opf", opf),
+            ("nav.html", nav),
+            ("a.html", "<p>Hello.</p>"),
+        ];
         assert_eq!(shown(&members).unwrap(), ["Chapter one: Hello."]);
     }
 
@@ -262,22 +326,46 @@ mod tests {
         for (members, error) in [
             (vec![("word/document.xml", "<w/>")], NotABook),
             (with(ENCRYPTION, drm), CopyProtected),
-            (with(CONTAINER, "<container/>"), DamagedBook { part: "container" }),
-            (with(CONTAINER, r#"<rootfile full-path="../book.opf"/>"#), DamagedBook { part: "container" }),
-            (with("OEBPS/book.opf", "<package/>"), DamagedBook { part: "list of pages" }),
-            (with(CONTAINER, r#"<rootfile full-path="gone.opf"/>"#), DamagedBook { part: "list of pages" }),
+            (
+                with(CONTAINER, "<container/>"),
+                DamagedBook { part: "container" },
+            ),
+            (
+                with(CONTAINER, r#"<rootfile full-path="../book.opf"/>"#),
+                DamagedBook { part: "container" },
+            ),
+            (
+                with("OEBPS/book.opf", "<package/>"),
+                DamagedBook {
+                    part: "list of pages",
+                },
+            ),
+            (
+                with(CONTAINER, r#"<rootfile full-path="gone.opf"/>"#),
+                DamagedBook {
+                    part: "list of pages",
+                },
+            ),
         ] {
             assert_eq!(shown(&members), Err(error), "{members:?}");
         }
         assert!(shown(&with(ENCRYPTION, fonts)).is_ok());
-        let blank: Vec<_> = book().into_iter().filter(|(name, _)| !name.starts_with("OEBPS/text")).collect();
+        let blank: Vec<_> = book()
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with("OEBPS/text"))
+            .collect();
         assert_eq!(shown(&blank), Err(Empty));
-        assert!(matches!(read(b"PK\x03\x04 and no more", &|| true), Err(DocumentError::Archive(_))));
+        assert!(matches!(
+            read(b"PK\x03\x04 and no more", &|| true),
+            Err(DocumentError::Archive(_))
+        ));
     }
 
     #[test]
     fn refuses_books_that_unpack_above_the_limit() {
-        let page: String = (0..150_000).map(|number| format!("<p>{number} lamps</p>")).collect();
+        let page: String = (0..150_000)
+            .map(|number| format!("<p>{number} lamps</p>"))
+            .collect();
         let name = |number: usize| format!("OEBPS/text/{number}.xhtml");
         let item = |number| {
             format!(
@@ -289,7 +377,10 @@ mod tests {
         let mut members = vec![(CONTAINER, ROOT), ("OEBPS/book.opf", opf.as_str())];
         members.extend(names.iter().map(|name| (name.as_str(), page.as_str())));
         assert_eq!(shown(&members), Err(DocumentError::TooMuchText));
-        assert_eq!(read(&packed(&book()), &|| false), Err(DocumentError::TooSlow));
+        assert_eq!(
+            read(&packed(&book()), &|| false),
+            Err(DocumentError::TooSlow)
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Extracts headings and paragraphs from HTML, without navigation and hidden parts. Scripts are not run, and nothing is
-//! fetched.
+//! Extracts headings and paragraphs from HTML, without navigation and hidden parts. Scripts are not
+//! run, and nothing is fetched.
 
 use std::cell::RefCell;
 
@@ -10,12 +10,14 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use super::markup::{attribute, decoded, tokenize};
 use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut};
 
-/// Maximum size of a heading, in bytes. A longer one was probably never closed, so it becomes a paragraph.
+/// Maximum size of a heading, in bytes. A longer one was probably never closed, so it becomes a
+/// paragraph.
 const MAX_HEADING: usize = 400;
 /// Elements without readable text, and navigation.
 const SKIPPED: [&str; 22] = [
-    "audio", "button", "canvas", "datalist", "dialog", "iframe", "map", "nav", "noembed", "noframes", "noscript",
-    "object", "rp", "rt", "script", "select", "style", "svg", "template", "textarea", "title", "video",
+    "audio", "button", "canvas", "datalist", "dialog", "iframe", "map", "nav", "noembed",
+    "noframes", "noscript", "object", "rp", "rt", "script", "select", "style", "svg", "template",
+    "textarea", "title", "video",
 ];
 /// Elements that start and end a paragraph.
 const BLOCKS: [&str; 34] = [
@@ -55,26 +57,40 @@ const BLOCKS: [&str; 34] = [
     "ul",
 ];
 /// Void elements, which have no end tag.
-const VOID: [&str; 13] =
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+const VOID: [&str; 13] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
+    "wbr",
+];
 /// Prefix of a list item.
 const ITEM: &str = "- ";
 /// Separator between the cells of a row.
 const CELL: &str = " | ";
 
-/// Reads a page and splits it into passages, in order. Fails with `TooSlow` when `should_continue` returns false.
+/// Reads a page and splits it into passages, in order. Fails with `TooSlow` when `should_continue`
+/// returns false.
 ///
 /// # Errors
 /// [`DocumentError`] if the page cannot be read. There is no partial result.
-pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(
+    file: &[u8],
+    should_continue: &dyn Fn() -> bool,
+) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
-        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
+        return Err(DocumentError::TooLarge {
+            bytes: file.len(),
+            limit: MAX_FILE,
+        });
     }
     cut(&pieces(file, should_continue)?)
 }
 
-pub(super) fn pieces(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<TextBlock>, DocumentError> {
-    let mut page = tokenize(&decoded(file), HtmlPage::default(), should_continue)?.0.into_inner();
+pub(super) fn pieces(
+    file: &[u8],
+    should_continue: &dyn Fn() -> bool,
+) -> Result<Vec<TextBlock>, DocumentError> {
+    let mut page = tokenize(&decoded(file), HtmlPage::default(), should_continue)?
+        .0
+        .into_inner();
     page.end_block();
     Ok(page.pieces)
 }
@@ -104,14 +120,17 @@ impl TokenSink for HtmlPage {
     }
 }
 
-/// Returns how the tokenizer must read the contents of an element. A self-closing element, as in XML, has none.
+/// Returns how the tokenizer must read the contents of an element. A self-closing element, as in
+/// XML, has none.
 fn contents(tag: &Tag) -> TokenSinkResult<()> {
     if tag.kind == TagKind::EndTag || tag.self_closing {
         return TokenSinkResult::Continue;
     }
     match &*tag.name {
         "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
+        "style" | "xmp" | "iframe" | "noembed" | "noframes" => {
+            TokenSinkResult::RawData(RawKind::Rawtext)
+        }
         "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
         _ => TokenSinkResult::Continue,
     }
@@ -150,7 +169,10 @@ impl HtmlReader {
         let name = &*tag.name;
         if SKIPPED.contains(&name) || is_hidden(tag) {
             if !tag.self_closing && !VOID.contains(&name) {
-                self.skipping = Some(SkippedElement { name: tag.name.clone(), depth: 1 });
+                self.skipping = Some(SkippedElement {
+                    name: tag.name.clone(),
+                    depth: 1,
+                });
             }
             return;
         }
@@ -236,7 +258,10 @@ impl HtmlReader {
     }
 
     fn end_block(&mut self) {
-        let (text, heading) = (std::mem::take(&mut self.text), std::mem::take(&mut self.heading));
+        let (text, heading) = (
+            std::mem::take(&mut self.text),
+            std::mem::take(&mut self.heading),
+        );
         match text.trim_matches(['\n', ' ']) {
             "" => {}
             text if text == ITEM.trim_end() => {}
@@ -288,10 +313,14 @@ fn is_heading(name: &str) -> bool {
 
 /// Whether the page itself hides the element.
 fn is_hidden(tag: &Tag) -> bool {
-    let says =
-        |name: &str, value: &str| attribute(tag, name).is_some_and(|said| said.trim().eq_ignore_ascii_case(value));
-    let style: String =
-        attribute(tag, "style").unwrap_or_default().split_whitespace().collect::<String>().to_lowercase();
+    let says = |name: &str, value: &str| {
+        attribute(tag, name).is_some_and(|said| said.trim().eq_ignore_ascii_case(value))
+    };
+    let style: String = attribute(tag, "style")
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect::<String>()
+        .to_lowercase();
     attribute(tag, "hidden").is_some()
         || says("aria-hidden", "true")
         || says("role", "navigation")
@@ -311,7 +340,11 @@ mod tests {
             TextBlock::Heading(text) => format!("# {text}"),
             TextBlock::Paragraph(text) => text.replace('\n', "/"),
         };
-        pieces(page.as_bytes(), &|| true).unwrap().into_iter().map(shown).collect()
+        pieces(page.as_bytes(), &|| true)
+            .unwrap()
+            .into_iter()
+            .map(shown)
+            .collect()
     }
 
     #[test]
@@ -336,7 +369,10 @@ mod tests {
 
     #[test]
     fn lists_tables_and_preformatted_text_keep_shape() {
-        assert_eq!(shown("<ul><li>oil<li><p>wick</p><li></ul><p>end"), ["- oil", "- wick", "end"]);
+        assert_eq!(
+            shown("<ul><li>oil<li><p>wick</p><li></ul><p>end"),
+            ["- oil", "- wick", "end"]
+        );
         assert_eq!(
             shown("<table><tr><th>lamp<th>oil<tr><td>one</td><td>two</td></table>"),
             ["lamp | oil", "one | two"]
@@ -362,7 +398,11 @@ mod tests {
             "<select><option>no</select><input hidden value=no>",
             "<img src='https://example.org/no.png' alt=no>",
         ] {
-            assert_eq!(shown(&format!("<p>yes</p>{hidden}<p>yes</p>")), ["yes", "yes"], "{hidden}");
+            assert_eq!(
+                shown(&format!("<p>yes</p>{hidden}<p>yes</p>")),
+                ["yes", "yes"],
+                "{hidden}"
+            );
         }
         assert_eq!(shown("<ruby>灯<rt>とう<rp>)</rp></ruby>台"), ["灯台"]);
     }
@@ -372,18 +412,39 @@ mod tests {
         assert_eq!(shown("<h1>Never closed <p>"), ["# Never closed"]);
         let long = "word ".repeat(200);
         assert_eq!(shown(&format!("<h1>{long}<p>more")), [long.trim(), "more"]);
-        assert_eq!(shown("a < b > c &unknown; <1>"), ["a < b > c &unknown; <1>"]);
+        assert_eq!(
+            shown("a < b > c &unknown; <1>"),
+            ["a < b > c &unknown; <1>"]
+        );
         assert_eq!(shown("<p>a<![CDATA[ & b]]>"), ["a & b"]);
-        assert_eq!(shown(&format!("{}deep", "<div><b>".repeat(200_000))), ["deep"]);
+        assert_eq!(
+            shown(&format!("{}deep", "<div><b>".repeat(200_000))),
+            ["deep"]
+        );
     }
 
     #[test]
     fn passages_cite_the_headings_of_the_page() {
         let passages = read(b"<h2>The lamp</h2><p>Whale oil.</p><p># 2</p>", &|| true).unwrap();
-        assert_eq!(passages, [Passage { heading: "The lamp".into(), text: "Whale oil.\n# 2".into() }]);
-        assert_eq!(read(b"<html><title>x</title>", &|| true), Err(DocumentError::Empty));
+        assert_eq!(
+            passages,
+            [Passage {
+                heading: "The lamp".into(),
+                text: "Whale oil.\n# 2".into()
+            }]
+        );
+        assert_eq!(
+            read(b"<html><title>x</title>", &|| true),
+            Err(DocumentError::Empty)
+        );
         let large = vec![b' '; MAX_FILE + 1];
-        assert_eq!(read(&large, &|| true), Err(DocumentError::TooLarge { bytes: MAX_FILE + 1, limit: MAX_FILE }));
+        assert_eq!(
+            read(&large, &|| true),
+            Err(DocumentError::TooLarge {
+                bytes: MAX_FILE + 1,
+                limit: MAX_FILE
+            })
+        );
     }
 
     proptest! {

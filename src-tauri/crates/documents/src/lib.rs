@@ -1,4 +1,5 @@
-//! The text of documents: plain text, Markdown, HTML, EPUB and PDF, cut into passages that name their heading or page.
+//! The text of documents: plain text, Markdown, HTML, EPUB and PDF, cut into passages that name
+//! their heading or page.
 
 mod epub;
 mod html;
@@ -18,7 +19,8 @@ use splitter::PassageSplitter;
 
 /// Maximum text size of a document in any format, in bytes. A long novel fits.
 pub const MAX_BYTES: usize = 4 << 20;
-/// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in bytes.
+/// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in
+/// bytes.
 pub const MAX_FILE: usize = 32 << 20;
 /// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
 pub const MAX_PASSAGES: usize = 20_000;
@@ -82,7 +84,10 @@ pub enum DocumentError {
 /// [`DocumentError`] if the file cannot be read. There is no partial result.
 pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_BYTES {
-        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_BYTES });
+        return Err(DocumentError::TooLarge {
+            bytes: file.len(),
+            limit: MAX_BYTES,
+        });
     }
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     let text = std::str::from_utf8(file).map_err(|_| DocumentError::NotText)?;
@@ -96,8 +101,8 @@ pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
 /// Splits pieces of another format into passages, in order.
 ///
 /// # Errors
-/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or [`DocumentError::TooManyPassages`] above
-/// the limits.
+/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or
+/// [`DocumentError::TooManyPassages`] above the limits.
 pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
     if pieces.iter().map(TextBlock::size).sum::<usize>() > MAX_BYTES {
         return Err(DocumentError::TooMuchText);
@@ -109,7 +114,9 @@ pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
             TextBlock::Heading(words) => cutter.begin(plain(words).trim()),
             TextBlock::Paragraph(text) => {
                 let lines = text.lines().map(plain);
-                lines.filter(|line| !line.trim().is_empty()).for_each(|line| cutter.line(line.trim_end()));
+                lines
+                    .filter(|line| !line.trim().is_empty())
+                    .for_each(|line| cutter.line(line.trim_end()));
                 cutter.end_paragraph();
             }
         }
@@ -127,11 +134,14 @@ fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
 
 /// Removes control characters, because terminals interpret them.
 fn plain(line: &str) -> String {
-    line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect()
+    line.chars()
+        .filter(|letter| !letter.is_control() || *letter == '\t')
+        .collect()
 }
 
-/// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at each heading. A longer
-/// paragraph is split at the end of a sentence, else between words, else between characters.
+/// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at
+/// each heading. A longer paragraph is split at the end of a sentence, else between words, else
+/// between characters.
 pub fn passages(text: &str) -> Vec<Passage> {
     let mut cutter = PassageSplitter::default();
     let mut fenced = false;
@@ -155,7 +165,9 @@ pub fn passages(text: &str) -> Vec<Passage> {
 fn heading(line: &str) -> Option<&str> {
     let words = line.trim_start_matches('#');
     let depth = line.len() - words.len();
-    let words = words.strip_prefix(' ').filter(|_| (1..=6).contains(&depth))?;
+    let words = words
+        .strip_prefix(' ')
+        .filter(|_| (1..=6).contains(&depth))?;
     Some(words.trim_end_matches('#').trim()).filter(|words| !words.is_empty())
 }
 
@@ -168,15 +180,26 @@ mod tests {
     /// Formats each passage as `heading: text`, with line breaks as `/`.
     fn shown(text: &str) -> Vec<String> {
         let passages = read(text.as_bytes()).unwrap();
-        passages.iter().map(|passage| format!("{}: {}", passage.heading, passage.text.replace('\n', "/"))).collect()
+        passages
+            .iter()
+            .map(|passage| format!("{}: {}", passage.heading, passage.text.replace('\n', "/")))
+            .collect()
     }
 
     #[test]
     fn a_heading_starts_a_new_passage() {
-        let text =
-            "\u{feff}The tower is old.\r\n\r\nIt leans.\n\n## The lamp ##\nIt burns\nwhale oil.\n\n#no heading\n\n# \n";
-        assert_eq!(shown(text), [": The tower is old./It leans.", "The lamp: It burns/whale oil./#no heading/#"]);
-        assert_eq!(shown("```\n# a comment\n```\n# Alone\n"), [": ```/# a comment/```"]);
+        let text = "\u{feff}The tower is old.\r\n\r\nIt leans.\n\n## The lamp ##\nIt burns\nwhale oil.\n\n#no heading\n\n# \n";
+        assert_eq!(
+            shown(text),
+            [
+                ": The tower is old./It leans.",
+                "The lamp: It burns/whale oil./#no heading/#"
+            ]
+        );
+        assert_eq!(
+            shown("```\n# a comment\n```\n# Alone\n"),
+            [": ```/# a comment/```"]
+        );
     }
 
     #[test]
@@ -192,12 +215,19 @@ mod tests {
     fn check_cut(text: String, first: &str) {
         let passages = read(text.as_bytes()).unwrap();
         assert!(passages[0].text.ends_with(first), "{:?}", passages[0].text);
-        assert!(passages.iter().all(|passage| passage.text.len() <= MAX_PASSAGE));
+        assert!(
+            passages
+                .iter()
+                .all(|passage| passage.text.len() <= MAX_PASSAGE)
+        );
     }
 
     #[test]
     fn long_paragraphs_split_at_sentence_then_word() {
-        check_cut(format!("{}end. {}", "word ".repeat(120), "more ".repeat(120)), "end.");
+        check_cut(
+            format!("{}end. {}", "word ".repeat(120), "more ".repeat(120)),
+            "end.",
+        );
         check_cut("word ".repeat(400), "word");
         check_cut("灯塔很老。".repeat(200), "灯塔很老。");
         check_cut("ü".repeat(2_000), "ü");
@@ -213,9 +243,15 @@ mod tests {
         assert_eq!(refused(b"GIF89a\0"), DocumentError::NotText);
         assert_eq!(
             refused(&vec![b'a'; MAX_BYTES + 1]),
-            DocumentError::TooLarge { bytes: MAX_BYTES + 1, limit: MAX_BYTES }
+            DocumentError::TooLarge {
+                bytes: MAX_BYTES + 1,
+                limit: MAX_BYTES
+            }
         );
-        assert_eq!(refused("# a\nb\n".repeat(MAX_PASSAGES + 1).as_bytes()), DocumentError::TooManyPassages);
+        assert_eq!(
+            refused("# a\nb\n".repeat(MAX_PASSAGES + 1).as_bytes()),
+            DocumentError::TooManyPassages
+        );
     }
 
     #[test]
@@ -227,17 +263,35 @@ mod tests {
             TextBlock::Paragraph("```".into()),
             TextBlock::Heading("Nothing below".into()),
         ];
-        let shown: Vec<String> =
-            cut(&pieces).unwrap().into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect();
-        assert_eq!(shown, [": Before.", "The lamp: # It burns\nwhale oil.\n```"]);
-        assert_eq!(cut(&[TextBlock::Heading("Alone".into())]), Err(DocumentError::Empty));
-        assert_eq!(cut(&[TextBlock::Paragraph("a".repeat(MAX_BYTES + 1))]), Err(DocumentError::TooMuchText));
+        let shown: Vec<String> = cut(&pieces)
+            .unwrap()
+            .into_iter()
+            .map(|one| format!("{}: {}", one.heading, one.text))
+            .collect();
+        assert_eq!(
+            shown,
+            [": Before.", "The lamp: # It burns\nwhale oil.\n```"]
+        );
+        assert_eq!(
+            cut(&[TextBlock::Heading("Alone".into())]),
+            Err(DocumentError::Empty)
+        );
+        assert_eq!(
+            cut(&[TextBlock::Paragraph("a".repeat(MAX_BYTES + 1))]),
+            Err(DocumentError::TooMuchText)
+        );
     }
 
     #[test]
     fn splits_the_longest_allowed_line() {
         let passages = read(&vec![b'a'; MAX_BYTES]).unwrap();
-        assert_eq!(passages.iter().map(|passage| passage.text.len()).sum::<usize>(), MAX_BYTES);
+        assert_eq!(
+            passages
+                .iter()
+                .map(|passage| passage.text.len())
+                .sum::<usize>(),
+            MAX_BYTES
+        );
     }
 
     proptest! {

@@ -1,5 +1,5 @@
-//! Extracts the text of a PDF in the order in which its pages contain it. `lopdf` parses the file; pictures and
-//! drawings are ignored. Passages cite the number of their page.
+//! Extracts the text of a PDF in the order in which its pages contain it. `lopdf` parses the file;
+//! pictures and drawings are ignored. Passages cite the number of their page.
 
 mod fonts;
 mod lines;
@@ -28,8 +28,8 @@ const MAX_DEPTH: u32 = 4;
 const MAX_GROUPS: usize = 64;
 
 thread_local! {
-    /// Number of values that may still be kept of the file that this thread reads. It is thread-local because the
-    /// filter of `lopdf` is a plain function.
+    /// Number of values that may still be kept of the file that this thread reads. It is
+    /// thread-local because the filter of `lopdf` is a plain function.
     static LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -37,9 +37,15 @@ thread_local! {
 ///
 /// # Errors
 /// [`DocumentError`] with the reason. The result is never partial.
-pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(
+    file: &[u8],
+    should_continue: &dyn Fn() -> bool,
+) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
-        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
+        return Err(DocumentError::TooLarge {
+            bytes: file.len(),
+            limit: MAX_FILE,
+        });
     }
     let file = load(file)?;
     let (mut pieces, mut said, mut known) = (Vec::new(), 0, FontCache::default());
@@ -68,8 +74,11 @@ pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passa
 /// Loads the file without its pictures and fonts.
 fn load(file: &[u8]) -> Result<Document, DocumentError> {
     LEFT.set(MAX_VALUES);
-    let options =
-        LoadOptions { filter: Some(text_alone), max_decompressed_size: Some(MAX_STREAM), ..LoadOptions::default() };
+    let options = LoadOptions {
+        filter: Some(text_alone),
+        max_decompressed_size: Some(MAX_STREAM),
+        ..LoadOptions::default()
+    };
     match Document::load_mem_with_options(file, options) {
         // Loading has tried an empty password, which opens files that anyone may read.
         Ok(file) if file.trailer.has(b"Encrypt") => Err(DocumentError::Locked),
@@ -85,7 +94,9 @@ fn load(file: &[u8]) -> Result<Document, DocumentError> {
 fn is_locked(error: &lopdf::Error) -> bool {
     matches!(
         error,
-        lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_) | lopdf::Error::UnsupportedSecurityHandler(_)
+        lopdf::Error::InvalidPassword
+            | lopdf::Error::Decryption(_)
+            | lopdf::Error::UnsupportedSecurityHandler(_)
     )
 }
 
@@ -97,12 +108,19 @@ fn text_alone(id: ObjectId, object: &mut Object) -> Option<(ObjectId, Object)> {
     let left = LEFT.get().checked_sub(values(object))?;
     LEFT.set(left);
     // `lopdf` uses the returned object only if it was packed with others, and streams never are.
-    let kept = if matches!(object, Object::Stream(_)) { Object::Null } else { object.clone() };
+    let kept = if matches!(object, Object::Stream(_)) {
+        Object::Null
+    } else {
+        object.clone()
+    };
     Some((id, kept))
 }
 
 fn is_called(dictionary: &Dictionary, subtype: &[u8]) -> bool {
-    dictionary.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == subtype)
+    dictionary
+        .get(b"Subtype")
+        .and_then(Object::as_name)
+        .is_ok_and(|name| name == subtype)
 }
 
 /// Number of values that an object consists of. Its depth is limited by the parser.
@@ -130,7 +148,12 @@ struct PdfPage<'f, 'k> {
 impl<'f, 'k> PdfPage<'f, 'k> {
     /// The paragraphs of a page. Damaged parts are left out.
     fn read(file: &'f Document, id: ObjectId, fonts: &'k mut FontCache<'f>) -> Vec<String> {
-        let mut page = Self { file, fonts, lines: Lines::default(), forms: 0 };
+        let mut page = Self {
+            file,
+            fonts,
+            lines: Lines::default(),
+            forms: 0,
+        };
         let resources = page.resources(id);
         if let Ok(content) = file.get_page_content_with_limit(id, MAX_STREAM) {
             page.run(&content, &resources, 0);
@@ -141,12 +164,17 @@ impl<'f, 'k> PdfPage<'f, 'k> {
     /// Resources of the page and of the page groups that contain it, its own first.
     fn resources(&self, id: ObjectId) -> Vec<&'f Dictionary> {
         let parent = |group: &&'f Dictionary| self.file.get_dict_in_dict(group, b"Parent").ok();
-        let groups = std::iter::successors(self.file.get_dictionary(id).ok(), parent).take(MAX_GROUPS);
-        groups.filter_map(|group| self.file.get_dict_in_dict(group, b"Resources").ok()).collect()
+        let groups =
+            std::iter::successors(self.file.get_dictionary(id).ok(), parent).take(MAX_GROUPS);
+        groups
+            .filter_map(|group| self.file.get_dict_in_dict(group, b"Resources").ok())
+            .collect()
     }
 
     fn run(&mut self, content: &[u8], resources: &[&'f Dictionary], depth: u32) {
-        let Ok(content) = Content::decode(content) else { return };
+        let Ok(content) = Content::decode(content) else {
+            return;
+        };
         let fonts = Fonts::new(self.file, resources, self.fonts, MAX_STREAM);
         for operation in &content.operations {
             let operands = operation.operands.as_slice();
@@ -160,14 +188,21 @@ impl<'f, 'k> PdfPage<'f, 'k> {
     /// Reads a form XObject: content that several pages can share.
     fn form(&mut self, name: &[u8], resources: &[&'f Dictionary], depth: u32) {
         let file = self.file;
-        let mut listed = resources.iter().filter_map(|one| file.get_dict_in_dict(one, b"XObject").ok());
+        let mut listed = resources
+            .iter()
+            .filter_map(|one| file.get_dict_in_dict(one, b"XObject").ok());
         let named = listed.find_map(|all| all.get(name).ok());
-        let Some(form) = named.and_then(|form| file.dereference(form).ok()?.1.as_stream().ok()) else { return };
+        let Some(form) = named.and_then(|form| file.dereference(form).ok()?.1.as_stream().ok())
+        else {
+            return;
+        };
         self.forms += 1;
         if !is_called(&form.dict, b"Form") || depth >= MAX_DEPTH || self.forms > MAX_FORMS {
             return;
         }
-        let Ok(content) = form.decompressed_content_with_limit(MAX_STREAM) else { return };
+        let Ok(content) = form.decompressed_content_with_limit(MAX_STREAM) else {
+            return;
+        };
         match file.get_dict_in_dict(&form.dict, b"Resources") {
             Ok(own) => self.run(&content, &[own], depth + 1),
             Err(_) => self.run(&content, resources, depth + 1),

@@ -57,7 +57,10 @@ impl PassageSplitter {
     fn push(&mut self) {
         let text = std::mem::take(&mut self.passage);
         if !text.trim().is_empty() {
-            self.passages.push(Passage { heading: self.heading.clone(), text });
+            self.passages.push(Passage {
+                heading: self.heading.clone(),
+                text,
+            });
         }
     }
 
@@ -67,14 +70,28 @@ impl PassageSplitter {
     }
 }
 
-/// Splits off the first passage of a text that is too long for one. Prefers the end of a sentence, then a word
-/// boundary.
+/// Splits off the first passage of a text that is too long for one. Prefers the end of a sentence,
+/// then a word boundary.
 fn cut(text: &str) -> (&str, &str) {
-    let end = (0..=MAX_PASSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    let late = || text[..end].char_indices().rev().take_while(|(at, _)| *at >= end / 2);
+    let end = (0..=MAX_PASSAGE)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or_default();
+    let late = || {
+        text[..end]
+            .char_indices()
+            .rev()
+            .take_while(|(at, _)| *at >= end / 2)
+    };
     let behind = |(at, letter): (usize, char)| at + letter.len_utf8();
-    let sentence = late().find(|(at, letter)| ends_sentence(*letter, &text[at + letter.len_utf8()..])).map(behind);
-    let word = || late().find(|(_, letter)| letter.is_whitespace()).map(behind);
+    let sentence = late()
+        .find(|(at, letter)| ends_sentence(*letter, &text[at + letter.len_utf8()..]))
+        .map(behind);
+    let word = || {
+        late()
+            .find(|(_, letter)| letter.is_whitespace())
+            .map(behind)
+    };
     let (first, rest) = text.split_at(sentence.or_else(word).unwrap_or(end));
     (first.trim_end(), rest.trim_start())
 }

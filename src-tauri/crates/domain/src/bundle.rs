@@ -1,5 +1,5 @@
-//! ZIP files that contain several importable files, such as cards, lorebooks and chats. An archive that is itself a
-//! card is not a bundle.
+//! ZIP files that contain several importable files, such as cards, lorebooks and chats. An archive
+//! that is itself a card is not a bundle.
 
 use crate::archive::{Archive, ArchiveError, MAX_MEMBER};
 use crate::backyard::MANIFEST;
@@ -8,7 +8,9 @@ use crate::card::{CARD, may_be_archive};
 /// Maximum number of files imported from one archive.
 pub const MAX_FILES: usize = 1_000;
 /// File extensions of possible imports.
-const ENDINGS: [&str; 11] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "webp", "jpg", "jpeg"];
+const ENDINGS: [&str; 11] = [
+    "png", "apng", "json", "charx", "byaf", "yaml", "yml", "jsonl", "webp", "jpg", "jpeg",
+];
 
 /// An open archive and its importable files.
 pub struct Bundle<'a> {
@@ -30,7 +32,11 @@ impl<'a> Bundle<'a> {
         if archive.has(CARD) || archive.has(MANIFEST) {
             return Ok(None);
         }
-        let mut names: Vec<String> = archive.names().filter(|name| may_be_of_use(name)).map(str::to_owned).collect();
+        let mut names: Vec<String> = archive
+            .names()
+            .filter(|name| may_be_of_use(name))
+            .map(str::to_owned)
+            .collect();
         if names.is_empty() {
             return Ok(None);
         }
@@ -38,7 +44,11 @@ impl<'a> Bundle<'a> {
         names.sort_by_key(|name| (is_chat(name), name.clone()));
         let left_out = names.len().saturating_sub(MAX_FILES);
         names.truncate(MAX_FILES);
-        Ok(Some(Self { archive, names, left_out }))
+        Ok(Some(Self {
+            archive,
+            names,
+            left_out,
+        }))
     }
 
     /// File names in import order.
@@ -59,7 +69,13 @@ impl<'a> Bundle<'a> {
 }
 
 fn ending(name: &str) -> Option<String> {
-    Some(name.rsplit('/').next()?.rsplit_once('.')?.1.to_ascii_lowercase())
+    Some(
+        name.rsplit('/')
+            .next()?
+            .rsplit_once('.')?
+            .1
+            .to_ascii_lowercase(),
+    )
 }
 
 fn is_chat(name: &str) -> bool {
@@ -68,6 +84,8 @@ fn is_chat(name: &str) -> bool {
 
 /// Accepts known extensions, except in hidden files and in the folders that macOS adds.
 fn may_be_of_use(name: &str) -> bool {
-    let hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
+    let hidden = name
+        .split('/')
+        .any(|part| part.starts_with('.') || part == "__MACOSX");
     !hidden && ending(name).is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }

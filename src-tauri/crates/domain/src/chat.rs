@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, model::ModelChoice};
+use crate::{
+    CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound,
+    model::ModelChoice,
+};
 
 /// The author of a message. Provider role names ("assistant", "model") exist only in the adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,8 +62,8 @@ impl MessageSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SwipeState {
-    /// The text is still being written. After a crash an unfinished reply has this state; opening the store changes it
-    /// to `Interrupted`.
+    /// The text is still being written. After a crash an unfinished reply has this state; opening
+    /// the store changes it to `Interrupted`.
     Streaming,
     Finished,
     /// An error, or the end of the app or the worker, ended the generation. The text is kept.
@@ -111,12 +114,13 @@ pub struct Message {
     pub swipes: Vec<Swipe>,
     /// Index into `swipes` of the one that is shown and sent.
     pub selected: u32,
-    /// Context block that was sent in front of this text. It is re-sent unchanged until the epoch ends, and is never
-    /// shown or exported.
+    /// Context block that was sent in front of this text. It is re-sent unchanged until the epoch
+    /// ends, and is never shown or exported.
     pub context_block: Option<String>,
     /// Stays in the prompt verbatim, even outside the window.
     pub pinned: bool,
-    /// Hidden from the model: the chat shows it folded. Prompts, recall and memory extraction skip it.
+    /// Hidden from the model: the chat shows it folded. Prompts, recall and memory extraction skip
+    /// it.
     pub hidden: bool,
     /// The time is unknown. `created` only preserves the order.
     pub undated: bool,
@@ -158,8 +162,8 @@ pub struct Speaker {
     pub name: String,
 }
 
-/// How the characters of a group scene take turns. A character that the user's message names speaks first, except in
-/// [`TurnOrder::Manual`].
+/// How the characters of a group scene take turns. A character that the user's message names speaks
+/// first, except in [`TurnOrder::Manual`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TurnOrder {
@@ -172,12 +176,19 @@ pub enum TurnOrder {
     Pooled,
     /// Only a character that the user calls upon speaks.
     Manual,
-    /// The model is asked who speaks next; if its answer names nobody, [`TurnOrder::Natural`] applies.
+    /// The model is asked who speaks next; if its answer names nobody, [`TurnOrder::Natural`]
+    /// applies.
     Director,
 }
 
 impl TurnOrder {
-    pub const ALL: [Self; 5] = [Self::Natural, Self::List, Self::Pooled, Self::Manual, Self::Director];
+    pub const ALL: [Self; 5] = [
+        Self::Natural,
+        Self::List,
+        Self::Pooled,
+        Self::Manual,
+        Self::Director,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -196,7 +207,8 @@ pub struct GroupSettings {
     pub order: TurnOrder,
     /// A character may answer its own message.
     pub self_responses: bool,
-    /// In natural order, all characters that the user names and others by chance answer one message.
+    /// In natural order, all characters that the user names and others by chance answer one
+    /// message.
     pub several_replies: bool,
     /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
     pub auto_delay: u32,

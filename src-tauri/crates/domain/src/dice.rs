@@ -1,4 +1,5 @@
-//! Dice formulas such as `d6`, `2d6+3`, `20`, `1d20-1d4`, `d%` and `4d6kh3` (keep the highest three).
+//! Dice formulas such as `d6`, `2d6+3`, `20`, `1d20-1d4`, `d%` and `4d6kh3` (keep the highest
+//! three).
 
 use std::fmt;
 
@@ -45,12 +46,21 @@ struct RolledTerm {
 }
 
 impl DiceFormula {
-    /// Parses a formula; spaces and case do not matter. A number alone is one die with that many sides. `None` if the
-    /// formula is invalid, or has more than 1,000 dice or 1,000,000,000 sides.
+    /// Parses a formula; spaces and case do not matter. A number alone is one die with that many
+    /// sides. `None` if the formula is invalid, or has more than 1,000 dice or 1,000,000,000 sides.
     pub fn parse(formula: &str) -> Option<Self> {
-        let formula: String = formula.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+        let formula: String = formula
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .collect::<String>()
+            .to_ascii_lowercase();
         if let Ok(sides) = formula.parse() {
-            let die = Term { negative: false, count: 1, sides: Some(sides), keep: None };
+            let die = Term {
+                negative: false,
+                count: 1,
+                sides: Some(sides),
+                keep: None,
+            };
             return (1..=MAX_SIDES).contains(&sides).then(|| Self(vec![die]));
         }
         let mut terms = Vec::new();
@@ -75,18 +85,31 @@ impl DiceFormula {
         (!terms.is_empty()).then_some(Self(terms))
     }
 
-    /// Rolls the dice. `draw` returns a random number from 0 up to, but not including, its argument.
+    /// Rolls the dice. `draw` returns a random number from 0 up to, but not including, its
+    /// argument.
     pub fn roll(&self, mut draw: impl FnMut(u64) -> u64) -> Rolled {
         let terms: Vec<RolledTerm> = self.0.iter().map(|term| term.roll(&mut draw)).collect();
-        Rolled { total: terms.iter().map(RolledTerm::sum).sum(), terms }
+        Rolled {
+            total: terms.iter().map(RolledTerm::sum).sum(),
+            terms,
+        }
     }
 }
 
 impl Term {
     fn parse(text: &str, negative: bool) -> Option<Self> {
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
+        let digits = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then(|| text.parse::<u32>().ok())?
+        };
         let Some((count, sides)) = text.split_once('d') else {
-            return Some(Self { negative, count: digits(text)?, sides: None, keep: None });
+            return Some(Self {
+                negative,
+                count: digits(text)?,
+                sides: None,
+                keep: None,
+            });
         };
         let (sides, keep) = match sides.split_once('k') {
             Some((sides, keep)) => (sides, Some(keep)),
@@ -94,7 +117,13 @@ impl Term {
         };
         let count = if count.is_empty() { 1 } else { digits(count)? };
         let sides = if sides == "%" { 100 } else { digits(sides)? };
-        let number = |text: &str| if text.is_empty() { Some(1) } else { digits(text) };
+        let number = |text: &str| {
+            if text.is_empty() {
+                Some(1)
+            } else {
+                digits(text)
+            }
+        };
         let keep = match keep {
             None => None,
             Some(keep) => Some(match (keep.strip_prefix('h'), keep.strip_prefix('l')) {
@@ -107,16 +136,27 @@ impl Term {
             Some(Keep::Highest(kept) | Keep::Lowest(kept)) => kept,
             None => count,
         };
-        let sane = (1..=MAX_DICE).contains(&count) && (1..=MAX_SIDES).contains(&sides) && (1..=count).contains(&kept);
-        sane.then_some(Self { negative, count, sides: Some(sides), keep })
+        let sane = (1..=MAX_DICE).contains(&count)
+            && (1..=MAX_SIDES).contains(&sides)
+            && (1..=count).contains(&kept);
+        sane.then_some(Self {
+            negative,
+            count,
+            sides: Some(sides),
+            keep,
+        })
     }
 
     fn roll(&self, draw: &mut impl FnMut(u64) -> u64) -> RolledTerm {
         let Some(sides) = self.sides else {
-            return RolledTerm { negative: self.negative, values: vec![(i64::from(self.count), true)] };
+            return RolledTerm {
+                negative: self.negative,
+                values: vec![(i64::from(self.count), true)],
+            };
         };
-        let mut values: Vec<(i64, bool)> =
-            (0..self.count).map(|_| (1 + draw(u64::from(sides)).cast_signed(), true)).collect();
+        let mut values: Vec<(i64, bool)> = (0..self.count)
+            .map(|_| (1 + draw(u64::from(sides)).cast_signed(), true))
+            .collect();
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by_key(|at| values[*at].0);
         let dropped = match self.keep {
@@ -127,25 +167,44 @@ impl Term {
         for at in &order[dropped] {
             values[*at].1 = false;
         }
-        RolledTerm { negative: self.negative, values }
+        RolledTerm {
+            negative: self.negative,
+            values,
+        }
     }
 }
 
 impl RolledTerm {
     fn sum(&self) -> i64 {
-        let sum: i64 = self.values.iter().filter(|(_, kept)| *kept).map(|(value, _)| value).sum();
+        let sum: i64 = self
+            .values
+            .iter()
+            .filter(|(_, kept)| *kept)
+            .map(|(value, _)| value)
+            .sum();
         if self.negative { -sum } else { sum }
     }
 
     fn write(&self, out: &mut String) {
-        let shown = |(value, kept): &(i64, bool)| if *kept { value.to_string() } else { format!("[{value}]") };
+        let shown = |(value, kept): &(i64, bool)| {
+            if *kept {
+                value.to_string()
+            } else {
+                format!("[{value}]")
+            }
+        };
         let values: Vec<String> = self.values.iter().map(shown).collect();
         let several = values.len() > 1 && self.negative;
-        out.push_str(&if several { format!("({})", values.join(" + ")) } else { values.join(" + ") });
+        out.push_str(&if several {
+            format!("({})", values.join(" + "))
+        } else {
+            values.join(" + ")
+        });
     }
 }
 
-/// `9 (3 + 5 + 1)`: the total and its parts. Dice that are not kept are in brackets: `11 (6 + 5 + [2])`.
+/// `9 (3 + 5 + 1)`: the total and its parts. Dice that are not kept are in brackets: `11 (6 + 5 +
+/// [2])`.
 impl fmt::Display for Rolled {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.total)?;
@@ -179,7 +238,10 @@ mod tests {
     /// Dice show these values in turn.
     fn shows(formula: &str, values: &[u64]) -> String {
         let mut values = values.iter();
-        DiceFormula::parse(formula).unwrap().roll(|_| values.next().unwrap() - 1).to_string()
+        DiceFormula::parse(formula)
+            .unwrap()
+            .roll(|_| values.next().unwrap() - 1)
+            .to_string()
     }
 
     #[test]
@@ -223,7 +285,10 @@ mod tests {
         assert_eq!(shows("d20", &[17]), "17");
         assert_eq!(shows("10-2d4", &[1, 2]), "7 (10 - (1 + 2))");
         assert_eq!(highest("100d6"), Some(600));
-        assert_eq!(DiceFormula::parse("100d6").unwrap().roll(|_| 0).to_string(), "100");
+        assert_eq!(
+            DiceFormula::parse("100d6").unwrap().roll(|_| 0).to_string(),
+            "100"
+        );
     }
 
     #[test]

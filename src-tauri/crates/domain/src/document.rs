@@ -1,8 +1,10 @@
-//! Documents that users attach to a chat, a character or a lorebook, and the passages that search finds in them.
+//! Documents that users attach to a chat, a character or a lorebook, and the passages that search
+//! finds in them.
 
 use crate::{CharacterId, ChatId, DocumentId, LorebookId, Timestamp};
 
-/// Maximum size of a passage, in bytes. This is about 200 tokens, so a small share of a small context holds one.
+/// Maximum size of a passage, in bytes. This is about 200 tokens, so a small share of a small
+/// context holds one.
 pub const MAX_PASSAGE: usize = 800;
 
 /// The object that a document is attached to.

@@ -1,5 +1,5 @@
-//! Identifies JSON files that are not importable. The error message can name them, and they never become empty
-//! characters.
+//! Identifies JSON files that are not importable. The error message can name them, and they never
+//! become empty characters.
 
 mod characters;
 mod marinara;
@@ -34,10 +34,21 @@ struct DetectionRule {
 const MAX_START: usize = 64 << 10;
 /// The description of a group file, which can be applied to a chat that was imported before.
 pub const GROUP: &str = "a SillyTavern group";
-const SILLYTAVERN: &str = "To take over more than single files, import the whole folder of SillyTavern";
+const SILLYTAVERN: &str =
+    "To take over more than single files, import the whole folder of SillyTavern";
 
-const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static str]) -> DetectionRule {
-    DetectionRule { what, instead, all, some: &[], at_least: 0 }
+const fn rule(
+    what: &'static str,
+    instead: &'static str,
+    all: &'static [&'static str],
+) -> DetectionRule {
+    DetectionRule {
+        what,
+        instead,
+        all,
+        some: &[],
+        at_least: 0,
+    }
 }
 
 const RULES: &[DetectionRule] = &[
@@ -91,7 +102,11 @@ const RULES: &[DetectionRule] = &[
         at_least: 1,
     },
     rule("SillyTavern settings", SILLYTAVERN, &["power_user"]),
-    rule("SillyTavern settings", SILLYTAVERN, &["oai_settings", "extension_settings"]),
+    rule(
+        "SillyTavern settings",
+        SILLYTAVERN,
+        &["oai_settings", "extension_settings"],
+    ),
     rule("a NovelAI preset", "", &["presetVersion", "parameters"]),
     rule("a NovelAI story", "", &["storyContainerVersion"]),
     rule("a NovelAI scenario", "", &["scenarioVersion"]),
@@ -117,11 +132,31 @@ const RULES: &[DetectionRule] = &[
         some: &[],
         at_least: 0,
     },
-    rule("a text-generation-webui instruction template", "", &["turn_template"]),
-    rule("a text-generation-webui instruction template", "", &["instruction_template"]),
-    rule("text-generation-webui user data", "Add a persona with that name and text instead", &["name1", "user_bio"]),
-    rule("a single SillyTavern quick reply", "Export the whole set of quick replies instead", &["label", "message"]),
-    rule("a theme preset of Moonlit Echoes", "Change the look of this app in Settings", &["moonlitEchoesPreset"]),
+    rule(
+        "a text-generation-webui instruction template",
+        "",
+        &["turn_template"],
+    ),
+    rule(
+        "a text-generation-webui instruction template",
+        "",
+        &["instruction_template"],
+    ),
+    rule(
+        "text-generation-webui user data",
+        "Add a persona with that name and text instead",
+        &["name1", "user_bio"],
+    ),
+    rule(
+        "a single SillyTavern quick reply",
+        "Export the whole set of quick replies instead",
+        &["label", "message"],
+    ),
+    rule(
+        "a theme preset of Moonlit Echoes",
+        "Change the look of this app in Settings",
+        &["moonlitEchoesPreset"],
+    ),
     DetectionRule {
         what: "settings of the SillyTavern extension NoAss",
         instead: "The chat format and the prompt template decide how messages are sent",
@@ -148,7 +183,15 @@ const RULES: &[DetectionRule] = &[
         what: "a RisuAI module",
         instead: "Export its lorebook and import that",
         all: &["id"],
-        some: &["lorebook", "regex", "trigger", "cjs", "hideIcon", "namespace", "lowLevelAccess"],
+        some: &[
+            "lorebook",
+            "regex",
+            "trigger",
+            "cjs",
+            "hideIcon",
+            "namespace",
+            "lowLevelAccess",
+        ],
         at_least: 2,
     },
     rule("a KoboldAI story", "", &["gamestarted", "actions"]),
@@ -169,17 +212,40 @@ const RULES: &[DetectionRule] = &[
         at_least: 1,
     },
     rule("an image generation workflow", "", &["nodes", "links"]),
-    rule("a description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
+    rule(
+        "a description of a model",
+        "Choose the model's GGUF file instead",
+        &["architectures", "model_type"],
+    ),
     DetectionRule {
         what: "settings of a model for generation",
         instead: "Choose the model's GGUF file instead",
         all: &[],
-        some: &["bos_token_id", "eos_token_id", "pad_token_id", "stop_token_ids", "stop_str", "chat_template"],
+        some: &[
+            "bos_token_id",
+            "eos_token_id",
+            "pad_token_id",
+            "stop_token_ids",
+            "stop_str",
+            "chat_template",
+        ],
         at_least: 2,
     },
-    rule("a tokenizer", "Choose the model's GGUF file instead", &["added_tokens", "model"]),
-    rule("a description of a software package", "", &["dependencies", "version"]),
-    rule("a description of a software package", "", &["devDependencies"]),
+    rule(
+        "a tokenizer",
+        "Choose the model's GGUF file instead",
+        &["added_tokens", "model"],
+    ),
+    rule(
+        "a description of a software package",
+        "",
+        &["dependencies", "version"],
+    ),
+    rule(
+        "a description of a software package",
+        "",
+        &["devDependencies"],
+    ),
     rule("a JSON schema", "", &["$schema", "properties"]),
     rule("a description of a web service", "", &["openapi"]),
     DetectionRule {
@@ -196,8 +262,14 @@ pub fn foreign(file: &Value) -> Option<UnsupportedFile> {
     match file {
         Value::Object(root) if !is_certain_card(root) => object(root),
         Value::Array(items) if !items.is_empty() => {
-            let all = |is: fn(&Map<String, Value>) -> bool| items.iter().all(|item| item.as_object().is_some_and(is));
-            let scenario = || items.iter().all(|item| item.as_object().and_then(object) == Some(SCENARIO));
+            let all = |is: fn(&Map<String, Value>) -> bool| {
+                items.iter().all(|item| item.as_object().is_some_and(is))
+            };
+            let scenario = || {
+                items
+                    .iter()
+                    .all(|item| item.as_object().and_then(object) == Some(SCENARIO))
+            };
             if all(is_helper_script) {
                 return Some(HELPER_SCRIPT);
             }
@@ -211,15 +283,20 @@ const SCENARIO: UnsupportedFile = UnsupportedFile {
     what: "an AI Dungeon scenario",
     instead: "Its story cards can be imported on their own, as a lorebook",
 };
-const HELPER_SCRIPT: UnsupportedFile =
-    UnsupportedFile { what: "a Tavern-Helper script", instead: "Inglenook never runs programs of other apps" };
+const HELPER_SCRIPT: UnsupportedFile = UnsupportedFile {
+    what: "a Tavern-Helper script",
+    instead: "Inglenook never runs programs of other apps",
+};
 
 fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
     if is_helper_script(root) {
         return Some(HELPER_SCRIPT);
     }
     if is_agnai_chat(root) {
-        return Some(UnsupportedFile { what: "an Agnai chat", instead: "" });
+        return Some(UnsupportedFile {
+            what: "an Agnai chat",
+            instead: "",
+        });
     }
     let has = |name: &&&str| root.contains_key(**name);
     let fits = |rule: &&DetectionRule| {
@@ -227,17 +304,24 @@ fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
         rule.all.iter().all(|name| root.contains_key(*name)) && some >= rule.at_least
     };
     match root.get("type").and_then(Value::as_str) {
-        Some("regex") if root.get("data").is_some_and(Value::is_array) => {
-            Some(UnsupportedFile { what: "RisuAI regex scripts", instead: "" })
-        }
-        Some("risuModule") => Some(UnsupportedFile { what: "a RisuAI module", instead: "" }),
+        Some("regex") if root.get("data").is_some_and(Value::is_array) => Some(UnsupportedFile {
+            what: "RisuAI regex scripts",
+            instead: "",
+        }),
+        Some("risuModule") => Some(UnsupportedFile {
+            what: "a RisuAI module",
+            instead: "",
+        }),
         Some(kind) if kind.starts_with(marinara::PREFIX) => Some(marinara::unsupported(kind)),
-        _ => RULES.iter().find(fits).map(|rule| UnsupportedFile { what: rule.what, instead: rule.instead }),
+        _ => RULES.iter().find(fits).map(|rule| UnsupportedFile {
+            what: rule.what,
+            instead: rule.instead,
+        }),
     }
 }
 
-/// Tavern-Helper scripts state their type. Older ones are recognised by the buttons beside the program, or by a
-/// program that imports another one.
+/// Tavern-Helper scripts state their type. Older ones are recognised by the buttons beside the
+/// program, or by a program that imports another one.
 fn is_helper_script(root: &Map<String, Value>) -> bool {
     let has = |name: &str| root.contains_key(name);
     match root.get("type").and_then(Value::as_str) {
@@ -245,8 +329,13 @@ fn is_helper_script(root: &Map<String, Value>) -> bool {
         Some("folder") => has("scripts") || has("value"),
         _ => {
             let program = root.get("content").and_then(Value::as_str);
-            let own = ["info", "buttons", "button", "data"].iter().filter(|name| has(name)).count();
-            program.is_some_and(|program| has("id") && (own >= 2 || has("buttons") || is_program(program)))
+            let own = ["info", "buttons", "button", "data"]
+                .iter()
+                .filter(|name| has(name))
+                .count();
+            program.is_some_and(|program| {
+                has("id") && (own >= 2 || has("buttons") || is_program(program))
+            })
         }
     }
 }
@@ -277,46 +366,98 @@ fn is_program(text: &str) -> bool {
 fn is_agnai_chat(root: &Map<String, Value>) -> bool {
     let said = |message: &Value| {
         message.get("msg").is_some_and(Value::is_string)
-            && ["characterId", "userId", "handle"].iter().any(|field| message.get(*field).is_some())
+            && ["characterId", "userId", "handle"]
+                .iter()
+                .any(|field| message.get(*field).is_some())
     };
-    root.get("messages").and_then(Value::as_array).is_some_and(|all| all.first().is_some_and(said))
+    root.get("messages")
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.first().is_some_and(said))
 }
 
 /// Returns lorebook entries that are stored without a lorebook, as one object or as a list.
 pub fn entries_without_book(file: &Value) -> Option<Vec<&Value>> {
     let is_entry = |value: &Value| {
-        let Value::Object(entry) = value else { return false };
+        let Value::Object(entry) = value else {
+            return false;
+        };
         let has = |name: &str| entry.contains_key(name);
-        let keys =
-            ["key", "keys"].iter().any(|name| entry.get(*name).is_some_and(|keys| keys.is_array() || keys.is_string()));
-        let rank = ["uid", "order", "insertion_order", "keysecondary", "secondary_keys"].iter().any(|name| has(name));
+        let keys = ["key", "keys"].iter().any(|name| {
+            entry
+                .get(*name)
+                .is_some_and(|keys| keys.is_array() || keys.is_string())
+        });
+        let rank = [
+            "uid",
+            "order",
+            "insertion_order",
+            "keysecondary",
+            "secondary_keys",
+        ]
+        .iter()
+        .any(|name| has(name));
         keys && rank && has("content") && !has("entries") && !has("spec")
     };
     match file {
-        Value::Array(items) => (!items.is_empty() && items.iter().all(is_entry)).then(|| items.iter().collect()),
+        Value::Array(items) => {
+            (!items.is_empty() && items.iter().all(is_entry)).then(|| items.iter().collect())
+        }
         one => is_entry(one).then(|| vec![one]),
     }
 }
 
-/// Limits for a JSON file, by its beginning: lorebooks and the conversations of assistants may be larger than cards.
+/// Limits for a JSON file, by its beginning: lorebooks and the conversations of assistants may be
+/// larger than cards.
 pub fn limits_of(bytes: &[u8]) -> Limits {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_START)]);
     let has = |name: &str| start.contains(&format!("\"{name}\""));
-    let large = ["entries", "mapping", "chat_messages", "lorebookVersion"].into_iter().any(has);
-    let card = ["chara_card_v2", "chara_card_v3", "first_mes", "char_greeting"].into_iter().any(has);
-    if large && !card { Limits::LARGE } else { Limits::USUAL }
+    let large = ["entries", "mapping", "chat_messages", "lorebookVersion"]
+        .into_iter()
+        .any(has);
+    let card = [
+        "chara_card_v2",
+        "chara_card_v3",
+        "first_mes",
+        "char_greeting",
+    ]
+    .into_iter()
+    .any(has);
+    if large && !card {
+        Limits::LARGE
+    } else {
+        Limits::USUAL
+    }
 }
 
-/// Guesses the type of a damaged JSON file from the field names in its text, for messages such as "the lorebook is not
-/// valid JSON".
+/// Guesses the type of a damaged JSON file from the field names in its text, for messages such as
+/// "the lorebook is not valid JSON".
 pub fn guess_damaged_kind(text: &str) -> &'static str {
     let has = |name: &str| text.contains(&format!("\"{name}\""));
     match text {
-        _ if ["chara_card_v2", "chara_card_v3", "first_mes", "char_greeting"].iter().any(|name| has(name)) => "card",
+        _ if [
+            "chara_card_v2",
+            "chara_card_v3",
+            "first_mes",
+            "char_greeting",
+        ]
+        .iter()
+        .any(|name| has(name)) =>
+        {
+            "card"
+        }
         _ if has("entries") => "lorebook",
         _ if has("findRegex") => "regex script",
         _ if has("persona_descriptions") => "backup of personas",
-        _ if ["prompts", "story_string", "input_sequence", "temperature", "temp"].iter().any(|name| has(name)) => {
+        _ if [
+            "prompts",
+            "story_string",
+            "input_sequence",
+            "temperature",
+            "temp",
+        ]
+        .iter()
+        .any(|name| has(name)) =>
+        {
             "preset"
         }
         _ if ["qrList", "quickReplySlots"].iter().any(|name| has(name)) => "set of quick replies",

@@ -1,5 +1,5 @@
-//! Typed ids. Every id is a UUID, so user text is never part of a path or a key. New ids use version 7, which sorts by
-//! age.
+//! Typed ids. Every id is a UUID, so user text is never part of a path or a key. New ids use
+//! version 7, which sorts by age.
 
 use std::fmt;
 use std::str::FromStr;

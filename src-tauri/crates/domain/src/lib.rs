@@ -1,10 +1,12 @@
-//! Domain types: cards, chats, messages, swipes, personas, lorebooks, settings, and the prompts made of them.
+//! Domain types: cards, chats, messages, swipes, personas, lorebooks, settings, and the prompts
+//! made of them.
 //!
 //! Guarantees
 //! - A card survives import and export with every unknown field.
 //! - Odd input gives an error with a reason, or a warning next to a result. It never panics.
 //!
-//! This crate uses no files, clocks, randomness, async code, SQL or HTTP. Callers pass in times and ids.
+//! This crate uses no files, clocks, randomness, async code, SQL or HTTP. Callers pass in times and
+//! ids.
 
 pub mod archive;
 pub mod backyard;
@@ -46,8 +48,10 @@ pub mod tool_call;
 pub mod tool_server;
 
 pub use id::{
-    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
-    ModelId, PersonaId, SwipeId, ToolServerId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId,
+    MemoryId, MessageId, ModelId, PersonaId, SwipeId, ToolServerId,
 };
 pub use time::Timestamp;
-pub use tool_call::{SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
+pub use tool_call::{
+    SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound,
+};

@@ -55,7 +55,10 @@ impl MemoryType {
 
     /// Parses a category; unknown words become notes.
     pub fn of(word: &str) -> Self {
-        Self::ALL.into_iter().find(|each| each.as_str() == word).unwrap_or_default()
+        Self::ALL
+            .into_iter()
+            .find(|each| each.as_str() == word)
+            .unwrap_or_default()
     }
 }
 
@@ -72,7 +75,8 @@ pub enum MemoryScope {
         persona: Option<PersonaId>,
     },
     Chat(ChatId),
-    /// In every chat where the lorebook applies. Such a memory describes a world, independent of the characters.
+    /// In every chat where the lorebook applies. Such a memory describes a world, independent of
+    /// the characters.
     World(LorebookId),
 }
 
@@ -170,7 +174,8 @@ pub struct Memory {
     pub confidence: u8,
     /// Included in every prompt, with priority.
     pub pinned: bool,
-    /// The messages it was made from. The memory is valid only while all of them are present and unchanged.
+    /// The messages it was made from. The memory is valid only while all of them are present and
+    /// unchanged.
     pub sources: Vec<MessageId>,
     /// Messages from memories that were merged into this one. It does not depend on them.
     pub merged_sources: Vec<MessageId>,
@@ -186,7 +191,8 @@ impl Memory {
         self.pinned || self.origin == MemoryOrigin::User
     }
 
-    /// Sort key that decides which of two duplicates stays: pinned, origin, confidence, importance, then newer.
+    /// Sort key that decides which of two duplicates stays: pinned, origin, confidence, importance,
+    /// then newer.
     pub fn duplicate_rank(&self) -> impl Ord + use<> {
         let origin = match self.origin {
             MemoryOrigin::User => 3,
@@ -194,12 +200,20 @@ impl Memory {
             MemoryOrigin::Model => 1,
             MemoryOrigin::Keyframe => 0,
         };
-        (self.pinned, origin, self.confidence, self.importance, self.created, self.id)
+        (
+            self.pinned,
+            origin,
+            self.confidence,
+            self.importance,
+            self.created,
+            self.id,
+        )
     }
 
     /// Whether recall may return it: active, or superseded.
     pub fn is_recallable(&self) -> bool {
-        self.archived.is_none_or(|archived| archived.reason == ArchiveReason::Superseded)
+        self.archived
+            .is_none_or(|archived| archived.reason == ArchiveReason::Superseded)
     }
 }
 

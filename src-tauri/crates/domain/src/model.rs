@@ -30,7 +30,8 @@ pub enum EndpointDialect {
     Ollama,
 }
 
-/// A remote endpoint and its default model. The OS keychain stores its key and header values under the endpoint's id.
+/// A remote endpoint and its default model. The OS keychain stores its key and header values under
+/// the endpoint's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     pub id: EndpointId,

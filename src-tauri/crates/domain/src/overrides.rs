@@ -18,8 +18,14 @@ pub enum CardText {
 
 impl CardText {
     /// In the order of the card editor.
-    pub const ALL: [Self; 6] =
-        [Self::Description, Self::Personality, Self::Scenario, Self::Examples, Self::SystemPrompt, Self::PostHistory];
+    pub const ALL: [Self; 6] = [
+        Self::Description,
+        Self::Personality,
+        Self::Scenario,
+        Self::Examples,
+        Self::SystemPrompt,
+        Self::PostHistory,
+    ];
 
     /// Name of the card field.
     pub fn as_str(self) -> &'static str {
@@ -99,15 +105,24 @@ pub enum InstructionSource {
     Template,
 }
 
-/// Returns the source and text of the instructions: the persona's, else the chat's, else the card's, else the
-/// template's own. Descriptions are not instructions and always stay in the prompt.
-pub fn instructions<'t>(persona: &'t Persona, own: &'t Overrides, card: &'t Card) -> (InstructionSource, &'t str) {
+/// Returns the source and text of the instructions: the persona's, else the chat's, else the
+/// card's, else the template's own. Descriptions are not instructions and always stay in the
+/// prompt.
+pub fn instructions<'t>(
+    persona: &'t Persona,
+    own: &'t Overrides,
+    card: &'t Card,
+) -> (InstructionSource, &'t str) {
     let (of, text) = match (persona.instructions.trim(), own.get(CardText::SystemPrompt)) {
         ("", Some(text)) => (InstructionSource::Chat, text.trim()),
         ("", None) => (InstructionSource::Card, card.system_prompt().trim()),
         (text, _) => (InstructionSource::Persona, text),
     };
-    if text.is_empty() { (InstructionSource::Template, "") } else { (of, text) }
+    if text.is_empty() {
+        (InstructionSource::Template, "")
+    } else {
+        (of, text)
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +149,9 @@ mod tests {
     }
 
     fn of_chat(text: &str) -> Overrides {
-        [(CardText::SystemPrompt, text.to_owned())].into_iter().collect()
+        [(CardText::SystemPrompt, text.to_owned())]
+            .into_iter()
+            .collect()
     }
 
     /// Tests all eight combinations of persona, chat and card instructions.
@@ -146,21 +163,51 @@ mod tests {
             ("", &none, "card", (InstructionSource::Card, "card")),
             ("", &chats, "", (InstructionSource::Chat, "chat")),
             ("", &chats, "card", (InstructionSource::Chat, "chat")),
-            ("persona", &none, "", (InstructionSource::Persona, "persona")),
-            ("persona", &none, "card", (InstructionSource::Persona, "persona")),
-            ("persona", &chats, "", (InstructionSource::Persona, "persona")),
-            ("persona", &chats, "card", (InstructionSource::Persona, "persona")),
+            (
+                "persona",
+                &none,
+                "",
+                (InstructionSource::Persona, "persona"),
+            ),
+            (
+                "persona",
+                &none,
+                "card",
+                (InstructionSource::Persona, "persona"),
+            ),
+            (
+                "persona",
+                &chats,
+                "",
+                (InstructionSource::Persona, "persona"),
+            ),
+            (
+                "persona",
+                &chats,
+                "card",
+                (InstructionSource::Persona, "persona"),
+            ),
         ];
         for (of_persona, of_chat, of_card, expected) in table {
             let (persona, card) = (persona(of_persona), card(of_card));
-            assert_eq!(instructions(&persona, of_chat, &card), expected, "{of_persona}, {of_chat:?}, {of_card}");
+            assert_eq!(
+                instructions(&persona, of_chat, &card),
+                expected,
+                "{of_persona}, {of_chat:?}, {of_card}"
+            );
         }
     }
 
     #[test]
     fn an_empty_chat_text_removes_card_instructions() {
-        assert_eq!(instructions(&persona(" \n"), &of_chat(" "), &card("card")), (InstructionSource::Template, ""));
-        assert_eq!(instructions(&persona(" \n"), &Overrides::default(), &card(" ")), (InstructionSource::Template, ""));
+        assert_eq!(
+            instructions(&persona(" \n"), &of_chat(" "), &card("card")),
+            (InstructionSource::Template, "")
+        );
+        assert_eq!(
+            instructions(&persona(" \n"), &Overrides::default(), &card(" ")),
+            (InstructionSource::Template, "")
+        );
     }
 
     #[test]
@@ -173,7 +220,11 @@ mod tests {
             let own: Overrides = [(text, String::from("the chat's"))].into_iter().collect();
             let seen = own.over(&card);
             for other in CardText::ALL {
-                let expected = if other == text { "the chat's" } else { other.of(&card) };
+                let expected = if other == text {
+                    "the chat's"
+                } else {
+                    other.of(&card)
+                };
                 assert_eq!(other.of(&seen), expected, "{text:?} {other:?}");
             }
             assert_eq!(CardText::named(text.as_str()), Some(text));

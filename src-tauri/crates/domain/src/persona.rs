@@ -30,7 +30,11 @@ pub struct PersonaPlace {
 
 impl Default for PersonaPlace {
     fn default() -> Self {
-        Self { position: PersonaPosition::Template, depth: 2, role: PromptRole::System }
+        Self {
+            position: PersonaPosition::Template,
+            depth: 2,
+            role: PromptRole::System,
+        }
     }
 }
 
@@ -70,19 +74,25 @@ impl PersonaPosition {
     }
 }
 
-/// Swaps the macros for the names of character and user, in both notations (`{{char}}`, `<BOT>`). A text that describes
-/// a character describes a persona afterwards, and the other way round.
+/// Swaps the macros for the names of character and user, in both notations (`{{char}}`, `<BOT>`). A
+/// text that describes a character describes a persona afterwards, and the other way round.
 pub fn swap_names(text: &str) -> String {
-    const PAIRS: [(&str, &str); 4] =
-        [("{{char}}", "{{user}}"), ("{{user}}", "{{char}}"), ("<bot>", "<USER>"), ("<user>", "<BOT>")];
+    const PAIRS: [(&str, &str); 4] = [
+        ("{{char}}", "{{user}}"),
+        ("{{user}}", "{{char}}"),
+        ("<bot>", "<USER>"),
+        ("<user>", "<BOT>"),
+    ];
     let mut swapped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['{', '<']) {
         let (before, macro_and_rest) = rest.split_at(at);
         swapped.push_str(before);
-        let pair = PAIRS
-            .iter()
-            .find(|(from, _)| macro_and_rest.get(..from.len()).is_some_and(|start| start.eq_ignore_ascii_case(from)));
+        let pair = PAIRS.iter().find(|(from, _)| {
+            macro_and_rest
+                .get(..from.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(from))
+        });
         let (inserted, used) = match pair {
             Some((from, to)) => (*to, from.len()),
             None => (&macro_and_rest[..1], 1),
@@ -100,9 +110,18 @@ mod tests {
     #[test]
     fn swapped_names_change_sides() {
         for (text, expected) in [
-            ("{{char}} keeps {{user}}'s lamp.", "{{user}} keeps {{char}}'s lamp."),
-            ("{{Char}} and <BOT> and <user>", "{{user}} and <USER> and <BOT>"),
-            ("a < b {{ char }} {{{{char}}}} é{", "a < b {{ char }} {{{{user}}}} é{"),
+            (
+                "{{char}} keeps {{user}}'s lamp.",
+                "{{user}} keeps {{char}}'s lamp.",
+            ),
+            (
+                "{{Char}} and <BOT> and <user>",
+                "{{user}} and <USER> and <BOT>",
+            ),
+            (
+                "a < b {{ char }} {{{{char}}}} é{",
+                "a < b {{ char }} {{{{user}}}} é{",
+            ),
             ("", ""),
         ] {
             assert_eq!(swap_names(text), expected);

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Maximum bytes of code, a link or a tag in a line. Longer ones stay as they are, so that odd text takes no time.
+/// Maximum bytes of code, a link or a tag in a line. Longer ones stay as they are, so that odd text
+/// takes no time.
 const LONGEST: usize = 2_000;
 /// Maximum number of opening marks that wait for a partner.
 const MOST_OPEN: usize = 32;
@@ -41,7 +42,11 @@ fn line_mark(body: &str) -> usize {
             [b'-' | b'*' | b'+', b' ', ..] => 1,
             [b'#', ..] => {
                 let signs = rest.len() - rest.trim_start_matches('#').len();
-                if signs <= 6 && rest[signs..].starts_with(' ') { signs } else { 0 }
+                if signs <= 6 && rest[signs..].starts_with(' ') {
+                    signs
+                } else {
+                    0
+                }
             }
             _ => 0,
         };
@@ -125,7 +130,10 @@ fn delimiter(
     // An underscore inside a word is a part of it.
     let inside = sign == '_' && is_word(before) && is_word(after);
     let closes = !is_space(before) && !inside;
-    let partner = open.iter().rposition(|mark| mark.sign == sign).filter(|_| closes);
+    let partner = open
+        .iter()
+        .rposition(|mark| mark.sign == sign)
+        .filter(|_| closes);
     if let Some(partner) = partner {
         let first = open[partner].range.clone();
         open.truncate(partner);
@@ -133,7 +141,10 @@ fn delimiter(
         removed.push(at + first.end - paired..at + first.end);
         removed.push(at + run.start..at + run.start + paired);
         if first.len() > paired {
-            open.push(Opened { sign, range: first.start..first.end - paired });
+            open.push(Opened {
+                sign,
+                range: first.start..first.end - paired,
+            });
         }
         if run.len() > paired {
             delimiter(line, sign, run.start + paired..run.end, at, (open, removed));
@@ -162,7 +173,9 @@ fn link(rest: &str) -> Option<(Range<usize>, usize)> {
     };
     let name_end = start + near(&rest[start..]).find(']')?;
     let address = near(rest[name_end + 1..].strip_prefix('(')?);
-    let end = address.find([')', '\n']).filter(|end| address[*end..].starts_with(')'))?;
+    let end = address
+        .find([')', '\n'])
+        .filter(|end| address[*end..].starts_with(')'))?;
     Some((start..name_end, name_end + 2 + end + 1))
 }
 
@@ -172,7 +185,8 @@ fn tag(rest: &str) -> Option<usize> {
         return near(rest).find("-->").map(|end| end + 3);
     }
     let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
-    name.starts_with(|first: char| first.is_ascii_alphabetic()).then_some(())?;
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        .then_some(())?;
     near(rest).find('>').map(|end| end + 1)
 }
 
@@ -191,13 +205,18 @@ fn without(text: &str, mut removed: Vec<Range<usize>>) -> String {
 
 /// The start of the plain text as one line, at most `most` characters, cut between words.
 pub fn plain_line(text: &str, most: usize) -> String {
-    let line = plain(&text[..text.floor_char_boundary(READ)]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = plain(&text[..text.floor_char_boundary(READ)])
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     match line.char_indices().nth(most) {
         None => line,
         Some((end, _)) => {
             let cut = &line[..end];
-            let words =
-                cut.rfind(' ').filter(|space| cut[*space..].chars().count() < 24).map_or(cut, |end| &cut[..end]);
+            let words = cut
+                .rfind(' ')
+                .filter(|space| cut[*space..].chars().count() < 24)
+                .map_or(cut, |end| &cut[..end]);
             format!("{words}…")
         }
     }
@@ -214,12 +233,24 @@ mod tests {
 
     #[test]
     fn marks_with_partners_are_removed() {
-        check("**she says**. *She points north.*", "she says. She points north.");
-        check("***Both*** __bold__ _thin_ ~~gone~~ `code`", "Both bold thin gone code");
+        check(
+            "**she says**. *She points north.*",
+            "she says. She points north.",
+        );
+        check(
+            "***Both*** __bold__ _thin_ ~~gone~~ `code`",
+            "Both bold thin gone code",
+        );
         check("*a **b** c* and **d *e***", "a b c and d e");
         check("「*はい*」と**言う**。", "「はい」と言う。");
-        check("# Title\n> quoted\n- item\n1. one", "Title\nquoted\nitem\n1. one");
-        check("[name](https://example.org) ![*picture*](a.png)", "name picture");
+        check(
+            "# Title\n> quoted\n- item\n1. one",
+            "Title\nquoted\nitem\n1. one",
+        );
+        check(
+            "[name](https://example.org) ![*picture*](a.png)",
+            "name picture",
+        );
         check("a<br>b <b>c</b> <!-- d -->e", "ab c e");
         check("```rust\nlet a = *b;\n```\nafter", "let a = *b;\nafter");
         check("\\*not bold\\*", "*not bold*");
@@ -228,8 +259,14 @@ mod tests {
 
     #[test]
     fn signs_without_partners_stay() {
-        check("2 * 3 * 4, foo_bar_baz, 5* hotel, **open", "2 * 3 * 4, foo_bar_baz, 5* hotel, **open");
-        check("a < b > c, I <3 you, [brackets], #tag, C#, ~5", "a < b > c, I <3 you, [brackets], #tag, C#, ~5");
+        check(
+            "2 * 3 * 4, foo_bar_baz, 5* hotel, **open",
+            "2 * 3 * 4, foo_bar_baz, 5* hotel, **open",
+        );
+        check(
+            "a < b > c, I <3 you, [brackets], #tag, C#, ~5",
+            "a < b > c, I <3 you, [brackets], #tag, C#, ~5",
+        );
         check("2 * * *", "2 * * *");
         check("*", "*");
         check("", "");
@@ -241,7 +278,10 @@ mod tests {
         assert_eq!(plain_line("*One* two three", 9), "One two…");
         assert_eq!(plain_line(&"桜".repeat(30), 4), "桜桜桜桜…");
         let long = format!("**{}**", "word ".repeat(100).trim());
-        assert!(!plain_line(&long, 20).contains('*'), "a mark whose partner is far away");
+        assert!(
+            !plain_line(&long, 20).contains('*'),
+            "a mark whose partner is far away"
+        );
     }
 
     proptest::proptest! {

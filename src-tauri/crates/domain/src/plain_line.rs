@@ -3,8 +3,24 @@
 /// Elements whose content is no text.
 const HIDDEN: [&str; 3] = ["style", "script", "head"];
 /// Elements that end a line.
-const BLOCKS: [&str; 16] =
-    ["br", "p", "div", "hr", "li", "ul", "ol", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"];
+const BLOCKS: [&str; 16] = [
+    "br",
+    "p",
+    "div",
+    "hr",
+    "li",
+    "ul",
+    "ol",
+    "tr",
+    "table",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "blockquote",
+];
 const ENTITIES: [(&str, &str); 8] = [
     ("lt", "<"),
     ("gt", ">"),
@@ -16,12 +32,16 @@ const ENTITIES: [(&str, &str); 8] = [
     ("amp", "&"),
 ];
 
-/// The first line of `text` that has words, without HTML tags and Markdown marks. Empty if there are only marks.
+/// The first line of `text` that has words, without HTML tags and Markdown marks. Empty if there
+/// are only marks.
 pub fn plain_line(text: &str) -> String {
     let text = without_tags(text);
     let lines = text.lines().map(|line| entities(&without_marks(line)));
     let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    words.into_iter().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default()
+    words
+        .into_iter()
+        .find(|line| line.chars().any(char::is_alphanumeric))
+        .unwrap_or_default()
 }
 
 fn without_tags(text: &str) -> String {
@@ -37,7 +57,11 @@ fn without_tags(text: &str) -> String {
                 if HIDDEN.contains(&name.as_str()) && !closes {
                     rest = after_element(rest, &name);
                 }
-                plain.push_str(if BLOCKS.contains(&name.as_str()) { "\n" } else { "" });
+                plain.push_str(if BLOCKS.contains(&name.as_str()) {
+                    "\n"
+                } else {
+                    ""
+                });
             }
             None => {
                 plain.push('<');
@@ -52,14 +76,20 @@ fn without_tags(text: &str) -> String {
 /// Name and length of the tag or comment at the start of `text`.
 fn tag(text: &str) -> Option<(String, usize)> {
     if text.starts_with("<!--") {
-        return Some((String::new(), text.find("-->").map_or(text.len(), |at| at + 3)));
+        return Some((
+            String::new(),
+            text.find("-->").map_or(text.len(), |at| at + 3),
+        ));
     }
     let inside = &text[1..];
     let name = inside.strip_prefix('/').unwrap_or(inside);
     if !name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '!') {
         return None;
     }
-    let name: String = name.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let name: String = name
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect();
     Some((name.to_ascii_lowercase(), text.find('>')? + 1))
 }
 
@@ -76,7 +106,10 @@ fn without_marks(line: &str) -> String {
         line = rest.trim_start();
     }
     let line = links(line).replace(['*', '`', '~', '|'], "");
-    line.split(' ').map(|word| word.trim_matches('_')).collect::<Vec<_>>().join(" ")
+    line.split(' ')
+        .map(|word| word.trim_matches('_'))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The line without the mark of a heading, a quotation or a list at its start.
@@ -89,8 +122,14 @@ fn leading_mark(line: &str) -> Option<&str> {
         return Some(quoted);
     }
     let number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let numbered = (number.len() < line.len()).then(|| number.strip_prefix(". ")).flatten();
-    numbered.or_else(|| ["- ", "* ", "+ "].into_iter().find_map(|mark| line.strip_prefix(mark)))
+    let numbered = (number.len() < line.len())
+        .then(|| number.strip_prefix(". "))
+        .flatten();
+    numbered.or_else(|| {
+        ["- ", "* ", "+ "]
+            .into_iter()
+            .find_map(|mark| line.strip_prefix(mark))
+    })
 }
 
 /// Replaces links by their words, and pictures by nothing.
@@ -149,10 +188,19 @@ mod tests {
     fn formatted_text_becomes_plain_words() {
         for (written, plain) in [
             ("<b>Notes</b> by *Ann*", "Notes by Ann"),
-            ("<style>p { color: red }</style>\n<p align=\"center\">A <i>calm</i> harbour</p>", "A calm harbour"),
+            (
+                "<style>p { color: red }</style>\n<p align=\"center\">A <i>calm</i> harbour</p>",
+                "A calm harbour",
+            ),
             ("# A **bold** title\nmore", "A bold title"),
-            ("> - [Her page](https://x.example/a) and ![face](b.png)rest", "Her page and rest"),
-            ("[![face](b.png)](https://x.example)\n---\n_Old_ friend", "Old friend"),
+            (
+                "> - [Her page](https://x.example/a) and ![face](b.png)rest",
+                "Her page and rest",
+            ),
+            (
+                "[![face](b.png)](https://x.example)\n---\n_Old_ friend",
+                "Old friend",
+            ),
             ("<!-- hidden -->Tom &amp; Jerry &lt;3", "Tom & Jerry <3"),
             ("I <3 you, 2 < 3", "I <3 you, 2 < 3"),
             ("<div><br><hr></div>", ""),

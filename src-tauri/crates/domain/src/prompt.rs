@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool_call::{ToolDefinition, ToolRound};
 
-/// A part of the prompt's text. Text from people, cards or models is never `control`: the worker tokenizes it as plain
-/// text, so it cannot become a control token.
+/// A part of the prompt's text. Text from people, cards or models is never `control`: the worker
+/// tokenizes it as plain text, so it cannot become a control token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Segment {
     pub text: String,
@@ -54,8 +54,8 @@ pub struct PromptPicture {
 /// Tool rounds before a message of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptToolRound {
-    /// Index into [`Prompt::messages`] of the reply that the round led to; the number of messages for a round of the
-    /// reply that is being written.
+    /// Index into [`Prompt::messages`] of the reply that the round led to; the number of messages
+    /// for a round of the reply that is being written.
     pub before: usize,
     pub round: ToolRound,
 }
@@ -96,13 +96,13 @@ pub struct PromptTools {
     pub rounds: Vec<PromptToolRound>,
 }
 
-/// The input of a model. Remote chat endpoints use `messages`. The local worker uses `segments`: the same messages,
-/// rendered by the model's chat template.
+/// The input of a model. Remote chat endpoints use `messages`. The local worker uses `segments`:
+/// the same messages, rendered by the model's chat template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     pub messages: Vec<PromptMessage>,
-    /// Indexes of messages that are no part of the chat. An endpoint that takes several messages of one role in a row
-    /// gets them as messages of their own.
+    /// Indexes of messages that are no part of the chat. An endpoint that takes several messages of
+    /// one role in a row gets them as messages of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<usize>,
     /// Empty for a remote chat endpoint, which applies its own template.

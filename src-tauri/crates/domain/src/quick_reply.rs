@@ -1,4 +1,5 @@
-//! Quick replies: buttons that send a text or run slash commands. The file format is SillyTavern's, in both versions.
+//! Quick replies: buttons that send a text or run slash commands. The file format is SillyTavern's,
+//! in both versions.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +15,8 @@ const MAX_HINT: usize = 300;
 const MAX_LINE: usize = 200;
 /// The macro for the text in the composer.
 const INPUT: &str = "{{input}}";
-/// Parts of scripts that no command understands: closures, and macros of the script's own variables.
+/// Parts of scripts that no command understands: closures, and macros of the script's own
+/// variables.
 const SCRIPT_ONLY: [&str; 5] = ["{:", "{{pipe}}", "{{var::", "{{arg::", "{{timesIndex}}"];
 
 /// A set as its file says.
@@ -76,8 +78,8 @@ impl QuickReply {
         action(&self.message)
     }
 
-    /// Whether it can run by itself: it is marked so, and it neither sends a message nor starts a reply. Otherwise
-    /// each run could cause the next one.
+    /// Whether it can run by itself: it is marked so, and it neither sends a message nor starts a
+    /// reply. Otherwise each run could cause the next one.
     pub fn is_automatic(&self) -> bool {
         let marked = self.on_open || self.on_user_message || self.on_reply;
         let quiet = |commands: &[&str]| commands.iter().all(|command| !starts_reply(command));
@@ -90,8 +92,16 @@ impl QuickReplySet {
     pub fn read(file: &Value) -> Option<Self> {
         let set = file.as_object()?;
         let flag = |names: [&str; 2]| names.iter().any(|name| is_on(set, name));
-        let replies = replies(set)?.iter().take(MAX_REPLIES).filter_map(reply).collect();
-        let place = if flag(["placeBeforeInput", "placeBeforeInputEnabled"]) { Join::Before } else { Join::After };
+        let replies = replies(set)?
+            .iter()
+            .take(MAX_REPLIES)
+            .filter_map(reply)
+            .collect();
+        let place = if flag(["placeBeforeInput", "placeBeforeInputEnabled"]) {
+            Join::Before
+        } else {
+            Join::After
+        };
         Some(Self {
             replies,
             only_inserts: flag(["disableSend", "quickActionEnabled"]),
@@ -99,8 +109,8 @@ impl QuickReplySet {
         })
     }
 
-    /// The text of a reply, with the text in the composer where the set or the macro `{{input}}` includes it, and
-    /// whether it is included.
+    /// The text of a reply, with the text in the composer where the set or the macro `{{input}}`
+    /// includes it, and whether it is included.
     pub fn text(&self, message: &str, typed: &str) -> (String, bool) {
         let (filled, included) = fill(message, typed);
         let typed = typed.trim();
@@ -121,12 +131,19 @@ pub fn fill(message: &str, typed: &str) -> (String, bool) {
 
 /// The list of a set of either version.
 pub fn replies(set: &Map<String, Value>) -> Option<&Vec<Value>> {
-    ["qrList", "quickReplySlots"].iter().find_map(|list| set.get(*list)?.as_array())
+    ["qrList", "quickReplySlots"]
+        .iter()
+        .find_map(|list| set.get(*list)?.as_array())
 }
 
 fn reply(value: &Value) -> Option<QuickReply> {
     let reply = value.as_object()?;
-    let text = |names: [&str; 2]| names.iter().find_map(|name| reply.get(*name)?.as_str()).unwrap_or_default();
+    let text = |names: [&str; 2]| {
+        names
+            .iter()
+            .find_map(|name| reply.get(*name)?.as_str())
+            .unwrap_or_default()
+    };
     let flag = |names: &[&str]| names.iter().any(|name| is_on(reply, name));
     let message = text(["message", "mes"]);
     let label = one_line(text(["label", "title"]), MAX_LABEL);
@@ -138,10 +155,19 @@ fn reply(value: &Value) -> Option<QuickReply> {
     let title = one_line(text(["title", "title"]), MAX_HINT);
     Some(QuickReply {
         label: if label.is_empty() { start } else { label },
-        hint: if title.is_empty() { one_line(message, MAX_HINT) } else { title },
+        hint: if title.is_empty() {
+            one_line(message, MAX_HINT)
+        } else {
+            title
+        },
         message: message.to_owned(),
         is_hidden: flag(&["isHidden", "hidden"]),
-        on_open: flag(&["executeOnStartup", "executeOnChatChange", "autoExecute_appStartup", "autoExecute_chatLoad"]),
+        on_open: flag(&[
+            "executeOnStartup",
+            "executeOnChatChange",
+            "autoExecute_appStartup",
+            "autoExecute_chatLoad",
+        ]),
         on_user_message: flag(&["executeOnUser", "autoExecute_userMessage"]),
         on_reply: flag(&["executeOnAi", "autoExecute_botMessage"]),
     })
@@ -151,8 +177,8 @@ fn is_on(fields: &Map<String, Value>, name: &str) -> bool {
     fields.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The first `most` characters as one line, without control and direction characters: a label must not change the
-/// order of the texts around it.
+/// The first `most` characters as one line, without control and direction characters: a label must
+/// not change the order of the texts around it.
 fn one_line(text: &str, most: usize) -> String {
     let visible = |letter: &char| {
         let hidden = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}');
@@ -185,7 +211,10 @@ fn action(message: &str) -> QuickReplyAction<'_> {
         if follows_reply || !is_supported(part) {
             let first = part.lines().next().unwrap_or_default();
             let line = message[..at].matches('\n').count() as u32 + 1;
-            return QuickReplyAction::Unsupported(UnsupportedLine { line, text: one_line(first, MAX_LINE) });
+            return QuickReplyAction::Unsupported(UnsupportedLine {
+                line,
+                text: one_line(first, MAX_LINE),
+            });
         }
         commands.push(part);
     }
@@ -198,7 +227,8 @@ const SCRIPT_STARTS: [&str; 4] = ["//", "/#", "/*", "/:"];
 /// Whether the message is a script and not a text to send.
 fn is_script(message: &str) -> bool {
     let trimmed = message.trim_start();
-    SCRIPT_STARTS.iter().any(|start| trimmed.starts_with(start)) || matches!(slash::read(trimmed), Typed::Command(_))
+    SCRIPT_STARTS.iter().any(|start| trimmed.starts_with(start))
+        || matches!(slash::read(trimmed), Typed::Command(_))
 }
 
 /// The place behind the spaces and block comments that begin at `begin`.
@@ -206,19 +236,25 @@ fn after_comments(script: &str, mut begin: usize) -> usize {
     loop {
         let rest = &script[begin..];
         let spaces = rest.len() - rest.trim_start().len();
-        match rest[spaces..].strip_prefix('/').and_then(slash::comment_length) {
+        match rest[spaces..]
+            .strip_prefix('/')
+            .and_then(slash::comment_length)
+        {
             Some(length) => begin += spaces + 1 + length,
             None => return begin,
         }
     }
 }
 
-/// The trimmed texts between bars, each with its place in the script. `\|` separates nothing, and neither does a bar
-/// in a block comment.
+/// The trimmed texts between bars, each with its place in the script. `\|` separates nothing, and
+/// neither does a bar in a block comment.
 fn parts(script: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let mut begin = after_comments(script, 0);
-    let bars = script.match_indices('|').map(|(at, _)| at).filter(|at| !script[..*at].ends_with('\\'));
+    let bars = script
+        .match_indices('|')
+        .map(|(at, _)| at)
+        .filter(|at| !script[..*at].ends_with('\\'));
     for end in bars.chain([script.len()]) {
         if end < begin {
             continue;
@@ -231,10 +267,15 @@ fn parts(script: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// Whether the part is one of the app's commands, with arguments that mean the same in SillyTavern's scripts.
+/// Whether the part is one of the app's commands, with arguments that mean the same in
+/// SillyTavern's scripts.
 fn is_supported(part: &str) -> bool {
-    let Typed::Command(typed) = slash::read(part) else { return false };
-    let Some(info) = slash::command(typed.name) else { return false };
+    let Typed::Command(typed) = slash::read(part) else {
+        return false;
+    };
+    let Some(info) = slash::command(typed.name) else {
+        return false;
+    };
     let arguments = typed.arguments;
     let named = arguments.split_whitespace().next().is_some_and(|word| {
         let name = word.split_once('=').map(|(name, _)| name);
@@ -251,8 +292,12 @@ fn is_supported(part: &str) -> bool {
 
 /// Whether a command may start a reply.
 fn starts_reply(command: &str) -> bool {
-    let Typed::Command(typed) = slash::read(command) else { return true };
-    let Some(info) = slash::command(typed.name) else { return true };
+    let Typed::Command(typed) = slash::read(command) else {
+        return true;
+    };
+    let Some(info) = slash::command(typed.name) else {
+        return true;
+    };
     match info.command {
         SlashCommand::Continue | SlashCommand::Regenerate | SlashCommand::Impersonate => true,
         SlashCommand::Swipe | SlashCommand::Narrate => typed.arguments.is_empty(),
@@ -283,10 +328,16 @@ mod tests {
             {"mes": "Hi there", "label": "", "hidden": true, "autoExecute_chatLoad": true}, {"mes": "", "label": ""}]});
         let new = QuickReplySet::read(&new).unwrap();
         assert_eq!((new.only_inserts, new.joins), (true, Some(Join::Before)));
-        assert_eq!((new.replies[0].hint.as_str(), new.replies[0].on_reply), ("On", true));
+        assert_eq!(
+            (new.replies[0].hint.as_str(), new.replies[0].on_reply),
+            ("On", true)
+        );
         let old = QuickReplySet::read(&old).unwrap();
         assert_eq!(old.replies.len(), 1, "empty slots are no buttons");
-        assert_eq!((old.replies[0].label.as_str(), old.replies[0].is_hidden), ("Hi there", true));
+        assert_eq!(
+            (old.replies[0].label.as_str(), old.replies[0].is_hidden),
+            ("Hi there", true)
+        );
         assert!(old.replies[0].on_open);
         for other in [json!({"name": "Ada"}), json!({"qrList": 7}), json!([])] {
             assert_eq!(QuickReplySet::read(&other), None);
@@ -298,23 +349,44 @@ mod tests {
         let label = format!("\u{202e}a\n\t b\u{0} {}", "x".repeat(500));
         let set = json!({"qrList": [{"label": label, "message": "m"}]});
         let label = &QuickReplySet::read(&set).unwrap().replies[0].label;
-        assert!(label.starts_with("a b x") && label.chars().count() <= MAX_LABEL, "{label}");
+        assert!(
+            label.starts_with("a b x") && label.chars().count() <= MAX_LABEL,
+            "{label}"
+        );
     }
 
     #[test]
     fn text_is_sent_and_commands_run() {
-        assert_eq!(action(" I wave. | not a command\n"), QuickReplyAction::Text("I wave. | not a command"));
+        assert_eq!(
+            action(" I wave. | not a command\n"),
+            QuickReplyAction::Text("I wave. | not a command")
+        );
         assert_eq!(action("/usr/bin"), QuickReplyAction::Text("/usr/bin"));
-        assert_eq!(action("/sys Rain. |\n/continue"), QuickReplyAction::Commands(vec!["/sys Rain.", "/continue"]));
-        assert_eq!(action("// remark |\n/mode study"), QuickReplyAction::Commands(vec!["/mode study"]));
+        assert_eq!(
+            action("/sys Rain. |\n/continue"),
+            QuickReplyAction::Commands(vec!["/sys Rain.", "/continue"])
+        );
+        assert_eq!(
+            action("// remark |\n/mode study"),
+            QuickReplyAction::Commands(vec!["/mode study"])
+        );
         assert_eq!(
             action("/sendas name=\"Mary Ann\" Hi"),
             QuickReplyAction::Commands(vec!["/sendas name=\"Mary Ann\" Hi"])
         );
-        assert_eq!(action("/note a \\| b"), QuickReplyAction::Commands(vec!["/note a \\| b"]));
+        assert_eq!(
+            action("/note a \\| b"),
+            QuickReplyAction::Commands(vec!["/note a \\| b"])
+        );
         let commented = "/* first | all */ /**/\n/note Rain. | /* then *| /mode study";
-        assert_eq!(action(commented), QuickReplyAction::Commands(vec!["/note Rain.", "/mode study"]));
-        assert_eq!(action("/*waves* | hello */"), QuickReplyAction::Commands(vec![]));
+        assert_eq!(
+            action(commented),
+            QuickReplyAction::Commands(vec!["/note Rain.", "/mode study"])
+        );
+        assert_eq!(
+            action("/*waves* | hello */"),
+            QuickReplyAction::Commands(vec![])
+        );
     }
 
     #[test]
@@ -330,41 +402,97 @@ mod tests {
             "/:Main.Other",
             "/* never closed",
         ] {
-            assert_eq!(unsupported(message).map(|(line, _)| line), Some(1), "{message}");
+            assert_eq!(
+                unsupported(message).map(|(line, _)| line),
+                Some(1),
+                "{message}"
+            );
         }
-        assert_eq!(unsupported("/* step one */\n/setvar key=a 1"), Some((2, "/setvar key=a 1".into())));
-        assert_eq!(unsupported("/note Rain. |\n/note-depth 4"), Some((2, "/note-depth 4".into())));
+        assert_eq!(
+            unsupported("/* step one */\n/setvar key=a 1"),
+            Some((2, "/setvar key=a 1".into()))
+        );
+        assert_eq!(
+            unsupported("/note Rain. |\n/note-depth 4"),
+            Some((2, "/note-depth 4".into()))
+        );
     }
 
     #[test]
     fn unsupported_script_names_its_line() {
-        assert_eq!(unsupported("/sys Rain. |\n/setvar key=x 1 |\n/echo hi"), Some((2, "/setvar key=x 1".into())));
-        assert_eq!(unsupported("/if left=1 right=1 {: /sys a :}"), Some((1, "/if left=1 right=1 {: /sys a :}".into())));
-        assert_eq!(unsupported("/sys compact=true Rain."), Some((1, "/sys compact=true Rain.".into())));
+        assert_eq!(
+            unsupported("/sys Rain. |\n/setvar key=x 1 |\n/echo hi"),
+            Some((2, "/setvar key=x 1".into()))
+        );
+        assert_eq!(
+            unsupported("/if left=1 right=1 {: /sys a :}"),
+            Some((1, "/if left=1 right=1 {: /sys a :}".into()))
+        );
+        assert_eq!(
+            unsupported("/sys compact=true Rain."),
+            Some((1, "/sys compact=true Rain.".into()))
+        );
         assert_eq!(unsupported("/hide 3"), Some((1, "/hide 3".into())));
-        assert_eq!(unsupported("/continue | /sys Rain."), Some((1, "/sys Rain.".into())));
-        assert_eq!(unsupported("/sys {{pipe}}"), Some((1, "/sys {{pipe}}".into())));
+        assert_eq!(
+            unsupported("/continue | /sys Rain."),
+            Some((1, "/sys Rain.".into()))
+        );
+        assert_eq!(
+            unsupported("/sys {{pipe}}"),
+            Some((1, "/sys {{pipe}}".into()))
+        );
     }
 
     #[test]
     fn only_quiet_commands_run_by_themselves() {
         let automatic = |message: &str| {
-            QuickReply { message: message.to_owned(), on_reply: true, ..QuickReply::default() }.is_automatic()
+            QuickReply {
+                message: message.to_owned(),
+                on_reply: true,
+                ..QuickReply::default()
+            }
+            .is_automatic()
         };
         assert!(automatic("/note Rain.") && automatic("/sys Rain. | /mode study"));
-        for message in ["Hello", "/continue", "/narrate", "/as Mira", "/echo x", "/sys Rain. | /regenerate"] {
+        for message in [
+            "Hello",
+            "/continue",
+            "/narrate",
+            "/as Mira",
+            "/echo x",
+            "/sys Rain. | /regenerate",
+        ] {
             assert!(!automatic(message), "{message}");
         }
-        assert!(!QuickReply { message: "/note Rain.".into(), ..QuickReply::default() }.is_automatic());
+        assert!(
+            !QuickReply {
+                message: "/note Rain.".into(),
+                ..QuickReply::default()
+            }
+            .is_automatic()
+        );
     }
 
     #[test]
     fn typed_text_is_included_where_asked() {
-        let set = |joins| QuickReplySet { replies: Vec::new(), only_inserts: false, joins };
+        let set = |joins| QuickReplySet {
+            replies: Vec::new(),
+            only_inserts: false,
+            joins,
+        };
         assert_eq!(set(None).text("Hi", "Bo"), ("Hi".into(), false));
-        assert_eq!(set(Some(Join::Before)).text("Hi", "Bo"), ("Hi Bo".into(), true));
-        assert_eq!(set(Some(Join::After)).text("hi", "Bo says"), ("Bo says hi".into(), true));
-        assert_eq!(set(Some(Join::After)).text("<{{input}}>", "Bo"), ("<Bo>".into(), true));
+        assert_eq!(
+            set(Some(Join::Before)).text("Hi", "Bo"),
+            ("Hi Bo".into(), true)
+        );
+        assert_eq!(
+            set(Some(Join::After)).text("hi", "Bo says"),
+            ("Bo says hi".into(), true)
+        );
+        assert_eq!(
+            set(Some(Join::After)).text("<{{input}}>", "Bo"),
+            ("<Bo>".into(), true)
+        );
     }
 
     proptest! {

@@ -1,4 +1,5 @@
-//! Edits a set of quick replies as a form shows it. Fields that the form does not show stay as they are.
+//! Edits a set of quick replies as a form shows it. Fields that the form does not show stay as they
+//! are.
 
 use serde_json::{Map, Value, json};
 
@@ -27,29 +28,56 @@ struct Names {
     hidden: &'static str,
 }
 
-const OLD: Names = Names { list: "quickReplySlots", message: "mes", hidden: "hidden" };
-const NEW: Names = Names { list: "qrList", message: "message", hidden: "isHidden" };
+const OLD: Names = Names {
+    list: "quickReplySlots",
+    message: "mes",
+    hidden: "hidden",
+};
+const NEW: Names = Names {
+    list: "qrList",
+    message: "message",
+    hidden: "isHidden",
+};
 
-/// Lists the quick replies of a set of either version, at most [`MAX_REPLIES`]. Empty slots are left out.
+/// Lists the quick replies of a set of either version, at most [`MAX_REPLIES`]. Empty slots are
+/// left out.
 pub fn rows(file: &Value) -> Vec<FormRow> {
-    let Some(set) = file.as_object() else { return Vec::new() };
+    let Some(set) = file.as_object() else {
+        return Vec::new();
+    };
     let names = names(set);
     let row = |(at, value): (usize, &Value)| {
         let fields = value.as_object()?;
-        let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| {
+            fields
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let row = FormRow {
             from: Some(at),
             label: text("label"),
             title: text("title"),
             message: text(names.message),
-            is_hidden: fields.get(names.hidden).and_then(Value::as_bool).unwrap_or(false),
+            is_hidden: fields
+                .get(names.hidden)
+                .and_then(Value::as_bool)
+                .unwrap_or(false),
         };
         (!row.label.is_empty() || !row.title.is_empty() || !row.message.is_empty()).then_some(row)
     };
-    replies(set).into_iter().flatten().enumerate().take(MAX_REPLIES).filter_map(row).collect()
+    replies(set)
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .take(MAX_REPLIES)
+        .filter_map(row)
+        .collect()
 }
 
-/// Writes the name and the rows, in their order, into the file of a set. A new set is `Value::Null`.
+/// Writes the name and the rows, in their order, into the file of a set. A new set is
+/// `Value::Null`.
 pub fn write(file: Value, name: &str, rows: &[FormRow]) -> Value {
     let mut set = match file {
         Value::Object(set) => set,
@@ -57,7 +85,11 @@ pub fn write(file: Value, name: &str, rows: &[FormRow]) -> Value {
     };
     let names = names(&set);
     let before = replies(&set).cloned().unwrap_or_default();
-    let mut next = before.iter().filter_map(|reply| reply.get("id")?.as_u64()).max().unwrap_or(0);
+    let mut next = before
+        .iter()
+        .filter_map(|reply| reply.get("id")?.as_u64())
+        .max()
+        .unwrap_or(0);
     let mut list = Vec::with_capacity(rows.len());
     for row in rows.iter().take(MAX_REPLIES) {
         let kept = row.from.and_then(|at| before.get(at)?.as_object()).cloned();
@@ -119,22 +151,50 @@ mod tests {
         let mut form = rows(&file);
         form.reverse();
         form[0].message = "two".into();
-        form.insert(1, FormRow { label: "New".into(), message: "/mode study".into(), ..FormRow::default() });
+        form.insert(
+            1,
+            FormRow {
+                label: "New".into(),
+                message: "/mode study".into(),
+                ..FormRow::default()
+            },
+        );
         let written = write(file, "B", &form);
-        let ids: Vec<_> = written["qrList"].as_array().unwrap().iter().map(|reply| reply["id"].clone()).collect();
-        assert_eq!((written["name"].as_str(), ids), (Some("B"), vec![json!(7), json!(8), json!(1)]));
+        let ids: Vec<_> = written["qrList"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|reply| reply["id"].clone())
+            .collect();
         assert_eq!(
-            (&written["qrList"][0]["message"], &written["qrList"][2]["executeOnAi"]),
+            (written["name"].as_str(), ids),
+            (Some("B"), vec![json!(7), json!(8), json!(1)])
+        );
+        assert_eq!(
+            (
+                &written["qrList"][0]["message"],
+                &written["qrList"][2]["executeOnAi"]
+            ),
             (&json!("two"), &json!(true))
         );
     }
 
     #[test]
     fn new_set_is_read_like_an_imported_one() {
-        let row = FormRow { label: "Wave".into(), message: "I wave.".into(), ..FormRow::default() };
+        let row = FormRow {
+            label: "Wave".into(),
+            message: "I wave.".into(),
+            ..FormRow::default()
+        };
         let set = write(Value::Null, "Mine", &[row]);
         let read = QuickReplySet::read(&set).unwrap();
-        assert_eq!((read.replies[0].label.as_str(), read.replies[0].message.as_str()), ("Wave", "I wave."));
+        assert_eq!(
+            (
+                read.replies[0].label.as_str(),
+                read.replies[0].message.as_str()
+            ),
+            ("Wave", "I wave.")
+        );
     }
 
     proptest! {

@@ -71,7 +71,8 @@ pub enum Substitution {
 }
 
 impl RegexScript {
-    /// Whether the script applies to this kind of text. The legacy placement, if it is the only one, means all kinds.
+    /// Whether the script applies to this kind of text. The legacy placement, if it is the only
+    /// one, means all kinds.
     pub fn works_on(&self, placement: ScriptTarget) -> bool {
         self.placement.contains(&placement) || self.placement == [ScriptTarget::Display]
     }
@@ -86,10 +87,15 @@ impl RegexScript {
         self.prompt_only || self.is_of_old()
     }
 
-    /// The minimum depth of a script that changes the stored text. New messages have depth 0, so it skips them.
+    /// The minimum depth of a script that changes the stored text. New messages have depth 0, so it
+    /// skips them.
     pub fn skips_new_messages(&self) -> Option<i64> {
         let stored = !self.changes_display() && !self.changes_prompt();
-        let messages = [ScriptTarget::UserInput, ScriptTarget::AiOutput, ScriptTarget::Reasoning];
+        let messages = [
+            ScriptTarget::UserInput,
+            ScriptTarget::AiOutput,
+            ScriptTarget::Reasoning,
+        ];
         let reads = self.placement.iter().any(|place| messages.contains(place));
         self.min_depth.filter(|least| *least > 0 && stored && reads)
     }
@@ -147,7 +153,8 @@ impl From<Substitution> for i64 {
     }
 }
 
-/// Reads one script or a list of scripts. Also returns the number of invalid items, which do not affect the others.
+/// Reads one script or a list of scripts. Also returns the number of invalid items, which do not
+/// affect the others.
 pub fn read(value: &Value) -> (Vec<RegexScript>, usize) {
     let items = match value {
         Value::Array(items) => items.iter().collect(),
@@ -156,7 +163,9 @@ pub fn read(value: &Value) -> (Vec<RegexScript>, usize) {
     };
     let total = items.len();
     let objects = items.into_iter().filter(|item| item.is_object());
-    let scripts: Vec<_> = objects.filter_map(|item| RegexScript::deserialize(item).ok()).collect();
+    let scripts: Vec<_> = objects
+        .filter_map(|item| RegexScript::deserialize(item).ok())
+        .collect();
     let skipped = total - scripts.len();
     (scripts, skipped)
 }
@@ -175,8 +184,15 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
 
 fn placements<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ScriptTarget>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
-        Value::Array(items) => items.iter().filter_map(as_number).map(ScriptTarget::from).collect(),
-        one => as_number(&one).map(ScriptTarget::from).into_iter().collect(),
+        Value::Array(items) => items
+            .iter()
+            .filter_map(as_number)
+            .map(ScriptTarget::from)
+            .collect(),
+        one => as_number(&one)
+            .map(ScriptTarget::from)
+            .into_iter()
+            .collect(),
     })
 }
 
@@ -187,7 +203,9 @@ fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> 
 
 fn substitution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Substitution, D::Error> {
     let value = Value::deserialize(deserializer)?;
-    Ok(as_number(&value).map(Substitution::from).unwrap_or_default())
+    Ok(as_number(&value)
+        .map(Substitution::from)
+        .unwrap_or_default())
 }
 
 fn depth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
@@ -205,7 +223,9 @@ fn as_text(value: Value) -> Option<String> {
 /// Accepts numbers, numeric strings and booleans.
 fn as_number(value: &Value) -> Option<i64> {
     match value {
-        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)),
+        Value::Number(number) => number
+            .as_i64()
+            .or_else(|| number.as_f64().map(|number| number as i64)),
         Value::String(text) if text.eq_ignore_ascii_case("true") => Some(1),
         Value::String(text) => text.trim().parse().ok(),
         Value::Bool(truth) => Some(i64::from(*truth)),
@@ -228,7 +248,10 @@ mod tests {
             "runOnEdit": true, "substituteRegex": 2, "minDepth": null, "maxDepth": 3, "mood": {"kept": 1},
         });
         let script: RegexScript = serde_json::from_value(file.clone()).unwrap();
-        assert_eq!(script.placement, [ScriptTarget::AiOutput, ScriptTarget::Other(4)]);
+        assert_eq!(
+            script.placement,
+            [ScriptTarget::AiOutput, ScriptTarget::Other(4)]
+        );
         assert_eq!(script.substitute_regex, Substitution::Escaped);
         assert_eq!(serde_json::to_value(&script).unwrap(), file);
     }
@@ -241,9 +264,18 @@ mod tests {
             "no script",
         ]));
         assert_eq!(skipped, 1);
-        let [first, second] = scripts.as_slice() else { panic!("two scripts") };
-        assert!(first.disabled && first.works_on(ScriptTarget::AiOutput) && first.works_on(ScriptTarget::UserInput));
-        assert_eq!((first.substitute_regex, first.min_depth), (Substitution::Raw, None));
+        let [first, second] = scripts.as_slice() else {
+            panic!("two scripts")
+        };
+        assert!(
+            first.disabled
+                && first.works_on(ScriptTarget::AiOutput)
+                && first.works_on(ScriptTarget::UserInput)
+        );
+        assert_eq!(
+            (first.substitute_regex, first.min_depth),
+            (Substitution::Raw, None)
+        );
         assert_eq!((second.trim_strings.len(), second.max_depth), (2, Some(4)));
     }
 
@@ -251,14 +283,25 @@ mod tests {
     fn legacy_placement_applies_to_all_kinds() {
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0]}));
         assert!(
-            scripts[0].works_on(ScriptTarget::Reasoning) && scripts[0].changes_display() && scripts[0].changes_prompt()
+            scripts[0].works_on(ScriptTarget::Reasoning)
+                && scripts[0].changes_display()
+                && scripts[0].changes_prompt()
         );
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0, 2]}));
-        assert!(!scripts[0].works_on(ScriptTarget::UserInput) && scripts[0].works_on(ScriptTarget::AiOutput));
+        assert!(
+            !scripts[0].works_on(ScriptTarget::UserInput)
+                && scripts[0].works_on(ScriptTarget::AiOutput)
+        );
     }
 
     fn any_script() -> impl Strategy<Value = RegexScript> {
-        let texts = (".{0,8}", ".{0,8}", ".{0,20}", ".{0,20}", prop::collection::vec(".{0,6}", 0..3));
+        let texts = (
+            ".{0,8}",
+            ".{0,8}",
+            ".{0,20}",
+            ".{0,20}",
+            prop::collection::vec(".{0,6}", 0..3),
+        );
         let switches = any::<[bool; 4]>();
         let placement = prop::collection::vec((-2..9_i64).prop_map(ScriptTarget::from), 0..4);
         let depths = (any::<Option<i32>>(), any::<Option<i32>>());
@@ -287,7 +330,10 @@ mod tests {
                     substitute_regex: macros.into(),
                     min_depth: depths.0.map(i64::from),
                     max_depth: depths.1.map(i64::from),
-                    unknown: unknown.into_iter().map(|(name, (number, text))| (name, json!([number, text]))).collect(),
+                    unknown: unknown
+                        .into_iter()
+                        .map(|(name, (number, text))| (name, json!([number, text])))
+                        .collect(),
                 }
             },
         )

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 pub use grammar::{GrammarRefusal, MAX_BYTES, check_grammar, check_schema};
 pub use order::{STAGES, SamplerOrder, SamplerStage};
-pub use rules::{LogitBias, NEVER, TokenRules, TokenSelector, banned_tokens, escaped, logit_biases, texts};
+pub use rules::{
+    LogitBias, NEVER, TokenRules, TokenSelector, banned_tokens, escaped, logit_biases, texts,
+};
 
 use crate::settings::Values;
 
@@ -40,7 +42,8 @@ impl SamplerOptions {
         }
     }
 
-    /// Fills missing values with the built-in settings. The caller draws `seed`, because this crate uses no randomness.
+    /// Fills missing values with the built-in settings. The caller draws `seed`, because this crate
+    /// uses no randomness.
     pub fn resolve(self, seed: u32) -> Sampling {
         self.over(Values::default().sampling(seed))
     }

@@ -1,4 +1,5 @@
-//! The text of a search: words, phrases in quotes, and filters such as `from:mira` or `before:2026-01-31`.
+//! The text of a search: words, phrases in quotes, and filters such as `from:mira` or
+//! `before:2026-01-31`.
 
 /// A part of a search. All parts must occur in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,10 @@ const MAX_LENGTH: usize = 1_000;
 
 impl SearchQuery {
     pub fn parse(text: &str) -> Self {
-        let end = (0..=text.len().min(MAX_LENGTH)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=text.len().min(MAX_LENGTH))
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
         let mut query = Self::default();
         let mut rest = text[..end].trim_start();
         while !rest.is_empty() {
@@ -58,7 +62,9 @@ impl SearchQuery {
     /// Adds the first part of `text` and returns the rest.
     fn part<'t>(&mut self, text: &'t str) -> &'t str {
         if let Some((phrase, rest)) = quoted(text) {
-            self.terms.extend((!phrase.trim().is_empty()).then(|| SearchTerm::Phrase(phrase.trim().to_owned())));
+            self.terms.extend(
+                (!phrase.trim().is_empty()).then(|| SearchTerm::Phrase(phrase.trim().to_owned())),
+            );
             return rest;
         }
         let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
@@ -79,10 +85,16 @@ impl SearchQuery {
         match key {
             "from" => self.from = text(),
             "in" => self.chat = text(),
-            "has" if ["picture", "image", "bild"].contains(&value.to_lowercase().as_str()) => self.has_picture = true,
+            "has" if ["picture", "image", "bild"].contains(&value.to_lowercase().as_str()) => {
+                self.has_picture = true
+            }
             "after" | "before" => {
                 let Some(day) = day(value) else { return false };
-                *(if key == "after" { &mut self.after } else { &mut self.before }) = Some(day);
+                *(if key == "after" {
+                    &mut self.after
+                } else {
+                    &mut self.before
+                }) = Some(day);
             }
             _ => return false,
         }
@@ -103,7 +115,10 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     };
     let inside = &text[open.len_utf8()..];
     let end = inside.find(close).unwrap_or(inside.len());
-    Some((&inside[..end], inside[end..].strip_prefix(close).unwrap_or_default()))
+    Some((
+        &inside[..end],
+        inside[end..].strip_prefix(close).unwrap_or_default(),
+    ))
 }
 
 /// Parses `2026-01-31`, `2026-01` or `2026`; missing parts are the first ones.
@@ -112,10 +127,16 @@ fn day(text: &str) -> Option<SearchDay> {
     let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
     let mut part = |most: i8| match parts.next() {
         None => Some(1),
-        Some(part) => part.parse::<i8>().ok().filter(|part| (1..=most).contains(part)),
+        Some(part) => part
+            .parse::<i8>()
+            .ok()
+            .filter(|part| (1..=most).contains(part)),
     };
     let (month, day) = (part(12)?, part(31)?);
-    parts.next().is_none().then_some(SearchDay { year, month, day })
+    parts
+        .next()
+        .is_none()
+        .then_some(SearchDay { year, month, day })
 }
 
 #[cfg(test)]
@@ -138,15 +159,40 @@ mod tests {
             r#" lamp "red door" from:Mira in:"An evening" After:2026-01 before:2026-02-03 has:picture"#,
         );
         assert_eq!(query.terms, [word("lamp"), phrase("red door")]);
-        assert_eq!((query.from.as_deref(), query.chat.as_deref()), (Some("Mira"), Some("An evening")));
-        assert_eq!(query.after, Some(SearchDay { year: 2026, month: 1, day: 1 }));
-        assert_eq!(query.before, Some(SearchDay { year: 2026, month: 2, day: 3 }));
+        assert_eq!(
+            (query.from.as_deref(), query.chat.as_deref()),
+            (Some("Mira"), Some("An evening"))
+        );
+        assert_eq!(
+            query.after,
+            Some(SearchDay {
+                year: 2026,
+                month: 1,
+                day: 1
+            })
+        );
+        assert_eq!(
+            query.before,
+            Some(SearchDay {
+                year: 2026,
+                month: 2,
+                day: 3
+            })
+        );
         assert!(query.has_picture);
     }
 
     #[test]
     fn unknown_filters_and_unfinished_dates_are_words() {
-        for text in ["12:30", "http://a.b", "before:202", "before:2026-13", "has:wings", ":", "a:"] {
+        for text in [
+            "12:30",
+            "http://a.b",
+            "before:202",
+            "before:2026-13",
+            "has:wings",
+            ":",
+            "a:",
+        ] {
             assert_eq!(SearchQuery::parse(text).terms, [word(text)], "{text}");
         }
         assert_eq!(SearchQuery::parse("from: x").terms, [word("x")]);
@@ -154,9 +200,18 @@ mod tests {
 
     #[test]
     fn quotes_of_any_kind_may_stay_open() {
-        assert_eq!(SearchQuery::parse("„rote Tür“ x").terms, [phrase("rote Tür"), word("x")]);
-        assert_eq!(SearchQuery::parse("「桜の木」梅").terms, [phrase("桜の木"), word("梅")]);
-        assert_eq!(SearchQuery::parse("\"still typing").terms, [phrase("still typing")]);
+        assert_eq!(
+            SearchQuery::parse("„rote Tür“ x").terms,
+            [phrase("rote Tür"), word("x")]
+        );
+        assert_eq!(
+            SearchQuery::parse("「桜の木」梅").terms,
+            [phrase("桜の木"), word("梅")]
+        );
+        assert_eq!(
+            SearchQuery::parse("\"still typing").terms,
+            [phrase("still typing")]
+        );
         assert!(SearchQuery::parse(" \"\" ").is_empty());
     }
 

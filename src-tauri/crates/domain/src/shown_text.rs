@@ -1,8 +1,8 @@
-//! Removes invisible letters from names and texts of strangers before a person or a model reads them: file names, names
-//! in files, texts of tool servers.
+//! Removes invisible letters from names and texts of strangers before a person or a model reads
+//! them: file names, names in files, texts of tool servers.
 //!
-//! Such letters can reverse the order of a name, hide bytes in it, or make two names look the same. The text that a
-//! person sees must be the text that a model reads.
+//! Such letters can reverse the order of a name, hide bytes in it, or make two names look the same.
+//! The text that a person sees must be the text that a model reads.
 
 /// Removes invisible letters. Line breaks and tabs stay.
 pub fn visible(text: &str) -> String {
@@ -14,8 +14,12 @@ pub fn visible(text: &str) -> String {
             '\u{2028}' | '\u{2029}' | '\u{85}' => kept.push('\n'),
             // They look like a blank.
             '\u{2800}' => kept.push(' '),
-            JOINER | NON_JOINER if joins(kept.chars().next_back(), letters.peek().copied()) => kept.push(letter),
-            TEXT_STYLE | EMOJI_STYLE if kept.chars().next_back().is_some_and(has_styles) => kept.push(letter),
+            JOINER | NON_JOINER if joins(kept.chars().next_back(), letters.peek().copied()) => {
+                kept.push(letter)
+            }
+            TEXT_STYLE | EMOJI_STYLE if kept.chars().next_back().is_some_and(has_styles) => {
+                kept.push(letter)
+            }
             letter if is_hidden(letter) => {}
             letter => kept.push(letter),
         }
@@ -23,7 +27,8 @@ pub fn visible(text: &str) -> String {
     kept
 }
 
-/// Removes invisible letters, and replaces line breaks and tabs, for a text on one line such as a name.
+/// Removes invisible letters, and replaces line breaks and tabs, for a text on one line such as a
+/// name.
 pub fn visible_line(text: &str) -> String {
     visible(text).replace(['\n', '\t'], " ")
 }
@@ -33,7 +38,8 @@ const JOINER: char = '\u{200d}';
 const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 
-/// Control characters, and the characters that Unicode ignores when it draws text (`Default_Ignorable_Code_Point`).
+/// Control characters, and the characters that Unicode ignores when it draws text
+/// (`Default_Ignorable_Code_Point`).
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -44,15 +50,19 @@ fn is_hidden(letter: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a joiner between both letters changes how they are drawn: in emoji, and in scripts with joined letters.
+/// Whether a joiner between both letters changes how they are drawn: in emoji, and in scripts with
+/// joined letters.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
     let joined = |letter: char| is_emoji(letter) || has_joined_letters(letter);
-    before.is_some_and(|before| joined(before) || before == EMOJI_STYLE) && after.is_some_and(joined)
+    before.is_some_and(|before| joined(before) || before == EMOJI_STYLE)
+        && after.is_some_and(joined)
 }
 
 /// Whether a letter has a form as text and one as an emoji.
 fn has_styles(letter: char) -> bool {
-    is_emoji(letter) || letter.is_ascii_digit() || matches!(letter, '#' | '*' | '©' | '®' | '〰' | '〽' | '㊗' | '㊙')
+    is_emoji(letter)
+        || letter.is_ascii_digit()
+        || matches!(letter, '#' | '*' | '©' | '®' | '〰' | '〽' | '㊗' | '㊙')
 }
 
 fn is_emoji(letter: char) -> bool {
@@ -101,7 +111,10 @@ mod tests {
             assert_eq!(visible(&format!("a{hidden}b")), "ab", "{hidden:?}");
         }
         assert_eq!(visible("❤\u{200c}\u{fe0f}"), "❤\u{fe0f}");
-        assert_eq!(visible("/home/u/\u{202e}gnp.exe.json"), "/home/u/gnp.exe.json");
+        assert_eq!(
+            visible("/home/u/\u{202e}gnp.exe.json"),
+            "/home/u/gnp.exe.json"
+        );
         assert_eq!(visible_line("a\r\nb\tc\u{2028}d\u{2800}e"), "a b c d e");
     }
 

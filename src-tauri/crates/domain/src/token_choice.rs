@@ -31,11 +31,12 @@ pub struct TokenChoices {
 }
 
 impl TokenChoices {
-    /// Maximum number of tokens to store. A longer reply has none of them, because they must form its whole text.
+    /// Maximum number of tokens to store. A longer reply has none of them, because they must form
+    /// its whole text.
     pub const MAX_TOKENS: usize = 4_000;
 
-    /// Places the tokens at the end of `text`. White space at both ends of them may have been removed from it. `None` if
-    /// they do not form the end of that text.
+    /// Places the tokens at the end of `text`. White space at both ends of them may have been
+    /// removed from it. `None` if they do not form the end of that text.
     pub fn at_end(text: &str, mut tokens: Vec<TokenChoice>) -> Option<Self> {
         if tokens.len() > Self::MAX_TOKENS {
             return None;
@@ -61,26 +62,36 @@ impl TokenChoices {
     }
 
     fn placed(text: &str, tokens: Vec<TokenChoice>) -> Option<Self> {
-        let start = text.len().checked_sub(tokens.iter().map(|token| token.text.len()).sum())?;
+        let start = text
+            .len()
+            .checked_sub(tokens.iter().map(|token| token.text.len()).sum())?;
         let choices = Self { start, tokens };
         (!choices.tokens.is_empty() && choices.fits(text)).then_some(choices)
     }
 
     /// Whether the text still ends with exactly these tokens.
     pub fn fits(&self, text: &str) -> bool {
-        let Some(mut rest) = text.get(self.start..) else { return false };
+        let Some(mut rest) = text.get(self.start..) else {
+            return false;
+        };
         for token in &self.tokens {
-            let Some(next) = rest.strip_prefix(token.text.as_str()) else { return false };
+            let Some(next) = rest.strip_prefix(token.text.as_str()) else {
+                return false;
+            };
             rest = next;
         }
         rest.is_empty()
     }
 
-    /// The text up to `token`, with an alternative in its place. `None` if there is no such alternative.
+    /// The text up to `token`, with an alternative in its place. `None` if there is no such
+    /// alternative.
     pub fn with_alternative(&self, text: &str, token: usize, alternative: usize) -> Option<String> {
         let alternative = self.tokens.get(token)?.alternatives.get(alternative)?;
         let before = text.get(..self.start)?;
-        let kept: String = self.tokens[..token].iter().map(|token| token.text.as_str()).collect();
+        let kept: String = self.tokens[..token]
+            .iter()
+            .map(|token| token.text.as_str())
+            .collect();
         Some([before, &kept, &alternative.text].concat())
     }
 }
@@ -92,19 +103,33 @@ mod tests {
     use super::*;
 
     fn tokens(texts: &[&str]) -> Vec<TokenChoice> {
-        let alternative = |text: &str| TokenAlternative { text: text.to_uppercase(), logprob: -2.0 };
-        let token =
-            |text: &&str| TokenChoice { text: (*text).into(), logprob: -1.0, alternatives: vec![alternative(text)] };
+        let alternative = |text: &str| TokenAlternative {
+            text: text.to_uppercase(),
+            logprob: -2.0,
+        };
+        let token = |text: &&str| TokenChoice {
+            text: (*text).into(),
+            logprob: -1.0,
+            alternatives: vec![alternative(text)],
+        };
         texts.iter().map(token).collect()
     }
 
     #[test]
     fn tokens_are_placed_at_the_end_of_the_text() {
-        let choices = TokenChoices::at_end("Well, the sea.", tokens(&["\n", " the", " sea", ".", "\n\n"])).unwrap();
+        let choices = TokenChoices::at_end(
+            "Well, the sea.",
+            tokens(&["\n", " the", " sea", ".", "\n\n"]),
+        )
+        .unwrap();
         assert_eq!((choices.start, choices.tokens.len()), (6, 3));
-        let whole = TokenChoices::at_end("Well, the sea.", tokens(&[" the", " sea", ".", "\n\n"])).unwrap();
+        let whole =
+            TokenChoices::at_end("Well, the sea.", tokens(&[" the", " sea", ".", "\n\n"])).unwrap();
         assert_eq!((whole.start, whole.tokens.len()), (5, 3));
-        assert_eq!(choices.with_alternative("Well, the sea.", 1, 0).as_deref(), Some("Well, the SEA"));
+        assert_eq!(
+            choices.with_alternative("Well, the sea.", 1, 0).as_deref(),
+            Some("Well, the SEA")
+        );
         assert_eq!(choices.with_alternative("Well, the sea.", 1, 1), None);
         assert_eq!(choices.with_alternative("Well, the sea.", 9, 0), None);
         assert!(!choices.fits("Well, the sea?") && !choices.fits(""));

@@ -41,8 +41,8 @@ pub struct ToolRound {
     pub thoughts: Vec<SignedThought>,
 }
 
-/// A thought before calls, in the form in which its service demands it back with the results. Other services get none of
-/// it.
+/// A thought before calls, in the form in which its service demands it back with the results. Other
+/// services get none of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum SignedThought {
@@ -50,7 +50,8 @@ pub enum SignedThought {
     Block { text: String, signature: String },
     /// Encrypted thoughts (Anthropic).
     Redacted { data: String },
-    /// Thoughts without a signature. Some services want them back as `reasoning_content` (DeepSeek).
+    /// Thoughts without a signature. Some services want them back as `reasoning_content`
+    /// (DeepSeek).
     Plain { text: String },
     /// The signature of the call with this number in its round (Gemini).
     Call { number: usize, signature: String },
@@ -106,14 +107,39 @@ mod tests {
 
     #[test]
     fn detects_objects_and_keeps_arguments_verbatim() {
-        for text in ["{}", "{ \"city\" : \"Oslo\" }", "{\"a\": {\"b\": [1, null]}}"] {
-            assert_eq!(ToolArguments::read(text), ToolArguments::Object(text.to_owned()), "{text}");
+        for text in [
+            "{}",
+            "{ \"city\" : \"Oslo\" }",
+            "{\"a\": {\"b\": [1, null]}}",
+        ] {
+            assert_eq!(
+                ToolArguments::read(text),
+                ToolArguments::Object(text.to_owned()),
+                "{text}"
+            );
         }
         for text in ["{\"city\": \"Os", "Oslo", "[1]", "7", "{} {}"] {
-            assert_eq!(ToolArguments::read(text), ToolArguments::Malformed(text.to_owned()), "{text}");
+            assert_eq!(
+                ToolArguments::read(text),
+                ToolArguments::Malformed(text.to_owned()),
+                "{text}"
+            );
         }
-        assert_eq!(ToolArguments::read(" \n"), ToolArguments::Object("{}".to_owned()));
-        assert!(!ToolArguments::read(&"[".repeat(100_000)).is_object(), "deep nesting is safe");
-        assert!(ToolArguments::read(&format!("{{\"a\":{}1{}}}", "[".repeat(50_000), "]".repeat(50_000))).is_object());
+        assert_eq!(
+            ToolArguments::read(" \n"),
+            ToolArguments::Object("{}".to_owned())
+        );
+        assert!(
+            !ToolArguments::read(&"[".repeat(100_000)).is_object(),
+            "deep nesting is safe"
+        );
+        assert!(
+            ToolArguments::read(&format!(
+                "{{\"a\":{}1{}}}",
+                "[".repeat(50_000),
+                "]".repeat(50_000)
+            ))
+            .is_object()
+        );
     }
 }

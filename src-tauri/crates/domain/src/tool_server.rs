@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::{ToolDefinition, ToolServerId};
 
-/// A server as the library stores it. The OS keychain stores the values of its variables or headers under its id.
+/// A server as the library stores it. The OS keychain stores the values of its variables or headers
+/// under its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolServer {
     pub id: ToolServerId,
@@ -22,8 +23,13 @@ pub struct ToolServer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ToolServerTransport {
-    /// A program that speaks the protocol on its standard input and output. `env` has the names of its variables.
-    Process { command: String, args: Vec<String>, env: Vec<String> },
+    /// A program that speaks the protocol on its standard input and output. `env` has the names of
+    /// its variables.
+    Process {
+        command: String,
+        args: Vec<String>,
+        env: Vec<String>,
+    },
     /// An address. `headers` has their names.
     Http { url: String, headers: Vec<String> },
 }
@@ -39,9 +45,14 @@ impl ToolServerTransport {
     /// Whether both start the same program with the same arguments, or reach the same address.
     pub fn is_same_server(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Process { command, args, .. }, Self::Process { command: second, args: others, .. }) => {
-                command == second && args == others
-            }
+            (
+                Self::Process { command, args, .. },
+                Self::Process {
+                    command: second,
+                    args: others,
+                    ..
+                },
+            ) => command == second && args == others,
             (Self::Http { url, .. }, Self::Http { url: second, .. }) => url == second,
             _ => false,
         }
@@ -66,7 +77,11 @@ pub struct ServerTool {
 impl ServerTool {
     /// The definition for a model, which knows the tool as `model_name`.
     pub fn definition(&self, model_name: String) -> ToolDefinition {
-        ToolDefinition { name: model_name, description: self.description.clone(), parameters: self.parameters.clone() }
+        ToolDefinition {
+            name: model_name,
+            description: self.description.clone(),
+            parameters: self.parameters.clone(),
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Runs the turns of a chat, and provides the one API that every front end calls.
 //!
 //! Guarantees:
-//! - The user's message is stored before any model is called. A partial reply is check-pointed while it streams, and
-//!   kept however it ends.
-//! - One function compiles prompts: chat, regenerate, preview and tests all call it. The previewed, counted and sent
-//!   prompts are therefore equal.
+//! - The user's message is stored before any model is called. A partial reply is check-pointed
+//!   while it streams, and kept however it ends.
+//! - One function compiles prompts: chat, regenerate, preview and tests all call it. The previewed,
+//!   counted and sent prompts are therefore equal.
 //! - Regenerating appends a swipe and overwrites nothing.
-//! - Every operation exists once, in [`operations!`]. The window's command, the HTTP route and `nook call` reach all of
-//!   them through [`Engine::call`].
+//! - Every operation exists once, in [`operations!`]. The window's command, the HTTP route and
+//!   `nook call` reach all of them through [`Engine::call`].
 //!
 //! This crate contains no windows, sockets, SQL or C++.
 
@@ -47,7 +47,8 @@ pub use settings::models::TokenCount;
 pub use settings::tool_servers::OfferedServerTool;
 pub use store::make_private_folder;
 
-/// A random seed for a turn without one. It is stored with the turn, so that the turn can be repeated.
+/// A random seed for a turn without one. It is stored with the turn, so that the turn can be
+/// repeated.
 fn seed() -> u32 {
     uuid::Uuid::new_v4().as_fields().0
 }

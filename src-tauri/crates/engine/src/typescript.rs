@@ -101,7 +101,8 @@ mod tests {
     /// The client is committed. Run with `UPDATE_GENERATED=1` to write it again.
     #[test]
     fn the_typescript_client_is_up_to_date() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/src/lib/api/generated.ts");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/src/lib/api/generated.ts");
         let wanted = super::client().unwrap();
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -14,21 +14,33 @@ pub(crate) struct Called {
 impl Called {
     /// The argument at index `place`, or the one named `name`.
     pub(crate) fn get(&self, place: usize, name: &str) -> Option<&Value> {
-        let named = || self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        let named = || {
+            self.named
+                .iter()
+                .find(|(known, _)| &**known == name)
+                .map(|(_, value)| value)
+        };
         self.positional.get(place).or_else(named)
     }
 
     pub(crate) fn need(&self, place: usize, name: &str) -> Result<&Value, RenderError> {
-        self.get(place, name).ok_or_else(|| RenderError::failed(format!("the argument `{name}` is missing")))
+        self.get(place, name)
+            .ok_or_else(|| RenderError::failed(format!("the argument `{name}` is missing")))
     }
 
     pub(crate) fn text(&self, place: usize, name: &str) -> Result<&str, RenderError> {
         let value = self.need(place, name)?;
-        value.str().ok_or_else(|| RenderError::failed(format!("`{name}` should be a text, not {}", value.kind())))
+        value.str().ok_or_else(|| {
+            RenderError::failed(format!("`{name}` should be a text, not {}", value.kind()))
+        })
     }
 
     /// A text, or `None` if it is absent or `none`.
-    pub(crate) fn optional_text(&self, place: usize, name: &str) -> Result<Option<&str>, RenderError> {
+    pub(crate) fn optional_text(
+        &self,
+        place: usize,
+        name: &str,
+    ) -> Result<Option<&str>, RenderError> {
         match self.get(place, name) {
             None | Some(Value::None) => Ok(None),
             Some(_) => self.text(place, name).map(Some),
@@ -38,7 +50,9 @@ impl Called {
     pub(crate) fn int(&self, place: usize, name: &str, default: i64) -> Result<i64, RenderError> {
         match self.get(place, name) {
             None | Some(Value::None) => Ok(default),
-            Some(value) => value.int().ok_or_else(|| RenderError::failed(format!("`{name}` should be a whole number"))),
+            Some(value) => value
+                .int()
+                .ok_or_else(|| RenderError::failed(format!("`{name}` should be a whole number"))),
         }
     }
 
@@ -50,6 +64,9 @@ impl Called {
     pub(crate) fn after(&self, meter: &Meter, count: usize) -> Result<Self, RenderError> {
         meter.spend((self.positional.len() + self.named.len()) * 32)?;
         let positional = self.positional.iter().skip(count).cloned().collect();
-        Ok(Self { positional, named: self.named.clone() })
+        Ok(Self {
+            positional,
+            named: self.named.clone(),
+        })
     }
 }

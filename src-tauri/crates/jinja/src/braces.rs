@@ -16,7 +16,11 @@ const MAX_WIDTH: usize = 100_000;
 
 /// `'{} {0:>5} {name!r:.3}'.format(…)`
 pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> ValueResult {
-    let mut fields = Fields { meter, called, place: 0 };
+    let mut fields = Fields {
+        meter,
+        called,
+        place: 0,
+    };
     let mut out = Buffer::new(meter)?;
     fields.write(pattern, NESTING, &mut out)?;
     Ok(Value::Text(out.into()))
@@ -43,10 +47,12 @@ impl Fields<'_> {
                 continue;
             }
             if brace == "}" {
-                return Err(RenderError::failed("a closing brace has no opening one in the format text"));
+                return Err(RenderError::failed(
+                    "a closing brace has no opening one in the format text",
+                ));
             }
-            let end =
-                end_of_field(rest).ok_or_else(|| RenderError::failed("a brace is not closed in the format text"))?;
+            let end = end_of_field(rest)
+                .ok_or_else(|| RenderError::failed("a brace is not closed in the format text"))?;
             self.field(&rest[..end], nesting, out)?;
             rest = &rest[end + 1..];
         }
@@ -66,7 +72,11 @@ impl Fields<'_> {
                 value.write_repr(&mut shown)?;
                 Value::Text(shown.into())
             }
-            other => return Err(RenderError::failed(format!("the conversion `!{other}` is not supported"))),
+            other => {
+                return Err(RenderError::failed(format!(
+                    "the conversion `!{other}` is not supported"
+                )));
+            }
         };
         match spec.is_empty() {
             true => value.write(out),
@@ -80,8 +90,9 @@ impl Fields<'_> {
             return TextValue::new(self.meter, spec);
         }
         let nesting = nesting.checked_sub(1).filter(|left| *left > 0);
-        let nesting =
-            nesting.ok_or_else(|| RenderError::failed("the fields of the format text are nested too deeply"))?;
+        let nesting = nesting.ok_or_else(|| {
+            RenderError::failed("the fields of the format text are nested too deeply")
+        })?;
         let mut filled = Buffer::new(self.meter)?;
         self.write(spec, nesting, &mut filled)?;
         Ok(filled.into())
@@ -99,10 +110,16 @@ impl Fields<'_> {
             (_, Ok(index)) => self.called.positional.get(index),
             (name, Err(_)) => self.called.get(usize::MAX, name),
         };
-        let mut value = found.cloned().ok_or_else(|| RenderError::failed("a value to format is missing"))?;
+        let mut value = found
+            .cloned()
+            .ok_or_else(|| RenderError::failed("a value to format is missing"))?;
         while !rest.is_empty() {
             self.meter.spend(0)?;
-            let wrong = || RenderError::failed(format!("the field `{path}` of the format text cannot be read"));
+            let wrong = || {
+                RenderError::failed(format!(
+                    "the field `{path}` of the format text cannot be read"
+                ))
+            };
             let (key, after) = match rest.strip_prefix('[') {
                 Some(inside) => inside.split_once(']').ok_or_else(wrong)?,
                 None => {
@@ -167,7 +184,10 @@ impl Spec {
             _ => 0,
         };
         let take = |at: &mut usize, wanted: &[char]| {
-            let found = letters.get(*at).copied().filter(|letter| wanted.contains(letter));
+            let found = letters
+                .get(*at)
+                .copied()
+                .filter(|letter| wanted.contains(letter));
             *at += usize::from(found.is_some());
             found
         };
@@ -185,9 +205,15 @@ impl Spec {
         }
         spec.kind = letters.get(at).copied();
         if at + usize::from(spec.kind.is_some()) != letters.len() {
-            return Err(RenderError::failed("the format specification cannot be read"));
+            return Err(RenderError::failed(
+                "the format specification cannot be read",
+            ));
         }
-        if spec.width > MAX_WIDTH || spec.precision.is_some_and(|precision| precision > MAX_PRECISION) {
+        if spec.width > MAX_WIDTH
+            || spec
+                .precision
+                .is_some_and(|precision| precision > MAX_PRECISION)
+        {
             return Err(RenderError::Limit("the width of a formatted value"));
         }
         Ok(spec)
@@ -204,15 +230,18 @@ impl Spec {
             (Value::Int(_) | Value::Bool(_), Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%')) => {
                 self.real(value.float().ok_or_else(unknown)?, value, out)
             }
-            (Value::Int(_) | Value::Bool(_), _) => {
-                self.whole(value.int().ok_or_else(unknown)?, out).ok_or_else(unknown)?
-            }
+            (Value::Int(_) | Value::Bool(_), _) => self
+                .whole(value.int().ok_or_else(unknown)?, out)
+                .ok_or_else(unknown)?,
             _ => Err(unknown()),
         }
     }
 
     fn text(&self, text: &str, out: &mut Buffer) -> Result<(), RenderError> {
-        let shown: String = text.chars().take(self.precision.unwrap_or(usize::MAX)).collect();
+        let shown: String = text
+            .chars()
+            .take(self.precision.unwrap_or(usize::MAX))
+            .collect();
         let align = self.align.filter(|align| *align != '=').unwrap_or('<');
         self.pad("", &shown, align, out)
     }
@@ -233,14 +262,24 @@ impl Spec {
         };
         let prefix = if self.alternate { prefix } else { "" };
         let sign = format!("{}{prefix}", self.sign_of(number < 0));
-        let each = if matches!(self.kind, Some('b' | 'o' | 'x' | 'X')) { 4 } else { 3 };
-        Some(self.pad(&sign, &self.grouped(&digits, each), self.align.unwrap_or('>'), out))
+        let each = if matches!(self.kind, Some('b' | 'o' | 'x' | 'X')) {
+            4
+        } else {
+            3
+        };
+        Some(self.pad(
+            &sign,
+            &self.grouped(&digits, each),
+            self.align.unwrap_or('>'),
+            out,
+        ))
     }
 
     fn real(&self, number: f64, value: &Value, out: &mut Buffer) -> Result<(), RenderError> {
         let size = number.abs();
         let digits = match (self.kind, self.precision) {
-            // Without a type, a number is written as by `str`, or with that many significant digits.
+            // Without a type, a number is written as by `str`, or with that many significant
+            // digits.
             (None, None) => {
                 let mut shown = Buffer::new(&out.meter())?;
                 match value {
@@ -251,14 +290,25 @@ impl Spec {
             }
             (None, Some(precision)) => {
                 let digits = real('g', size, precision.max(1), self.alternate);
-                if digits.contains(['.', 'e', 'n', 'i']) || precision <= digits.len() { digits } else { digits + ".0" }
+                if digits.contains(['.', 'e', 'n', 'i']) || precision <= digits.len() {
+                    digits
+                } else {
+                    digits + ".0"
+                }
             }
-            (Some('%'), precision) => real('f', size * 100.0, precision.unwrap_or(6), self.alternate) + "%",
+            (Some('%'), precision) => {
+                real('f', size * 100.0, precision.unwrap_or(6), self.alternate) + "%"
+            }
             (Some('n'), precision) => real('g', size, precision.unwrap_or(6), self.alternate),
             (Some(kind), precision) => real(kind, size, precision.unwrap_or(6), self.alternate),
         };
         let sign = self.sign_of(number.is_sign_negative() && !number.is_nan());
-        self.pad(sign, &self.grouped(&digits, 3), self.align.unwrap_or('>'), out)
+        self.pad(
+            sign,
+            &self.grouped(&digits, 3),
+            self.align.unwrap_or('>'),
+            out,
+        )
     }
 
     fn sign_of(&self, negative: bool) -> &'static str {
@@ -272,8 +322,12 @@ impl Spec {
 
     /// The digits before the point, in groups.
     fn grouped(&self, digits: &str, each: usize) -> String {
-        let Some(mark) = self.grouping else { return digits.to_owned() };
-        let whole = digits.find(|letter: char| !letter.is_ascii_hexdigit() || (each == 3 && !letter.is_ascii_digit()));
+        let Some(mark) = self.grouping else {
+            return digits.to_owned();
+        };
+        let whole = digits.find(|letter: char| {
+            !letter.is_ascii_hexdigit() || (each == 3 && !letter.is_ascii_digit())
+        });
         let (whole, rest) = digits.split_at(whole.unwrap_or(digits.len()));
         let mut text = String::new();
         for (at, letter) in whole.chars().enumerate() {
@@ -285,8 +339,16 @@ impl Spec {
         text + rest
     }
 
-    fn pad(&self, sign: &str, shown: &str, align: char, out: &mut Buffer) -> Result<(), RenderError> {
-        let missing = self.width.saturating_sub(sign.chars().count() + shown.chars().count());
+    fn pad(
+        &self,
+        sign: &str,
+        shown: &str,
+        align: char,
+        out: &mut Buffer,
+    ) -> Result<(), RenderError> {
+        let missing = self
+            .width
+            .saturating_sub(sign.chars().count() + shown.chars().count());
         let fill = self.fill.unwrap_or(' ').to_string();
         out.meter().room(missing.saturating_mul(4))?;
         let (before, inside, after) = match align {
@@ -304,10 +366,16 @@ impl Spec {
 }
 
 fn number(letters: &[char], at: &mut usize) -> Result<Option<usize>, RenderError> {
-    let digits: String = letters[*at..].iter().take_while(|letter| letter.is_ascii_digit()).collect();
+    let digits: String = letters[*at..]
+        .iter()
+        .take_while(|letter| letter.is_ascii_digit())
+        .collect();
     *at += digits.len();
     if digits.is_empty() {
         return Ok(None);
     }
-    digits.parse().map(Some).map_err(|_| RenderError::Limit("the width of a formatted value"))
+    digits
+        .parse()
+        .map(Some)
+        .map_err(|_| RenderError::Limit("the width of a formatted value"))
 }

@@ -43,11 +43,17 @@ impl Interpreter {
     fn eval_composite(&mut self, node: &Node) -> Evaluated {
         match node {
             Node::List(items) => {
-                let items = items.iter().map(|item| self.eval(item)).collect::<Result<Vec<_>, _>>()?;
+                let items = items
+                    .iter()
+                    .map(|item| self.eval(item))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Value::list(&self.meter, items)
             }
             Node::Tuple(items) => {
-                let items = items.iter().map(|item| self.eval(item)).collect::<Result<Vec<_>, _>>()?;
+                let items = items
+                    .iter()
+                    .map(|item| self.eval(item))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Value::tuple(&self.meter, items)
             }
             Node::Map(entries) => self.map(entries),
@@ -66,11 +72,13 @@ impl Interpreter {
                 }
                 Ok(Value::Text(out.into()))
             }
-            Node::Choice(condition, then, otherwise) => match (self.eval(condition)?.is_true(), otherwise) {
-                (true, _) => self.eval(then),
-                (false, Some(otherwise)) => self.eval(otherwise),
-                (false, None) => Ok(Value::Undefined),
-            },
+            Node::Choice(condition, then, otherwise) => {
+                match (self.eval(condition)?.is_true(), otherwise) {
+                    (true, _) => self.eval(then),
+                    (false, Some(otherwise)) => self.eval(otherwise),
+                    (false, None) => Ok(Value::Undefined),
+                }
+            }
             Node::Item(inner, index) => {
                 let (value, index) = (self.eval(inner)?, self.eval(index)?);
                 self.item(&value, &index)
@@ -100,7 +108,11 @@ impl Interpreter {
     /// `and` and `or`, which return one of their operands.
     fn either(&mut self, left: &Expr, right: &Expr, ends_on: bool) -> Evaluated {
         let left = self.eval(left)?;
-        if left.is_true() == ends_on { Ok(left) } else { self.eval(right) }
+        if left.is_true() == ends_on {
+            Ok(left)
+        } else {
+            self.eval(right)
+        }
     }
 
     fn compare(&mut self, left: &Expr, others: &[(ComparisonOp, Expr)]) -> Evaluated {
@@ -142,7 +154,9 @@ impl Interpreter {
             }
             (Value::Text(text), _) => {
                 self.meter.spend(text.len())?;
-                let place = index.int().and_then(|index| place(index, text.chars().count()));
+                let place = index
+                    .int()
+                    .and_then(|index| place(index, text.chars().count()));
                 match place.and_then(|place| text.chars().nth(place)) {
                     Some(char) => Value::text(&self.meter, char.encode_utf8(&mut [0; 4])),
                     None => Ok(Value::Undefined),
@@ -154,7 +168,11 @@ impl Interpreter {
     }
 
     pub(crate) fn called(&mut self, args: &Args) -> Result<Called, RenderError> {
-        let mut positional = args.positional.iter().map(|arg| self.eval(arg)).collect::<Result<Vec<_>, _>>()?;
+        let mut positional = args
+            .positional
+            .iter()
+            .map(|arg| self.eval(arg))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut named = Vec::with_capacity(args.named.len());
         for (name, value) in &args.named {
             named.push((Arc::clone(name), self.eval(value)?));
@@ -165,7 +183,9 @@ impl Interpreter {
             positional.extend(items.iter().cloned());
         }
         for map in &args.named_spread {
-            let Value::Map(map) = self.eval(map)? else { return Err(RenderError::failed("`**` needs a map")) };
+            let Value::Map(map) = self.eval(map)? else {
+                return Err(RenderError::failed("`**` needs a map"));
+            };
             self.meter.room((named.len() + map.len()) * 64)?;
             named.extend(names(&map));
         }
@@ -189,19 +209,26 @@ impl Interpreter {
             Value::Loop(state) => self.repeat_again(&state, called.need(0, "iterable")?),
             Value::Function(function) => self.builtin(function, called),
             Value::Stepper(stepper) => stepper.call(&self.meter),
-            other => Err(RenderError::failed(format!("{} cannot be called", other.kind()))),
+            other => Err(RenderError::failed(format!(
+                "{} cannot be called",
+                other.kind()
+            ))),
         }
     }
 
     fn builtin(&mut self, function: BuiltinFunction, called: Called) -> Evaluated {
         match function {
-            BuiltinFunction::Raise => Err(RenderError::Raised(called.text(0, "message")?.chars().take(300).collect())),
+            BuiltinFunction::Raise => Err(RenderError::Raised(
+                called.text(0, "message")?.chars().take(300).collect(),
+            )),
             BuiltinFunction::Now => self.strftime(called.text(0, "format")?),
             BuiltinFunction::Range => self.range(&called),
             BuiltinFunction::Namespace => {
                 let mut fields = HashMap::new();
                 for (key, value) in self.pairs_of(called.positional.first())? {
-                    let name = key.str().ok_or_else(|| RenderError::failed("a field needs a name"))?;
+                    let name = key
+                        .str()
+                        .ok_or_else(|| RenderError::failed("a field needs a name"))?;
                     value.storable()?;
                     fields.insert(Arc::from(name), value);
                 }
@@ -242,39 +269,64 @@ impl Interpreter {
         if format.len() > 200 {
             return Err(RenderError::Limit("characters of a date format"));
         }
-        let now =
-            jiff::fmt::strtime::format(format, self.now).map_err(|error| RenderError::failed(error.to_string()))?;
+        let now = jiff::fmt::strtime::format(format, self.now)
+            .map_err(|error| RenderError::failed(error.to_string()))?;
         Value::text(&self.meter, &now)
     }
 
     fn range(&self, called: &Called) -> Evaluated {
         let number = |place| {
-            called
-                .need(place, "stop")
-                .and_then(|value| value.int().ok_or_else(|| RenderError::failed("`range` needs whole numbers")))
+            called.need(place, "stop").and_then(|value| {
+                value
+                    .int()
+                    .ok_or_else(|| RenderError::failed("`range` needs whole numbers"))
+            })
         };
-        let (start, stop) = if called.positional.len() > 1 { (number(0)?, number(1)?) } else { (0, number(0)?) };
-        let step = if called.positional.len() > 2 { number(2)? } else { 1 };
+        let (start, stop) = if called.positional.len() > 1 {
+            (number(0)?, number(1)?)
+        } else {
+            (0, number(0)?)
+        };
+        let step = if called.positional.len() > 2 {
+            number(2)?
+        } else {
+            1
+        };
         if step == 0 {
             return Err(RenderError::failed("the step of `range` cannot be zero"));
         }
-        let span = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
-        let count = span.max(0) / step.saturating_abs() + i64::from(span.max(0) % step.saturating_abs() > 0);
+        let span = if step > 0 {
+            stop.saturating_sub(start)
+        } else {
+            start.saturating_sub(stop)
+        };
+        let count = span.max(0) / step.saturating_abs()
+            + i64::from(span.max(0) % step.saturating_abs() > 0);
         if count > LONGEST_RANGE {
             return Err(RenderError::Limit("items in a range"));
         }
-        Value::list(&self.meter, (0..count).map(|index| Value::Int(start + index * step)).collect())
+        Value::list(
+            &self.meter,
+            (0..count)
+                .map(|index| Value::Int(start + index * step))
+                .collect(),
+        )
     }
 }
 
 /// The entries of a map whose keys are texts.
 fn names(map: &MapValue) -> impl Iterator<Item = (Name, Value)> + '_ {
-    map.iter().filter_map(|(key, value)| Some((Arc::from(key.str()?), value.clone())))
+    map.iter()
+        .filter_map(|(key, value)| Some((Arc::from(key.str()?), value.clone())))
 }
 
 /// The position of an index, which counts from the end if negative.
 fn place(index: i64, length: usize) -> Option<usize> {
-    let index = if index < 0 { index.checked_add(length as i64)? } else { index };
+    let index = if index < 0 {
+        index.checked_add(length as i64)?
+    } else {
+        index
+    };
     usize::try_from(index).ok().filter(|place| *place < length)
 }
 
@@ -282,14 +334,22 @@ fn place(index: i64, length: usize) -> Option<usize> {
 pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) -> Evaluated {
     match value {
         Value::Map(map) => Ok(map.get(meter, name)?.unwrap_or(Value::Undefined)),
-        Value::Namespace(fields) => Ok(fields.borrow().get(name).cloned().unwrap_or(Value::Undefined)),
+        Value::Namespace(fields) => Ok(fields
+            .borrow()
+            .get(name)
+            .cloned()
+            .unwrap_or(Value::Undefined)),
         Value::Loop(state) => Ok(loop_field(state, name)),
         Value::Stepper(stepper) => Ok(stepper.field(name)),
         // The pairs of `groupby`.
-        Value::List(pair) if pair.is_tuple() && pair.len() == 2 && matches!(name, "grouper" | "list") => {
+        Value::List(pair)
+            if pair.is_tuple() && pair.len() == 2 && matches!(name, "grouper" | "list") =>
+        {
             Ok(pair[usize::from(name == "list")].clone())
         }
-        Value::Undefined => Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
+        Value::Undefined => Err(RenderError::failed(format!(
+            "an undefined value has no `{name}`"
+        ))),
         _ => Ok(Value::Undefined),
     }
 }

@@ -23,7 +23,8 @@ pub struct Input<'i> {
     pub messages: &'i [(&'static str, String)],
     /// Contents are lists of parts, `[{"type": "text", "text": …}]`, as some templates require.
     pub typed: bool,
-    /// Without tools, `tools` is an empty list instead of none. Some templates iterate over it unconditionally.
+    /// Without tools, `tools` is an empty list instead of none. Some templates iterate over it
+    /// unconditionally.
     pub lists_tools: bool,
     pub tools: &'i ToolInput,
     pub add_generation_prompt: bool,
@@ -35,20 +36,31 @@ pub struct Input<'i> {
 
 impl Program {
     pub fn parse(source: &str) -> Result<Self, SyntaxError> {
-        Ok(Self { body: parse(source)? })
+        Ok(Self {
+            body: parse(source)?,
+        })
     }
 
     pub fn run(&self, input: &Input<'_>) -> Result<String, RenderError> {
         let meter = Meter::new(input.messages.len());
         let mut out = Buffer::new(&meter)?;
         let globals = globals(&meter, input)?;
-        let mut run = Interpreter { meter, frames: vec![HashMap::new()], covered: Vec::new(), globals, now: input.now };
+        let mut run = Interpreter {
+            meter,
+            frames: vec![HashMap::new()],
+            covered: Vec::new(),
+            globals,
+            now: input.now,
+        };
         run.body(&self.body, &mut out)?;
         Ok(out.into_parts().0)
     }
 }
 
-fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str, Value>, RenderError> {
+fn globals(
+    meter: &Rc<Meter>,
+    input: &Input<'_>,
+) -> Result<HashMap<&'static str, Value>, RenderError> {
     use super::value::BuiltinFunction;
     let key = |name| Value::text(meter, name);
     let (role_key, content_key) = (key("role")?, key("content")?);
@@ -56,16 +68,25 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
     for (index, (role, content)) in input.messages.iter().enumerate() {
         let mut content = Value::text(meter, content)?;
         if input.typed {
-            let part = vec![(key("type")?, Value::text(meter, "text")?), (key("text")?, content)];
+            let part = vec![
+                (key("type")?, Value::text(meter, "text")?),
+                (key("text")?, content),
+            ];
             content = Value::list(meter, vec![Value::Map(MapValue::new(meter, part)?)])?;
         }
-        let mut entries = vec![(role_key.clone(), Value::text(meter, role)?), (content_key.clone(), content)];
+        let mut entries = vec![
+            (role_key.clone(), Value::text(meter, role)?),
+            (content_key.clone(), content),
+        ];
         entries.extend(input.tools.of_message(meter, index)?);
         messages.push(Value::Map(MapValue::new(meter, entries)?));
     }
     Ok(HashMap::from([
         ("messages", Value::list(meter, messages)?),
-        ("add_generation_prompt", Value::Bool(input.add_generation_prompt)),
+        (
+            "add_generation_prompt",
+            Value::Bool(input.add_generation_prompt),
+        ),
         ("bos_token", Value::text(meter, input.bos)?),
         ("eos_token", Value::text(meter, input.eos)?),
         ("tools", input.tools.definitions(meter, input.lists_tools)?),
@@ -102,7 +123,10 @@ enum Flow {
 impl Interpreter {
     pub(crate) fn lookup(&self, name: &str) -> Value {
         let local = self.frames.iter().rev().find_map(|frame| frame.get(name));
-        local.or_else(|| self.globals.get(name)).cloned().unwrap_or(Value::Undefined)
+        local
+            .or_else(|| self.globals.get(name))
+            .cloned()
+            .unwrap_or(Value::Undefined)
     }
 
     fn store(&mut self, name: &Name, value: Value) {
@@ -145,10 +169,17 @@ impl Interpreter {
                 let function = self.eval(&block.callee)?;
                 let called = self.called(&block.args)?;
                 let Value::Macro(definition) = function else {
-                    return Err(RenderError::failed(format!("{} cannot be called with a body", function.kind())));
+                    return Err(RenderError::failed(format!(
+                        "{} cannot be called with a body",
+                        function.kind()
+                    )));
                 };
-                let caller = Caller { definition: block.caller.clone(), level: self.covered.len() };
-                self.call_macro(&definition, called, Some(Value::Caller(Rc::new(caller))))?.write(out)?;
+                let caller = Caller {
+                    definition: block.caller.clone(),
+                    level: self.covered.len(),
+                };
+                self.call_macro(&definition, called, Some(Value::Caller(Rc::new(caller))))?
+                    .write(out)?;
             }
             Stmt::Set(target, expr) => {
                 let value = self.eval(expr)?;
@@ -159,9 +190,14 @@ impl Interpreter {
                 self.assign(target, value)?;
             }
             Stmt::Filtered(filters, body) => self.captured(filters, body)?.write(out)?,
-            Stmt::Macro(definition) => self.store(&definition.name, Value::Macro(Arc::clone(definition))),
+            Stmt::Macro(definition) => {
+                self.store(&definition.name, Value::Macro(Arc::clone(definition)))
+            }
             Stmt::With(names, body) => {
-                let values = names.iter().map(|(_, expr)| self.eval(expr)).collect::<Result<Vec<_>, _>>()?;
+                let values = names
+                    .iter()
+                    .map(|(_, expr)| self.eval(expr))
+                    .collect::<Result<Vec<_>, _>>()?;
                 self.frames.push(HashMap::new());
                 for ((target, _), value) in names.iter().zip(values) {
                     self.assign(target, value)?;
@@ -206,7 +242,9 @@ impl Interpreter {
             AssignTarget::Several(targets) => {
                 let items = value.items(&self.meter)?;
                 if items.len() != targets.len() {
-                    return Err(RenderError::failed("the number of targets and values differs"));
+                    return Err(RenderError::failed(
+                        "the number of targets and values differs",
+                    ));
                 }
                 for (target, item) in targets.iter().zip(items.iter()) {
                     self.assign(target, item.clone())?;
@@ -227,14 +265,25 @@ impl Interpreter {
         if items.is_empty() {
             return self.body(&repetition.otherwise, out);
         }
-        let recursion = repetition.recursive.then(|| (Arc::clone(repetition), self.frames.len()));
+        let recursion = repetition
+            .recursive
+            .then(|| (Arc::clone(repetition), self.frames.len()));
         let last = RefCell::default();
-        let state = Rc::new(Loop { items: items.clone(), index: Cell::new(0), recursion, depth, last });
+        let state = Rc::new(Loop {
+            items: items.clone(),
+            index: Cell::new(0),
+            recursion,
+            depth,
+            last,
+        });
         let name: Name = Arc::from("loop");
         for (index, item) in items.iter().enumerate() {
             self.meter.spend(0)?;
             state.index.set(index);
-            self.frames.push(HashMap::from([(Arc::clone(&name), Value::Loop(Rc::clone(&state)))]));
+            self.frames.push(HashMap::from([(
+                Arc::clone(&name),
+                Value::Loop(Rc::clone(&state)),
+            )]));
             self.assign(&repetition.target, item.clone())?;
             let flow = self.body(&repetition.body, out)?;
             self.frames.pop();
@@ -248,7 +297,9 @@ impl Interpreter {
     /// The items of a loop for which its condition is true.
     fn chosen_items(&mut self, repetition: &For, items: &Value) -> Result<ListValue, RenderError> {
         let items = items.items(&self.meter)?;
-        let Some(condition) = &repetition.condition else { return Ok(items) };
+        let Some(condition) = &repetition.condition else {
+            return Ok(items);
+        };
         let mut kept = Vec::new();
         for item in items.iter() {
             self.frames.push(HashMap::new());
@@ -262,9 +313,15 @@ impl Interpreter {
     }
 
     /// `loop(items)`: runs a recursive loop for other items, in the scope of the loop.
-    pub(crate) fn repeat_again(&mut self, state: &Loop, items: &Value) -> Result<Value, RenderError> {
+    pub(crate) fn repeat_again(
+        &mut self,
+        state: &Loop,
+        items: &Value,
+    ) -> Result<Value, RenderError> {
         let Some((repetition, frames)) = &state.recursion else {
-            return Err(RenderError::failed("only a loop with `recursive` can be called"));
+            return Err(RenderError::failed(
+                "only a loop with `recursive` can be called",
+            ));
         };
         self.meter.deeper()?;
         let inner = self.frames.split_off(*frames);
@@ -276,7 +333,8 @@ impl Interpreter {
         Ok(Value::Text(out.into()))
     }
 
-    /// Calls a macro, which sees the outermost scope, its parameters and the body of a `call` block.
+    /// Calls a macro, which sees the outermost scope, its parameters and the body of a `call`
+    /// block.
     pub(crate) fn call_macro(
         &mut self,
         definition: &Macro,
@@ -296,7 +354,11 @@ impl Interpreter {
     }
 
     /// Runs the body of a `call` block in the scope of the block.
-    pub(crate) fn call_caller(&mut self, caller: &Caller, called: &Called) -> Result<Value, RenderError> {
+    pub(crate) fn call_caller(
+        &mut self,
+        caller: &Caller,
+        called: &Called,
+    ) -> Result<Value, RenderError> {
         let mut covered = self.covered.split_off(caller.level.min(self.covered.len()));
         let here = self.frames.split_off(1);
         let Some(scope) = covered.first_mut() else {
@@ -317,7 +379,10 @@ impl Interpreter {
     fn run_macro(&mut self, definition: &Macro, called: &Called) -> Result<Value, RenderError> {
         self.meter.deeper()?;
         if called.positional.len() > definition.params.len() {
-            return Err(RenderError::failed(format!("`{}` takes fewer arguments", definition.name)));
+            return Err(RenderError::failed(format!(
+                "`{}` takes fewer arguments",
+                definition.name
+            )));
         }
         for (place, (name, default)) in definition.params.iter().enumerate() {
             let value = match (called.get(place, name), default) {

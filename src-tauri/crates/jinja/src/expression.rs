@@ -13,7 +13,19 @@ const HEIGHT: u16 = 60;
 pub(super) fn variable(name: &str) -> bool {
     !matches!(
         name,
-        "true" | "false" | "none" | "True" | "False" | "None" | "and" | "or" | "not" | "if" | "else" | "in" | "is"
+        "true"
+            | "false"
+            | "none"
+            | "True"
+            | "False"
+            | "None"
+            | "and"
+            | "or"
+            | "not"
+            | "if"
+            | "else"
+            | "in"
+            | "is"
     )
 }
 
@@ -25,13 +37,20 @@ impl Parser<'_> {
         if height > HEIGHT {
             return self.error("the expression is too long or nested too deeply");
         }
-        Ok(Expr { node: Box::new(node), height })
+        Ok(Expr {
+            node: Box::new(node),
+            height,
+        })
     }
 
-    /// Parses an expression or a tuple. Without `choice`, `a if b` is allowed in brackets only, because the
-    /// `if` of a loop may follow.
+    /// Parses an expression or a tuple. Without `choice`, `a if b` is allowed in brackets only,
+    /// because the `if` of a loop may follow.
     pub(super) fn tuple(&mut self, choice: bool) -> ParsedExpr {
-        let first = if choice { self.expression()? } else { self.guarded(Self::or)? };
+        let first = if choice {
+            self.expression()?
+        } else {
+            self.guarded(Self::or)?
+        };
         if !self.at_op(",") {
             return Ok(first);
         }
@@ -40,7 +59,11 @@ impl Parser<'_> {
             if matches!(self.peek(), Some(Tok::End) | None) || self.at_op(")") {
                 break;
             }
-            items.push(if choice { self.expression()? } else { self.guarded(Self::or)? });
+            items.push(if choice {
+                self.expression()?
+            } else {
+                self.guarded(Self::or)?
+            });
         }
         self.made(Node::Tuple(items))
     }
@@ -64,7 +87,11 @@ impl Parser<'_> {
         let mut expr = self.or()?;
         while self.skip_name("if") {
             let condition = self.or()?;
-            let otherwise = if self.skip_name("else") { Some(self.expression()?) } else { None };
+            let otherwise = if self.skip_name("else") {
+                Some(self.expression()?)
+            } else {
+                None
+            };
             expr = self.made(Node::Choice(condition, expr, otherwise))?;
         }
         Ok(expr)
@@ -102,7 +129,11 @@ impl Parser<'_> {
         while let Some(comparison) = self.comparison()? {
             others.push((comparison, self.sum()?));
         }
-        if others.is_empty() { Ok(left) } else { self.made(Node::Compare(left, others)) }
+        if others.is_empty() {
+            Ok(left)
+        } else {
+            self.made(Node::Compare(left, others))
+        }
     }
 
     fn comparison(&mut self) -> Result<Option<ComparisonOp>, SyntaxError> {
@@ -128,7 +159,11 @@ impl Parser<'_> {
     }
 
     /// Parses left-associative operators of one precedence level.
-    fn chain(&mut self, ops: &[(&str, Op)], operand: impl Fn(&mut Self) -> ParsedExpr) -> ParsedExpr {
+    fn chain(
+        &mut self,
+        ops: &[(&str, Op)],
+        operand: impl Fn(&mut Self) -> ParsedExpr,
+    ) -> ParsedExpr {
         let mut left = operand(self)?;
         while let Some((_, op)) = ops.iter().find(|(sign, _)| self.at_op(sign)) {
             self.next();
@@ -155,8 +190,15 @@ impl Parser<'_> {
     }
 
     fn product(&mut self) -> ParsedExpr {
-        let ops = [("*", Op::Mul), ("/", Op::Div), ("//", Op::FloorDiv), ("%", Op::Rem)];
-        self.chain(&ops, |parser| parser.chain(&[("**", Op::Pow)], |parser| parser.unary(true)))
+        let ops = [
+            ("*", Op::Mul),
+            ("/", Op::Div),
+            ("//", Op::FloorDiv),
+            ("%", Op::Rem),
+        ];
+        self.chain(&ops, |parser| {
+            parser.chain(&[("**", Op::Pow)], |parser| parser.unary(true))
+        })
     }
 
     fn unary(&mut self, filters: bool) -> ParsedExpr {
@@ -169,7 +211,11 @@ impl Parser<'_> {
             self.primary()?
         };
         let expr = self.postfix(expr)?;
-        if filters { self.filtered(expr) } else { Ok(expr) }
+        if filters {
+            self.filtered(expr)
+        } else {
+            Ok(expr)
+        }
     }
 
     fn primary(&mut self) -> ParsedExpr {
@@ -199,7 +245,11 @@ impl Parser<'_> {
     }
 
     fn bracketed(&mut self) -> ParsedExpr {
-        let expr = if self.at_op(")") { self.made(Node::Tuple(Vec::new()))? } else { self.tuple(true)? };
+        let expr = if self.at_op(")") {
+            self.made(Node::Tuple(Vec::new()))?
+        } else {
+            self.tuple(true)?
+        };
         self.expect_op(")")?;
         Ok(expr)
     }
@@ -303,8 +353,13 @@ impl Parser<'_> {
                     self.next();
                     args.named.push((name, self.expression()?));
                 }
-                _ if !args.named.is_empty() => return self.error("a plain argument follows a named one"),
-                node => args.positional.push(Expr { node: Box::new(node), height: value.height }),
+                _ if !args.named.is_empty() => {
+                    return self.error("a plain argument follows a named one");
+                }
+                node => args.positional.push(Expr {
+                    node: Box::new(node),
+                    height: value.height,
+                }),
             }
         }
         Ok(args)
@@ -312,7 +367,11 @@ impl Parser<'_> {
 
     pub(super) fn filter_call(&mut self) -> Result<Filter, SyntaxError> {
         let name = self.name()?;
-        let args = if self.at_op("(") { self.args()? } else { Args::default() };
+        let args = if self.at_op("(") {
+            self.args()?
+        } else {
+            Args::default()
+        };
         Ok(Filter { name, args })
     }
 
@@ -335,7 +394,10 @@ impl Parser<'_> {
         let negated = self.skip_name("not");
         let mut test = self.filter_call()?;
         let takes_operand = match self.peek() {
-            Some(Tok::Name(name)) => !matches!(name.as_str(), "else" | "or" | "and" | "is" | "if" | "in" | "not"),
+            Some(Tok::Name(name)) => !matches!(
+                name.as_str(),
+                "else" | "or" | "and" | "is" | "if" | "in" | "not"
+            ),
             Some(Tok::Str(_) | Tok::Int(_) | Tok::Float(_) | Tok::Op("[" | "{")) => true,
             _ => false,
         };
@@ -346,7 +408,11 @@ impl Parser<'_> {
             return self.error("tests cannot be chained");
         }
         let node = Node::Test(expr, test);
-        Ok(if negated { Node::Not(self.made(node)?) } else { node })
+        Ok(if negated {
+            Node::Not(self.made(node)?)
+        } else {
+            node
+        })
     }
 }
 
@@ -356,26 +422,53 @@ fn tallest(node: &Node) -> u16 {
     let of_args = |args: &Args| {
         let named = args.named.iter().map(|(_, value)| value);
         let spread = args.spread.iter().chain(&args.named_spread);
-        args.positional.iter().chain(named).chain(spread).map(|expr| expr.height).max().unwrap_or(0)
+        args.positional
+            .iter()
+            .chain(named)
+            .chain(spread)
+            .map(|expr| expr.height)
+            .max()
+            .unwrap_or(0)
     };
     match node {
-        Node::Name(_) | Node::None | Node::Bool(_) | Node::Int(_) | Node::Float(_) | Node::Text(_) => 0,
+        Node::Name(_)
+        | Node::None
+        | Node::Bool(_)
+        | Node::Int(_)
+        | Node::Float(_)
+        | Node::Text(_) => 0,
         Node::List(items) | Node::Tuple(items) | Node::Concat(items) => {
             items.iter().map(|item| item.height).max().unwrap_or(0)
         }
-        Node::Map(entries) => entries.iter().map(|(key, value)| key.height.max(value.height)).max().unwrap_or(0),
+        Node::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| key.height.max(value.height))
+            .max()
+            .unwrap_or(0),
         Node::Not(inner) | Node::Negative(inner) | Node::Field(inner, _) => inner.height,
-        Node::And(left, right) | Node::Or(left, right) | Node::Binary(_, left, right) | Node::Item(left, right) => {
-            of(&[left, right])
-        }
-        Node::Compare(left, others) => others.iter().map(|(_, other)| other.height).max().unwrap_or(0).max(left.height),
+        Node::And(left, right)
+        | Node::Or(left, right)
+        | Node::Binary(_, left, right)
+        | Node::Item(left, right) => of(&[left, right]),
+        Node::Compare(left, others) => others
+            .iter()
+            .map(|(_, other)| other.height)
+            .max()
+            .unwrap_or(0)
+            .max(left.height),
         Node::Choice(condition, then, otherwise) => {
             of(&[condition, then]).max(otherwise.as_ref().map_or(0, |expr| expr.height))
         }
-        Node::Slice(inner, parts) => {
-            parts.iter().flatten().map(|part| part.height).max().unwrap_or(0).max(inner.height)
+        Node::Slice(inner, parts) => parts
+            .iter()
+            .flatten()
+            .map(|part| part.height)
+            .max()
+            .unwrap_or(0)
+            .max(inner.height),
+        Node::Filter(inner, filter) | Node::Test(inner, filter) => {
+            inner.height.max(of_args(&filter.args))
         }
-        Node::Filter(inner, filter) | Node::Test(inner, filter) => inner.height.max(of_args(&filter.args)),
         Node::Call(inner, args) => inner.height.max(of_args(args)),
     }
 }

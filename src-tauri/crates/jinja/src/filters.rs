@@ -14,17 +14,24 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "trim" => {
             let text = value.to_text(meter)?;
             meter.spend(text.len())?;
-            Value::text(meter, methods::strip(&text, called.optional_text(0, "chars")?, true, true))
+            Value::text(
+                meter,
+                methods::strip(&text, called.optional_text(0, "chars")?, true, true),
+            )
         }
         "upper" | "lower" | "capitalize" | "title" => {
-            Ok(methods::case_method(meter, &value.to_text(meter)?, name)?.unwrap_or(Value::Undefined))
+            Ok(methods::case_method(meter, &value.to_text(meter)?, name)?
+                .unwrap_or(Value::Undefined))
         }
         "string" | "safe" => value.to_text(meter).map(Value::Text),
         "escape" | "e" | "forceescape" => escape(meter, &value.to_text(meter)?),
         "replace" => {
             let text = value.to_text(meter)?;
             let count = usize::try_from(called.int(2, "count", -1)?).unwrap_or(usize::MAX);
-            let (old, new) = (called.need(0, "old")?.to_text(meter)?, called.need(1, "new")?.to_text(meter)?);
+            let (old, new) = (
+                called.need(0, "old")?.to_text(meter)?,
+                called.need(1, "new")?.to_text(meter)?,
+            );
             methods::replace(meter, &text, &old, &new, count)
         }
         "indent" => indent(meter, &value.to_text(meter)?, called),
@@ -35,7 +42,8 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "truncate" => truncate(meter, &value.to_text(meter)?, called),
         "format" => printf::filter(meter, &value.to_text(meter)?, called),
         "default" | "d" => {
-            let missing = matches!(value, Value::Undefined) || (called.flag(1, "boolean") && !value.is_true());
+            let missing = matches!(value, Value::Undefined)
+                || (called.flag(1, "boolean") && !value.is_true());
             match called.get(0, "default_value") {
                 Some(default) if missing => Ok(default.clone()),
                 None if missing => Value::text(meter, ""),
@@ -43,9 +51,13 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
             }
         }
         "length" | "count" => length(meter, value),
-        "wordcount" => Ok(Value::Int(value.to_text(meter)?.split_whitespace().count() as i64)),
+        "wordcount" => Ok(Value::Int(
+            value.to_text(meter)?.split_whitespace().count() as i64
+        )),
         "tojson" => to_json(meter, value, called),
-        "int" => Ok(Value::Int(to_int(value).unwrap_or(called.int(0, "default", 0)?))),
+        "int" => Ok(Value::Int(
+            to_int(value).unwrap_or(called.int(0, "default", 0)?),
+        )),
         "float" => {
             let text = value.str().and_then(|text| text.trim().parse::<f64>().ok());
             Ok(Value::Float(value.float().or(text).unwrap_or(0.0)))
@@ -61,7 +73,9 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "round" => round(value, called),
         _ => match sequences::apply(meter, name, value, called)? {
             Some(value) => Ok(value),
-            None => Err(RenderError::failed(format!("the filter `{name}` is not supported in chat templates"))),
+            None => Err(RenderError::failed(format!(
+                "the filter `{name}` is not supported in chat templates"
+            ))),
         },
     }
 }
@@ -75,14 +89,17 @@ fn truncate(meter: &Rc<Meter>, text: &str, called: &Called) -> ValueResult {
     let (length, leeway) = (whole(0, "length", 255)?, whole(3, "leeway", 5)?);
     let end = called.optional_text(2, "end")?.unwrap_or("...");
     let kept = length.checked_sub(end.chars().count());
-    let kept = kept.ok_or_else(|| RenderError::failed("`truncate` needs a length of at least its end"))?;
+    let kept =
+        kept.ok_or_else(|| RenderError::failed("`truncate` needs a length of at least its end"))?;
     if text.chars().count() <= length.saturating_add(leeway) {
         return Value::text(meter, text);
     }
     let cut: String = text.chars().take(kept).collect();
     let cut = match called.flag(1, "killwords") {
         true => cut.as_str(),
-        false => cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words),
+        false => cut
+            .rsplit_once(' ')
+            .map_or(cut.as_str(), |(words, _)| words),
     };
     Value::text(meter, &format!("{cut}{end}"))
 }
@@ -96,7 +113,12 @@ fn length(meter: &Meter, value: &Value) -> ValueResult {
         }
         Value::List(list) => list.len(),
         Value::Map(map) => map.len(),
-        other => return Err(RenderError::failed(format!("{} has no length", other.kind()))),
+        other => {
+            return Err(RenderError::failed(format!(
+                "{} has no length",
+                other.kind()
+            )));
+        }
     };
     Ok(Value::Int(length as i64))
 }
@@ -104,14 +126,21 @@ fn length(meter: &Meter, value: &Value) -> ValueResult {
 fn to_int(value: &Value) -> Option<i64> {
     match value {
         Value::Float(value) => Some(value.trunc() as i64),
-        Value::Text(text) => text.trim().parse().ok().or_else(|| Some(text.trim().parse::<f64>().ok()?.trunc() as i64)),
+        Value::Text(text) => text
+            .trim()
+            .parse()
+            .ok()
+            .or_else(|| Some(text.trim().parse::<f64>().ok()?.trunc() as i64)),
         other => other.int(),
     }
 }
 
 fn round(value: &Value, called: &Called) -> ValueResult {
-    let value = value.float().ok_or_else(|| RenderError::failed("`round` needs a number"))?;
-    let scale = 10f64.powi(i32::try_from(called.int(0, "precision", 0)?.clamp(-300, 300)).unwrap_or(0));
+    let value = value
+        .float()
+        .ok_or_else(|| RenderError::failed("`round` needs a number"))?;
+    let scale =
+        10f64.powi(i32::try_from(called.int(0, "precision", 0)?.clamp(-300, 300)).unwrap_or(0));
     Ok(Value::Float(match called.optional_text(1, "method")? {
         Some("ceil") => (value * scale).ceil() / scale,
         Some("floor") => (value * scale).floor() / scale,
@@ -150,7 +179,11 @@ fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> ValueResult {
         if index > 0 {
             out.push("\n")?;
         }
-        let indented = if index == 0 { first } else { blank || !line.is_empty() };
+        let indented = if index == 0 {
+            first
+        } else {
+            blank || !line.is_empty()
+        };
         if indented {
             out.push(&width)?;
         }
@@ -159,16 +192,23 @@ fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> ValueResult {
     Ok(Value::Text(out.into()))
 }
 
-/// `json.dumps`, with the arguments of Hugging Face's `tojson`: `indent`, `ensure_ascii` (off by default),
-/// `separators` and `sort_keys`.
+/// `json.dumps`, with the arguments of Hugging Face's `tojson`: `indent`, `ensure_ascii` (off by
+/// default), `separators` and `sort_keys`.
 fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let named = |name: &str| called.get(usize::MAX, name);
     let indent = match called.get(0, "indent").or_else(|| named("indent")) {
         None | Some(Value::None) => None,
-        Some(indent) => Some(indent.int().and_then(|indent| usize::try_from(indent).ok()).unwrap_or(0)),
+        Some(indent) => Some(
+            indent
+                .int()
+                .and_then(|indent| usize::try_from(indent).ok())
+                .unwrap_or(0),
+        ),
     };
-    let (mut item, mut key) =
-        (TextValue::new(meter, if indent.is_some() { "," } else { ", " })?, TextValue::new(meter, ": ")?);
+    let (mut item, mut key) = (
+        TextValue::new(meter, if indent.is_some() { "," } else { ", " })?,
+        TextValue::new(meter, ": ")?,
+    );
     if let Some(Value::List(separators)) = named("separators")
         && let [Value::Text(first), Value::Text(second)] = &separators[..]
     {
@@ -177,6 +217,17 @@ fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let sorted = named("sort_keys").is_some_and(Value::is_true);
     let ascii = named("ensure_ascii").is_some_and(Value::is_true);
     let mut out = Buffer::new(meter)?;
-    json(value, &Layout { indent, item, key, sorted, ascii }, 0, &mut out)?;
+    json(
+        value,
+        &Layout {
+            indent,
+            item,
+            key,
+            sorted,
+            ascii,
+        },
+        0,
+        &mut out,
+    )?;
     Ok(Value::Text(out.into()))
 }

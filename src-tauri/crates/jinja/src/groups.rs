@@ -12,20 +12,30 @@ use super::{RenderError, ops};
 const MOST: usize = 10_000;
 
 fn count(called: &Called, name: &str) -> Result<usize, RenderError> {
-    let count = called.need(0, name)?.int().and_then(|count| usize::try_from(count).ok());
-    count.filter(|count| (1..=MOST).contains(count)).ok_or(RenderError::Limit("items in a row"))
+    let count = called
+        .need(0, name)?
+        .int()
+        .and_then(|count| usize::try_from(count).ok());
+    count
+        .filter(|count| (1..=MOST).contains(count))
+        .ok_or(RenderError::Limit("items in a row"))
 }
 
 /// Rows of `linecount` items. `fill_with` completes the last one.
 pub(crate) fn batch(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let (items, count) = (value.items(meter)?, count(called, "linecount")?);
-    let fill = called.get(1, "fill_with").filter(|fill| !matches!(fill, Value::None));
+    let fill = called
+        .get(1, "fill_with")
+        .filter(|fill| !matches!(fill, Value::None));
     let mut rows = Vec::new();
     for row in items.chunks(count) {
         meter.room(count * 32)?;
         let missing = fill.map_or(0, |_| count - row.len());
         let filling = fill.into_iter().cycle().take(missing);
-        rows.push(Value::list(meter, row.iter().chain(filling).cloned().collect())?);
+        rows.push(Value::list(
+            meter,
+            row.iter().chain(filling).cloned().collect(),
+        )?);
     }
     Value::list(meter, rows)
 }
@@ -33,7 +43,9 @@ pub(crate) fn batch(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueR
 /// That many columns, the first ones longer if the items do not divide.
 pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let (items, slices) = (value.items(meter)?, count(called, "slices")?);
-    let fill = called.get(1, "fill_with").filter(|fill| !matches!(fill, Value::None));
+    let fill = called
+        .get(1, "fill_with")
+        .filter(|fill| !matches!(fill, Value::None));
     let (each, longer) = (items.len() / slices, items.len() % slices);
     let (mut columns, mut from) = (Vec::new(), 0);
     for column in 0..slices {
@@ -62,20 +74,35 @@ pub(crate) fn by_attribute(meter: &Rc<Meter>, value: &Value, called: &Called) ->
         keyed.push(Value::tuple(meter, vec![key_of(item)?, item.clone()])?);
     }
     let order = Called {
-        positional: vec![Value::Bool(false), Value::Bool(cased), Value::text(meter, "0")?],
+        positional: vec![
+            Value::Bool(false),
+            Value::Bool(cased),
+            Value::text(meter, "0")?,
+        ],
         named: Vec::new(),
     };
     let ordered = sorted(meter, &Value::list(meter, keyed)?, &order)?.items(meter)?;
-    let compared = |key: &Value| if cased { Ok(key.clone()) } else { without_case(meter, key.clone()) };
+    let compared = |key: &Value| {
+        if cased {
+            Ok(key.clone())
+        } else {
+            without_case(meter, key.clone())
+        }
+    };
     let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
     for pair in ordered.iter() {
         let Value::List(pair) = pair else { continue };
         let (key, item) = (pair[0].clone(), pair[1].clone());
         match groups.last_mut() {
-            Some((known, items)) if ops::equal(meter, &compared(known)?, &compared(&key)?)? => items.push(item),
+            Some((known, items)) if ops::equal(meter, &compared(known)?, &compared(&key)?)? => {
+                items.push(item)
+            }
             _ => groups.push((key, vec![item])),
         }
     }
     let group = |(key, items)| Value::tuple(meter, vec![key, Value::list(meter, items)?]);
-    Value::list(meter, groups.into_iter().map(group).collect::<Result<_, _>>()?)
+    Value::list(
+        meter,
+        groups.into_iter().map(group).collect::<Result<_, _>>()?,
+    )
 }

@@ -1,5 +1,5 @@
-//! Tokenizer, with the whitespace rules of chat templates: `trim_blocks` and `lstrip_blocks` are on, and one
-//! newline at the end is dropped.
+//! Tokenizer, with the whitespace rules of chat templates: `trim_blocks` and `lstrip_blocks` are
+//! on, and one newline at the end is dropped.
 
 use super::SyntaxError;
 
@@ -28,14 +28,21 @@ pub(crate) struct Token {
 
 /// Longer operators first.
 const OPS: [&str; 25] = [
-    "**", "//", "==", "!=", ">=", "<=", "+", "-", "*", "/", "%", "~", "<", ">", "=", "(", ")", "[", "]", "{", "}", ".",
-    ",", ":", "|",
+    "**", "//", "==", "!=", ">=", "<=", "+", "-", "*", "/", "%", "~", "<", ">", "=", "(", ")", "[",
+    "]", "{", "}", ".", ",", ":", "|",
 ];
 
 pub(crate) fn lex(source: &str) -> Result<Vec<Token>, SyntaxError> {
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
     let source = source.strip_suffix('\n').unwrap_or(&source);
-    let mut lexer = Lexer { source, at: 0, line: 1, counted: 0, line_starts: true, tokens: Vec::new() };
+    let mut lexer = Lexer {
+        source,
+        at: 0,
+        line: 1,
+        counted: 0,
+        line_starts: true,
+        tokens: Vec::new(),
+    };
     while lexer.at < source.len() {
         lexer.text_and_tag()?;
     }
@@ -61,12 +68,18 @@ impl<'s> Lexer<'s> {
     fn push(&mut self, tok: Tok) {
         self.line += self.source[self.counted..self.at].matches('\n').count();
         self.counted = self.at;
-        self.tokens.push(Token { tok, line: self.line });
+        self.tokens.push(Token {
+            tok,
+            line: self.line,
+        });
     }
 
     fn error<T>(&mut self, what: &str) -> Result<T, SyntaxError> {
         let line = self.line + self.source[self.counted..self.at].matches('\n').count();
-        Err(SyntaxError { line, what: what.to_owned() })
+        Err(SyntaxError {
+            line,
+            what: what.to_owned(),
+        })
     }
 
     /// Reads the text up to the next tag, and the tag.
@@ -102,7 +115,11 @@ impl<'s> Lexer<'s> {
             _ => {
                 let line = text.rfind('\n').map_or(0, |newline| newline + 1);
                 let at_line_start = line > 0 || self.line_starts;
-                if at_line_start && text[line..].trim().is_empty() { &text[..line] } else { text }
+                if at_line_start && text[line..].trim().is_empty() {
+                    &text[..line]
+                } else {
+                    text
+                }
             }
         }
     }
@@ -173,7 +190,10 @@ impl<'s> Lexer<'s> {
             match self.token()? {
                 Tok::Op(op @ ("(" | "[" | "{")) => open.push(op),
                 Tok::Op(op @ (")" | "]" | "}")) => {
-                    let matching = matches!((open.pop(), op), (Some("("), ")") | (Some("["), "]") | (Some("{"), "}"));
+                    let matching = matches!(
+                        (open.pop(), op),
+                        (Some("("), ")") | (Some("["), "]") | (Some("{"), "}")
+                    );
                     if !matching {
                         return self.error("a bracket does not match");
                     }
@@ -188,7 +208,9 @@ impl<'s> Lexer<'s> {
         let rest = self.rest();
         let first = rest.chars().next().unwrap_or_default();
         let (tok, length) = if first.is_alphabetic() || first == '_' {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(rest.len());
             (Tok::Name(rest[..end].to_owned()), end)
         } else if first.is_ascii_digit() {
             match number(rest) {
@@ -234,7 +256,11 @@ fn tag_end(rest: &str, closing: &str) -> Option<(usize, Option<u8>)> {
 
 /// The length of `{% raw %}`, and whether it strips the whitespace after it.
 fn raw_start(tag: &str) -> Option<(usize, bool)> {
-    let inner = tag[2..].trim_start_matches(['-', '+']).trim_start().strip_prefix("raw")?.trim_start();
+    let inner = tag[2..]
+        .trim_start_matches(['-', '+'])
+        .trim_start()
+        .strip_prefix("raw")?
+        .trim_start();
     let (after, strips) = match inner.strip_prefix("-%}") {
         Some(after) => (after, true),
         None => (inner.strip_prefix("%}")?, false),
@@ -243,13 +269,20 @@ fn raw_start(tag: &str) -> Option<(usize, bool)> {
 }
 
 fn raw_end(tag: &str) -> Option<(usize, Option<u8>)> {
-    let inner = tag[2..].trim_start_matches(['-', '+']).trim_start().strip_prefix("endraw")?.trim_start();
+    let inner = tag[2..]
+        .trim_start_matches(['-', '+'])
+        .trim_start()
+        .strip_prefix("endraw")?
+        .trim_start();
     let (length, sign) = tag_end(inner, "%}")?;
     Some((tag.len() - inner.len() + length, sign))
 }
 
 fn number(rest: &str) -> Option<(Tok, usize)> {
-    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
+    let digits = |text: &str| {
+        text.find(|c: char| !c.is_ascii_digit() && c != '_')
+            .unwrap_or(text.len())
+    };
     let whole = digits(rest);
     let mut end = whole;
     let fraction = rest[end..].strip_prefix('.').map_or(0, digits);
@@ -264,7 +297,11 @@ fn number(rest: &str) -> Option<(Tok, usize)> {
         }
     }
     let text = rest[..end].replace('_', "");
-    let tok = if end == whole { Tok::Int(text.parse().ok()?) } else { Tok::Float(text.parse().ok()?) };
+    let tok = if end == whole {
+        Tok::Int(text.parse().ok()?)
+    } else {
+        Tok::Float(text.parse().ok()?)
+    };
     Some((tok, end))
 }
 
@@ -278,8 +315,14 @@ fn quoted(rest: &str, quote: char) -> Option<(Tok, usize)> {
             '\\' => {
                 let (_, escaped) = chars.next()?;
                 let mut hex = |length: usize| {
-                    let digits: String = chars.by_ref().take(length).map(|(_, digit)| digit).collect();
-                    u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)
+                    let digits: String = chars
+                        .by_ref()
+                        .take(length)
+                        .map(|(_, digit)| digit)
+                        .collect();
+                    u32::from_str_radix(&digits, 16)
+                        .ok()
+                        .and_then(char::from_u32)
                 };
                 match escaped {
                     'n' => text.push('\n'),

@@ -1,12 +1,12 @@
 //! A Jinja interpreter for chat templates, with resource limits.
 //!
-//! Chat templates come with model files and may be hostile. General Jinja engines limit neither the memory of a
-//! template nor the depth of their own parsers (doubling texts, constant folding, long operator chains). This
-//! interpreter supports only the features that chat templates use, with Python semantics, and limits all
-//! resources: see [`meter`].
+//! Chat templates come with model files and may be hostile. General Jinja engines limit neither the
+//! memory of a template nor the depth of their own parsers (doubling texts, constant folding, long
+//! operator chains). This interpreter supports only the features that chat templates use, with
+//! Python semantics, and limits all resources: see [`meter`].
 //!
-//! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks, recursive
-//! loops, and filters and methods that no chat template needs.
+//! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks,
+//! recursive loops, and filters and methods that no chat template needs.
 
 mod args;
 mod ast;

@@ -1,5 +1,6 @@
-//! Resource limits of a render. Every text and list that a template creates is charged while it lives, and
-//! every operation is a step. A hostile template thus fails before it exhausts memory or time.
+//! Resource limits of a render. Every text and list that a template creates is charged while it
+//! lives, and every operation is a step. A hostile template thus fails before it exhausts memory or
+//! time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +15,8 @@ const STEPS_FOR_A_MESSAGE: u64 = 10_000;
 const BYTES: usize = 16 << 20;
 /// Additional bytes per message.
 const BYTES_FOR_A_MESSAGE: usize = 4 << 10;
-/// Maximum nesting depth of expressions, statements and macros, so that the stack of a small thread suffices.
+/// Maximum nesting depth of expressions, statements and macros, so that the stack of a small thread
+/// suffices.
 const DEPTH: u16 = 160;
 
 /// Resource usage of one render.
@@ -39,7 +41,11 @@ impl Meter {
     /// Spends one step, and one more per 64 units of `size`.
     pub(crate) fn spend(&self, size: usize) -> Result<(), RenderError> {
         let steps = 1 + (size / 64) as u64;
-        let left = self.steps.get().checked_sub(steps).ok_or(RenderError::Limit("steps"))?;
+        let left = self
+            .steps
+            .get()
+            .checked_sub(steps)
+            .ok_or(RenderError::Limit("steps"))?;
         self.steps.set(left);
         Ok(())
     }
@@ -56,7 +62,11 @@ impl Meter {
     pub(crate) fn deeper(&self) -> Result<(), RenderError> {
         let depth = self.depth.get() + 1;
         self.depth.set(depth);
-        if depth > DEPTH { Err(RenderError::Limit("depth")) } else { Ok(()) }
+        if depth > DEPTH {
+            Err(RenderError::Limit("depth"))
+        } else {
+            Ok(())
+        }
     }
 
     pub(crate) fn back(&self) {
@@ -72,7 +82,10 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) fn new(meter: &Rc<Meter>, bytes: usize) -> Result<Self, RenderError> {
-        let mut hold = Self { meter: Rc::clone(meter), bytes: 0 };
+        let mut hold = Self {
+            meter: Rc::clone(meter),
+            bytes: 0,
+        };
         hold.grow(bytes)?;
         Ok(hold)
     }
@@ -88,7 +101,9 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.meter.bytes.set(self.meter.bytes.get().saturating_sub(self.bytes));
+        self.meter
+            .bytes
+            .set(self.meter.bytes.get().saturating_sub(self.bytes));
     }
 }
 
@@ -100,7 +115,10 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new(meter: &Rc<Meter>) -> Result<Self, RenderError> {
-        Ok(Self { text: String::new(), hold: Hold::new(meter, 0)? })
+        Ok(Self {
+            text: String::new(),
+            hold: Hold::new(meter, 0)?,
+        })
     }
 
     pub(crate) fn push(&mut self, text: &str) -> Result<(), RenderError> {

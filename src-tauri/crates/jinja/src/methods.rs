@@ -1,5 +1,5 @@
-//! Methods of texts, lists and maps, with Python semantics. None of them mutates its object, as in Jinja's
-//! sandbox.
+//! Methods of texts, lists and maps, with Python semantics. None of them mutates its object, as in
+//! Jinja's sandbox.
 
 use std::rc::Rc;
 
@@ -21,7 +21,9 @@ pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called
                         place = Some(index as i64);
                     }
                 }
-                Some(Value::Int(place.ok_or_else(|| RenderError::failed("the value is not in the list"))?))
+                Some(Value::Int(place.ok_or_else(|| {
+                    RenderError::failed("the value is not in the list")
+                })?))
             }
             "count" => {
                 let needle = called.need(0, "value")?;
@@ -39,17 +41,33 @@ pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called
         }
         Value::Loop(state) if name == "changed" => Some(Value::Bool(state.changed(meter, called)?)),
         Value::Stepper(stepper) => stepper.method(name),
-        Value::Undefined => return Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
+        Value::Undefined => {
+            return Err(RenderError::failed(format!(
+                "an undefined value has no `{name}`"
+            )));
+        }
         _ => None,
     };
-    found.ok_or_else(|| RenderError::failed(format!("{} has no method `{name}` in chat templates", value.kind())))
+    found.ok_or_else(|| {
+        RenderError::failed(format!(
+            "{} has no method `{name}` in chat templates",
+            value.kind()
+        ))
+    })
 }
 
-fn map_method(meter: &Rc<Meter>, map: &MapValue, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {
+fn map_method(
+    meter: &Rc<Meter>,
+    map: &MapValue,
+    name: &str,
+    called: &Called,
+) -> Result<Option<Value>, RenderError> {
     Ok(Some(match name {
         "get" => {
             let found = map.at(meter, called.need(0, "key")?)?;
-            found.or_else(|| called.get(1, "default").cloned()).unwrap_or(Value::None)
+            found
+                .or_else(|| called.get(1, "default").cloned())
+                .unwrap_or(Value::None)
         }
         "items" => pairs(meter, map)?,
         "keys" => Value::list(meter, map.iter().map(|(key, _)| key.clone()).collect())?,
@@ -68,7 +86,12 @@ pub(crate) fn pairs(meter: &Rc<Meter>, map: &MapValue) -> ValueResult {
     Value::list(meter, pairs)
 }
 
-fn text_method(meter: &Rc<Meter>, text: &TextValue, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {
+fn text_method(
+    meter: &Rc<Meter>,
+    text: &TextValue,
+    name: &str,
+    called: &Called,
+) -> Result<Option<Value>, RenderError> {
     meter.spend(text.len())?;
     let whole: &str = text;
     let made = |text: &str| Value::text(meter, text).map(Some);
@@ -76,30 +99,55 @@ fn text_method(meter: &Rc<Meter>, text: &TextValue, name: &str, called: &Called)
         "strip" => made(strip(whole, called.optional_text(0, "chars")?, true, true)),
         "lstrip" => made(strip(whole, called.optional_text(0, "chars")?, true, false)),
         "rstrip" => made(strip(whole, called.optional_text(0, "chars")?, false, true)),
-        "removeprefix" => made(whole.strip_prefix(called.text(0, "prefix")?).unwrap_or(whole)),
-        "removesuffix" => made(whole.strip_suffix(called.text(0, "suffix")?).unwrap_or(whole)),
+        "removeprefix" => made(
+            whole
+                .strip_prefix(called.text(0, "prefix")?)
+                .unwrap_or(whole),
+        ),
+        "removesuffix" => made(
+            whole
+                .strip_suffix(called.text(0, "suffix")?)
+                .unwrap_or(whole),
+        ),
         "startswith" => affix(called, |affix| whole.starts_with(affix)).map(Some),
         "endswith" => affix(called, |affix| whole.ends_with(affix)).map(Some),
         "split" => split(meter, whole, called, false).map(Some),
         "rsplit" => split(meter, whole, called, true).map(Some),
         "splitlines" => Value::texts(meter, whole.lines()).map(Some),
-        "partition" | "rpartition" => partition(meter, whole, called.text(0, "sep")?, name == "partition").map(Some),
+        "partition" | "rpartition" => {
+            partition(meter, whole, called.text(0, "sep")?, name == "partition").map(Some)
+        }
         "replace" => {
             let count = usize::try_from(called.int(2, "count", -1)?).unwrap_or(usize::MAX);
-            replace(meter, whole, called.text(0, "old")?, called.text(1, "new")?, count).map(Some)
+            replace(
+                meter,
+                whole,
+                called.text(0, "old")?,
+                called.text(1, "new")?,
+                count,
+            )
+            .map(Some)
         }
-        "find" | "rfind" | "index" | "rindex" => find(whole, called.text(0, "sub")?, name).map(Some),
+        "find" | "rfind" | "index" | "rindex" => {
+            find(whole, called.text(0, "sub")?, name).map(Some)
+        }
         "count" => count(whole, called.text(0, "sub")?).map(Some),
         "join" => join(meter, whole, called.need(0, "iterable")?).map(Some),
         "format" => super::braces::braces(meter, whole, called).map(Some),
         _ => match case_method(meter, whole, name)? {
             Some(value) => Ok(Some(value)),
-            None => Ok(super::format::padded(meter, whole, name, called)?.or(kind_of_text(whole, name))),
+            None => Ok(
+                super::format::padded(meter, whole, name, called)?.or(kind_of_text(whole, name))
+            ),
         },
     }
 }
 
-pub(crate) fn case_method(meter: &Rc<Meter>, text: &str, name: &str) -> Result<Option<Value>, RenderError> {
+pub(crate) fn case_method(
+    meter: &Rc<Meter>,
+    text: &str,
+    name: &str,
+) -> Result<Option<Value>, RenderError> {
     meter.spend(text.len() * 4)?;
     meter.room(text.len() * 4)?;
     let cased = match name {
@@ -146,7 +194,10 @@ fn folded(char: char) -> String {
 
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    let first = chars
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>())
+        .unwrap_or_default();
     first + &chars.as_str().to_lowercase()
 }
 
@@ -167,13 +218,25 @@ fn kind_of_text(text: &str, name: &str) -> Option<Value> {
 /// Removes `chars` (or whitespace) from the ends.
 pub(crate) fn strip<'s>(text: &'s str, chars: Option<&str>, left: bool, right: bool) -> &'s str {
     let gone = |c: char| chars.map_or(c.is_whitespace(), |chars| chars.contains(c));
-    let text = if left { text.trim_start_matches(gone) } else { text };
-    if right { text.trim_end_matches(gone) } else { text }
+    let text = if left {
+        text.trim_start_matches(gone)
+    } else {
+        text
+    };
+    if right {
+        text.trim_end_matches(gone)
+    } else {
+        text
+    }
 }
 
 fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> ValueResult {
-    let fits_one =
-        |value: &Value| value.str().map(&fits).ok_or_else(|| RenderError::failed("expected a text or a list of texts"));
+    let fits_one = |value: &Value| {
+        value
+            .str()
+            .map(&fits)
+            .ok_or_else(|| RenderError::failed("expected a text or a list of texts"))
+    };
     match called.need(0, "prefix")? {
         Value::List(affixes) => {
             for affix in affixes.iter() {
@@ -188,7 +251,8 @@ fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> ValueResult {
 }
 
 fn split(meter: &Rc<Meter>, text: &str, called: &Called, from_right: bool) -> ValueResult {
-    let most = usize::try_from(called.int(1, "maxsplit", -1)?).map_or(usize::MAX, |most| most.saturating_add(1));
+    let most = usize::try_from(called.int(1, "maxsplit", -1)?)
+        .map_or(usize::MAX, |most| most.saturating_add(1));
     meter.room(text.len() * 32)?;
     let Some(separator) = called.optional_text(0, "sep")? else {
         return Value::texts(meter, words(text, most).into_iter());
@@ -221,17 +285,30 @@ fn words(text: &str, most: usize) -> Vec<&str> {
 }
 
 fn partition(meter: &Rc<Meter>, text: &str, separator: &str, first: bool) -> ValueResult {
-    let found = if first { text.split_once(separator) } else { text.rsplit_once(separator) };
+    let found = if first {
+        text.split_once(separator)
+    } else {
+        text.rsplit_once(separator)
+    };
     let parts = match found {
         Some((before, after)) => [before, separator, after],
         None if first => [text, "", ""],
         None => ["", "", text],
     };
-    let parts = parts.into_iter().map(|part| Value::text(meter, part)).collect::<Result<_, _>>()?;
+    let parts = parts
+        .into_iter()
+        .map(|part| Value::text(meter, part))
+        .collect::<Result<_, _>>()?;
     Value::tuple(meter, parts)
 }
 
-pub(crate) fn replace(meter: &Rc<Meter>, text: &str, old: &str, new: &str, count: usize) -> ValueResult {
+pub(crate) fn replace(
+    meter: &Rc<Meter>,
+    text: &str,
+    old: &str,
+    new: &str,
+    count: usize,
+) -> ValueResult {
     meter.spend(text.len() + old.len())?;
     let mut out = Buffer::new(meter)?;
     let mut from = 0;
@@ -245,7 +322,11 @@ pub(crate) fn replace(meter: &Rc<Meter>, text: &str, old: &str, new: &str, count
 }
 
 fn find(text: &str, part: &str, name: &str) -> ValueResult {
-    let at = if name.starts_with('r') { text.rfind(part) } else { text.find(part) };
+    let at = if name.starts_with('r') {
+        text.rfind(part)
+    } else {
+        text.find(part)
+    };
     match at {
         Some(at) => Ok(Value::Int(text[..at].chars().count() as i64)),
         None if name.ends_with("index") => Err(RenderError::failed("the substring was not found")),

@@ -69,13 +69,22 @@ pub(crate) fn order(meter: &Meter, a: &Value, b: &Value) -> Result<Ordering, Ren
             (Some(a), Some(b)) => Ok(a.cmp(&b)),
             _ => match (a.float(), b.float()) {
                 (Some(a), Some(b)) => Ok(a.partial_cmp(&b).unwrap_or(Ordering::Equal)),
-                _ => Err(RenderError::failed(format!("{} and {} have no order", a.kind(), b.kind()))),
+                _ => Err(RenderError::failed(format!(
+                    "{} and {} have no order",
+                    a.kind(),
+                    b.kind()
+                ))),
             },
         },
     }
 }
 
-pub(crate) fn compare(meter: &Rc<Meter>, comparison: ComparisonOp, a: &Value, b: &Value) -> Result<bool, RenderError> {
+pub(crate) fn compare(
+    meter: &Rc<Meter>,
+    comparison: ComparisonOp,
+    a: &Value,
+    b: &Value,
+) -> Result<bool, RenderError> {
     Ok(match comparison {
         ComparisonOp::Eq => equal(meter, a, b)?,
         ComparisonOp::Ne => !equal(meter, a, b)?,
@@ -88,7 +97,11 @@ pub(crate) fn compare(meter: &Rc<Meter>, comparison: ComparisonOp, a: &Value, b:
     })
 }
 
-pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Result<bool, RenderError> {
+pub(crate) fn contains(
+    meter: &Meter,
+    container: &Value,
+    value: &Value,
+) -> Result<bool, RenderError> {
     match container {
         Value::Undefined => Ok(false),
         Value::Text(text) => match value {
@@ -96,7 +109,10 @@ pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Resul
                 meter.spend(text.len() + part.len())?;
                 Ok(text.contains(&**part))
             }
-            other => Err(RenderError::failed(format!("{} cannot be in a text", other.kind()))),
+            other => Err(RenderError::failed(format!(
+                "{} cannot be in a text",
+                other.kind()
+            ))),
         },
         Value::List(list) => {
             for item in list.iter() {
@@ -107,11 +123,19 @@ pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Resul
             Ok(false)
         }
         Value::Map(map) => Ok(map.at(meter, value)?.is_some()),
-        other => Err(RenderError::failed(format!("{} cannot contain values", other.kind()))),
+        other => Err(RenderError::failed(format!(
+            "{} cannot contain values",
+            other.kind()
+        ))),
     }
 }
 
-pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<Value, RenderError> {
+pub(crate) fn binary(
+    meter: &Rc<Meter>,
+    op: Op,
+    a: &Value,
+    b: &Value,
+) -> Result<Value, RenderError> {
     match (op, a, b) {
         (Op::Add, Value::Text(a), Value::Text(b)) => {
             let mut out = Buffer::new(meter)?;
@@ -119,15 +143,21 @@ pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<
             out.push(b)?;
             Ok(Value::Text(out.into()))
         }
-        (Op::Add, Value::List(a), Value::List(b)) => joined(meter, [a, b].into_iter(), a.is_tuple() && b.is_tuple()),
-        (Op::Mul, Value::Text(text), count) | (Op::Mul, count, Value::Text(text)) if count.int().is_some() => {
+        (Op::Add, Value::List(a), Value::List(b)) => {
+            joined(meter, [a, b].into_iter(), a.is_tuple() && b.is_tuple())
+        }
+        (Op::Mul, Value::Text(text), count) | (Op::Mul, count, Value::Text(text))
+            if count.int().is_some() =>
+        {
             let count = times(count);
             meter.room(text.len().saturating_mul(count))?;
             let mut out = Buffer::new(meter)?;
             out.push(&text.repeat(count))?;
             Ok(Value::Text(out.into()))
         }
-        (Op::Mul, Value::List(list), count) | (Op::Mul, count, Value::List(list)) if count.int().is_some() => {
+        (Op::Mul, Value::List(list), count) | (Op::Mul, count, Value::List(list))
+            if count.int().is_some() =>
+        {
             let count = times(count);
             meter.room(list.len().saturating_mul(count).saturating_mul(64))?;
             joined(meter, std::iter::repeat_n(list, count), list.is_tuple())
@@ -138,7 +168,10 @@ pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<
 }
 
 fn times(count: &Value) -> usize {
-    count.int().and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
+    count
+        .int()
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(0)
 }
 
 fn joined<'l>(
@@ -152,7 +185,11 @@ fn joined<'l>(
         meter.room((items.len() + list.len()) * 32)?;
         items.extend(list.iter().cloned());
     }
-    if tuple { Value::tuple(meter, items) } else { Value::list(meter, items) }
+    if tuple {
+        Value::tuple(meter, items)
+    } else {
+        Value::list(meter, items)
+    }
 }
 
 fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, RenderError> {
@@ -162,7 +199,9 @@ fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, RenderError> {
     {
         return whole(op, a, b);
     }
-    let (Some(a), Some(b)) = (a.float(), b.float()) else { return Err(odd()) };
+    let (Some(a), Some(b)) = (a.float(), b.float()) else {
+        return Err(odd());
+    };
     if b == 0.0 && matches!(op, Op::Div | Op::FloorDiv | Op::Rem) {
         return Err(RenderError::failed("division by zero"));
     }
@@ -185,20 +224,41 @@ fn whole(op: Op, a: i64, b: i64) -> Result<Value, RenderError> {
         Op::Add => a.checked_add(b),
         Op::Sub => a.checked_sub(b),
         Op::Mul => a.checked_mul(b),
-        Op::FloorDiv => a.checked_div(b).map(|q| if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }),
-        Op::Rem => a.checked_rem(b).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
+        Op::FloorDiv => a.checked_div(b).map(|q| {
+            if a % b != 0 && (a < 0) != (b < 0) {
+                q - 1
+            } else {
+                q
+            }
+        }),
+        Op::Rem => a.checked_rem(b).map(|r| {
+            if r != 0 && (r < 0) != (b < 0) {
+                r + b
+            } else {
+                r
+            }
+        }),
         Op::Pow if b < 0 => return Ok(Value::Float((a as f64).powf(b as f64))),
         Op::Pow => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
         Op::Div => None,
     };
-    result.map(Value::Int).ok_or_else(|| RenderError::failed("the result is too large"))
+    result
+        .map(Value::Int)
+        .ok_or_else(|| RenderError::failed("the result is too large"))
 }
 
 /// `[start:stop:step]` on texts and lists, as in Python.
-pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Result<Value, RenderError> {
+pub(crate) fn slice(
+    meter: &Rc<Meter>,
+    value: &Value,
+    parts: [Value; 3],
+) -> Result<Value, RenderError> {
     let number = |part: &Value| match part {
         Value::None => Ok(None),
-        other => other.int().map(Some).ok_or_else(|| RenderError::failed("a slice needs whole numbers")),
+        other => other
+            .int()
+            .map(Some)
+            .ok_or_else(|| RenderError::failed("a slice needs whole numbers")),
     };
     let [start, stop, step] = [number(&parts[0])?, number(&parts[1])?, number(&parts[2])?];
     let step = step.unwrap_or(1);
@@ -218,7 +278,10 @@ pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Resu
             meter.spend(list.len())?;
             Value::list(meter, picked.map(|index| list[index].clone()).collect())
         }
-        other => Err(RenderError::failed(format!("{} cannot be sliced", other.kind()))),
+        other => Err(RenderError::failed(format!(
+            "{} cannot be sliced",
+            other.kind()
+        ))),
     }
 }
 
@@ -241,7 +304,11 @@ fn indices(
         _ => {
             let start = start.map_or(end - 1, from_end).clamp(-1, end - 1);
             let stop = stop.map_or(-1, from_end).clamp(-1, start);
-            Ok(Box::new(((stop + 1) as usize..(start + 1) as usize).rev().step_by(width)))
+            Ok(Box::new(
+                ((stop + 1) as usize..(start + 1) as usize)
+                    .rev()
+                    .step_by(width),
+            ))
         }
     }
 }

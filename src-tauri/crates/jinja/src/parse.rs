@@ -1,5 +1,5 @@
-//! Parses statements. The nesting depth is limited here, so that neither evaluating nor dropping the tree can
-//! overflow the stack.
+//! Parses statements. The nesting depth is limited here, so that neither evaluating nor dropping
+//! the tree can overflow the stack.
 
 use std::sync::Arc;
 
@@ -21,7 +21,13 @@ pub struct SyntaxError {
 /// Parses a template.
 pub(crate) fn parse(source: &str) -> Result<Vec<Stmt>, SyntaxError> {
     let tokens = lex(source)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, nesting: 0, in_loop: false, depth: 0 };
+    let mut parser = Parser {
+        tokens: &tokens,
+        at: 0,
+        nesting: 0,
+        in_loop: false,
+        depth: 0,
+    };
     let (body, _) = parser.body(&[])?;
     Ok(body)
 }
@@ -38,7 +44,10 @@ pub(super) struct Parser<'t> {
 impl Parser<'_> {
     pub(super) fn error<T>(&self, what: impl Into<String>) -> Result<T, SyntaxError> {
         let token = self.tokens.get(self.at).or(self.tokens.last());
-        Err(SyntaxError { line: token.map_or(1, |token| token.line), what: what.into().chars().take(300).collect() })
+        Err(SyntaxError {
+            line: token.map_or(1, |token| token.line),
+            what: what.into().chars().take(300).collect(),
+        })
     }
 
     pub(super) fn peek(&self) -> Option<&Tok> {
@@ -72,7 +81,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn expect_op(&mut self, op: &str) -> Result<(), SyntaxError> {
-        if self.skip_op(op) { Ok(()) } else { self.error(format!("`{op}` is missing")) }
+        if self.skip_op(op) {
+            Ok(())
+        } else {
+            self.error(format!("`{op}` is missing"))
+        }
     }
 
     pub(super) fn name(&mut self) -> Result<Name, SyntaxError> {
@@ -95,8 +108,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses statements up to a tag named in `ends` and returns its name. The rest of that tag is not parsed
-    /// yet.
+    /// Parses statements up to a tag named in `ends` and returns its name. The rest of that tag is
+    /// not parsed yet.
     fn body(&mut self, ends: &[&'static str]) -> Result<(Vec<Stmt>, &'static str), SyntaxError> {
         self.nesting += 1;
         if self.nesting > NESTING {
@@ -162,7 +175,10 @@ impl Parser<'_> {
     }
 
     /// Parses a statement with `read`, then the end of the tag.
-    fn closed(&mut self, read: impl FnOnce(&mut Self) -> Result<Stmt, SyntaxError>) -> Result<Stmt, SyntaxError> {
+    fn closed(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Stmt, SyntaxError>,
+    ) -> Result<Stmt, SyntaxError> {
         let statement = read(self)?;
         self.end()?;
         Ok(statement)
@@ -192,7 +208,11 @@ impl Parser<'_> {
             return self.error("`in` is missing");
         }
         let items = self.tuple(false)?;
-        let condition = if self.skip_name("if") { Some(self.expression()?) } else { None };
+        let condition = if self.skip_name("if") {
+            Some(self.expression()?)
+        } else {
+            None
+        };
         let recursive = self.skip_name("recursive");
         self.end()?;
         let outer = std::mem::replace(&mut self.in_loop, true);
@@ -204,7 +224,14 @@ impl Parser<'_> {
             self.end()?;
             Vec::new()
         };
-        Ok(Stmt::For(Arc::new(For { target, items, condition, recursive, body, otherwise })))
+        Ok(Stmt::For(Arc::new(For {
+            target,
+            items,
+            condition,
+            recursive,
+            body,
+            otherwise,
+        })))
     }
 
     fn target(&mut self) -> Result<AssignTarget, SyntaxError> {
@@ -234,7 +261,11 @@ impl Parser<'_> {
         if !variable(&name) {
             return self.error(format!("`{name}` cannot be set"));
         }
-        if self.skip_op(".") { Ok(AssignTarget::Field(name, self.name()?)) } else { Ok(AssignTarget::Name(name)) }
+        if self.skip_op(".") {
+            Ok(AssignTarget::Field(name, self.name()?))
+        } else {
+            Ok(AssignTarget::Name(name))
+        }
     }
 
     fn assignment(&mut self) -> Result<Stmt, SyntaxError> {
@@ -242,7 +273,11 @@ impl Parser<'_> {
         if self.skip_op("=") {
             return self.closed(|parser| Ok(Stmt::Set(target, parser.tuple(true)?)));
         }
-        let filters = if self.skip_op("|") { self.filters()? } else { Vec::new() };
+        let filters = if self.skip_op("|") {
+            self.filters()?
+        } else {
+            Vec::new()
+        };
         Ok(Stmt::Capture(target, filters, self.block("endset")?))
     }
 
@@ -260,7 +295,11 @@ impl Parser<'_> {
         self.expect_op("(")?;
         let params = self.params()?;
         let body = self.own_block("endmacro")?;
-        Ok(Stmt::Macro(Arc::new(Macro { name, params: Arc::new(params), body: Arc::new(body) })))
+        Ok(Stmt::Macro(Arc::new(Macro {
+            name,
+            params: Arc::new(params),
+            body: Arc::new(body),
+        })))
     }
 
     /// A body whose loops are its own.
@@ -272,13 +311,25 @@ impl Parser<'_> {
     }
 
     fn call_block(&mut self) -> Result<Stmt, SyntaxError> {
-        let params = if self.skip_op("(") { self.params()? } else { Vec::new() };
+        let params = if self.skip_op("(") {
+            self.params()?
+        } else {
+            Vec::new()
+        };
         let Node::Call(callee, args) = *self.expression()?.node else {
             return self.error("`call` needs the call of a macro");
         };
         let body = Arc::new(self.own_block("endcall")?);
-        let caller = Macro { name: Arc::from("caller"), params: Arc::new(params), body };
-        Ok(Stmt::Call(Box::new(CallBlock { caller, callee, args })))
+        let caller = Macro {
+            name: Arc::from("caller"),
+            params: Arc::new(params),
+            body,
+        };
+        Ok(Stmt::Call(Box::new(CallBlock {
+            caller,
+            callee,
+            args,
+        })))
     }
 
     /// Parameters up to the closing parenthesis.
@@ -292,7 +343,11 @@ impl Parser<'_> {
                 }
             }
             let param = self.name()?;
-            let default = if self.skip_op("=") { Some(self.expression()?) } else { None };
+            let default = if self.skip_op("=") {
+                Some(self.expression()?)
+            } else {
+                None
+            };
             params.push((param, default));
         }
         Ok(params)

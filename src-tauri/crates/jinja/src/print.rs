@@ -58,7 +58,10 @@ impl Value {
                 }
                 out.push("}")
             }
-            other => Err(RenderError::failed(format!("{} cannot be written", other.kind()))),
+            other => Err(RenderError::failed(format!(
+                "{} cannot be written",
+                other.kind()
+            ))),
         }
     }
 }
@@ -71,7 +74,9 @@ fn float(value: f64) -> String {
         _ if value != 0.0 && (value.abs() >= 1e16 || value.abs() < 1e-4) => {
             let text = format!("{value:e}");
             let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+            let (sign, digits) = exponent
+                .strip_prefix('-')
+                .map_or(('+', exponent), |digits| ('-', digits));
             format!("{mantissa}e{sign}{digits:0>2}")
         }
         _ => format!("{value:?}"),
@@ -79,7 +84,11 @@ fn float(value: f64) -> String {
 }
 
 fn quoted(text: &str, out: &mut Buffer) -> Result<(), RenderError> {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
     out.push_char(quote)?;
     for char in text.chars() {
         match char {
@@ -88,7 +97,9 @@ fn quoted(text: &str, out: &mut Buffer) -> Result<(), RenderError> {
             '\r' => out.push("\\r")?,
             '\t' => out.push("\\t")?,
             _ if char == quote => out.push(&format!("\\{char}"))?,
-            _ if (char as u32) < 0x20 || char as u32 == 0x7f => out.push(&format!("\\x{:02x}", char as u32))?,
+            _ if (char as u32) < 0x20 || char as u32 == 0x7f => {
+                out.push(&format!("\\x{:02x}", char as u32))?
+            }
             _ => out.push_char(char)?,
         }
     }
@@ -105,7 +116,12 @@ pub(crate) struct Layout {
 }
 
 /// Writes JSON like `json.dumps`, without HTML escapes.
-pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
+pub(crate) fn json(
+    value: &Value,
+    layout: &Layout,
+    level: usize,
+    out: &mut Buffer,
+) -> Result<(), RenderError> {
     match value {
         Value::None => out.push("null"),
         Value::Bool(value) => out.push(if *value { "true" } else { "false" }),
@@ -135,23 +151,42 @@ pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffe
             after_items(map.is_empty(), layout, level, out)?;
             out.push("}")
         }
-        other => Err(RenderError::failed(format!("{} cannot be written as JSON", other.kind()))),
+        other => Err(RenderError::failed(format!(
+            "{} cannot be written as JSON",
+            other.kind()
+        ))),
     }
 }
 
-fn before_item(index: usize, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
+fn before_item(
+    index: usize,
+    layout: &Layout,
+    level: usize,
+    out: &mut Buffer,
+) -> Result<(), RenderError> {
     if index > 0 {
         out.push(&layout.item)?;
     }
     new_line(layout, level + 1, out)
 }
 
-fn after_items(empty: bool, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
-    if empty { Ok(()) } else { new_line(layout, level, out) }
+fn after_items(
+    empty: bool,
+    layout: &Layout,
+    level: usize,
+    out: &mut Buffer,
+) -> Result<(), RenderError> {
+    if empty {
+        Ok(())
+    } else {
+        new_line(layout, level, out)
+    }
 }
 
 fn new_line(layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
-    let Some(indent) = layout.indent else { return Ok(()) };
+    let Some(indent) = layout.indent else {
+        return Ok(());
+    };
     out.push("\n")?;
     out.meter().room(indent.saturating_mul(level))?;
     out.push(&" ".repeat(indent * level))

@@ -8,12 +8,17 @@ use super::RenderError;
 use super::meter::{Buffer, Meter};
 use super::value::{ListValue, MapValue, Value};
 
-/// Maximum number of decimal places, and of digits of an integer. Python has no limit, but no prompt needs more.
+/// Maximum number of decimal places, and of digits of an integer. Python has no limit, but no
+/// prompt needs more.
 pub(super) const MAX_PRECISION: usize = 1_000;
 
-/// Evaluates `pattern % value`. A tuple supplies several values, a map supplies named values, and anything else is one
-/// value.
-pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result<Value, RenderError> {
+/// Evaluates `pattern % value`. A tuple supplies several values, a map supplies named values, and
+/// anything else is one value.
+pub(crate) fn percent(
+    meter: &Rc<Meter>,
+    pattern: &str,
+    value: &Value,
+) -> Result<Value, RenderError> {
     let (values, named) = match value {
         Value::List(list) if list.is_tuple() => (list.to_vec(), None),
         Value::Map(map) => (vec![value.clone()], Some(map)),
@@ -21,24 +26,45 @@ pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result
     };
     // Python raises no error for unused maps and lists.
     let may_stay = named.is_some() || matches!(value, Value::List(list) if !list.is_tuple());
-    let mut format = PrintfFormatter { out: Buffer::new(meter)?, meter, values, used: 0, named };
+    let mut format = PrintfFormatter {
+        out: Buffer::new(meter)?,
+        meter,
+        values,
+        used: 0,
+        named,
+    };
     format.write(pattern)?;
     if format.used < format.values.len() && !may_stay {
-        return Err(RenderError::failed("not all arguments converted during string formatting"));
+        return Err(RenderError::failed(
+            "not all arguments converted during string formatting",
+        ));
     }
     Ok(Value::Text(format.out.into()))
 }
 
 /// The `format` filter, with positional or named values.
-pub(crate) fn filter(meter: &Rc<Meter>, pattern: &str, called: &super::args::Called) -> Result<Value, RenderError> {
+pub(crate) fn filter(
+    meter: &Rc<Meter>,
+    pattern: &str,
+    called: &super::args::Called,
+) -> Result<Value, RenderError> {
     match (called.positional.is_empty(), called.named.is_empty()) {
-        (false, false) => Err(RenderError::failed("can't handle positional and keyword arguments at the same time")),
+        (false, false) => Err(RenderError::failed(
+            "can't handle positional and keyword arguments at the same time",
+        )),
         (true, false) => {
-            let entries = called.named.iter().map(|(name, value)| Ok((Value::text(meter, name)?, value.clone())));
+            let entries = called
+                .named
+                .iter()
+                .map(|(name, value)| Ok((Value::text(meter, name)?, value.clone())));
             let named = MapValue::new(meter, entries.collect::<Result<_, RenderError>>()?)?;
             percent(meter, pattern, &Value::Map(named))
         }
-        _ => percent(meter, pattern, &Value::List(ListValue::tuple(meter, called.positional.clone())?)),
+        _ => percent(
+            meter,
+            pattern,
+            &Value::List(ListValue::tuple(meter, called.positional.clone())?),
+        ),
     }
 }
 
@@ -71,23 +97,40 @@ impl PrintfFormatter<'_> {
             self.out.push(&pattern[from..at])?;
             let mut chars = pattern[at + 1..].char_indices().peekable();
             self.value(&mut chars, &pattern[at + 1..], at + 1)?;
-            from = chars.peek().map_or(pattern.len(), |(next, _)| at + 1 + next);
+            from = chars
+                .peek()
+                .map_or(pattern.len(), |(next, _)| at + 1 + next);
         }
         self.out.push(&pattern[from..])
     }
 
     /// Formats one conversion. `rest` is the pattern after the `%`, at index `start`.
-    fn value(&mut self, chars: &mut Chars<'_>, rest: &str, start: usize) -> Result<(), RenderError> {
+    fn value(
+        &mut self,
+        chars: &mut Chars<'_>,
+        rest: &str,
+        start: usize,
+    ) -> Result<(), RenderError> {
         if chars.next_if(|(_, c)| *c == '%').is_some() {
             return self.out.push("%");
         }
-        let named = if chars.next_if(|(_, c)| *c == '(').is_some() { Some(self.by_name(chars, rest)?) } else { None };
+        let named = if chars.next_if(|(_, c)| *c == '(').is_some() {
+            Some(self.by_name(chars, rest)?)
+        } else {
+            None
+        };
         let spec = self.spec(chars)?;
-        while chars.next_if(|(_, c)| matches!(c, 'h' | 'l' | 'L')).is_some() {}
-        let Some((at, letter)) = chars.next() else { return Err(RenderError::failed("incomplete format")) };
+        while chars
+            .next_if(|(_, c)| matches!(c, 'h' | 'l' | 'L'))
+            .is_some()
+        {}
+        let Some((at, letter)) = chars.next() else {
+            return Err(RenderError::failed("incomplete format"));
+        };
         if !"diuoxXeEfFgGcrsa%".contains(letter) {
             let (code, index) = (letter as u32, start + at);
-            let what = format!("unsupported format character '{letter}' (0x{code:x}) at index {index}");
+            let what =
+                format!("unsupported format character '{letter}' (0x{code:x}) at index {index}");
             return Err(RenderError::failed(what));
         }
         let value = match named {
@@ -98,7 +141,9 @@ impl PrintfFormatter<'_> {
     }
 
     fn by_name(&self, chars: &mut Chars<'_>, rest: &str) -> Result<Value, RenderError> {
-        let Some(named) = self.named else { return Err(RenderError::failed("format requires a mapping")) };
+        let Some(named) = self.named else {
+            return Err(RenderError::failed("format requires a mapping"));
+        };
         let mut open = 1;
         for (at, c) in chars.by_ref() {
             match c {
@@ -124,7 +169,8 @@ impl PrintfFormatter<'_> {
 
     fn spec(&mut self, chars: &mut Chars<'_>) -> Result<Spec, RenderError> {
         let mut spec = Spec::default();
-        while let Some((_, flag)) = chars.next_if(|(_, c)| matches!(c, '-' | '+' | ' ' | '#' | '0')) {
+        while let Some((_, flag)) = chars.next_if(|(_, c)| matches!(c, '-' | '+' | ' ' | '#' | '0'))
+        {
             match flag {
                 '-' => spec.left = true,
                 '+' => spec.plus = true,
@@ -147,12 +193,20 @@ impl PrintfFormatter<'_> {
     fn number(&mut self, chars: &mut Chars<'_>) -> Result<Option<i64>, RenderError> {
         if chars.next_if(|(_, c)| *c == '*').is_some() {
             let value = self.next()?;
-            return value.int().map(Some).ok_or_else(|| RenderError::failed("* wants int"));
+            return value
+                .int()
+                .map(Some)
+                .ok_or_else(|| RenderError::failed("* wants int"));
         }
         let mut digits = None;
         while let Some((_, digit)) = chars.next_if(|(_, c)| c.is_ascii_digit()) {
             let digit = i64::from(digit as u32 - '0' as u32);
-            digits = Some(digits.unwrap_or(0_i64).saturating_mul(10).saturating_add(digit));
+            digits = Some(
+                digits
+                    .unwrap_or(0_i64)
+                    .saturating_mul(10)
+                    .saturating_add(digit),
+            );
         }
         Ok(digits)
     }
@@ -163,7 +217,10 @@ impl PrintfFormatter<'_> {
             's' | 'r' | 'a' | 'c' => {
                 let text = self.text(letter, value)?;
                 let shown = match spec.precision {
-                    Some(length) => text.char_indices().nth(length).map_or(&*text, |(end, _)| &text[..end]),
+                    Some(length) => text
+                        .char_indices()
+                        .nth(length)
+                        .map_or(&*text, |(end, _)| &text[..end]),
                     None => &text,
                 };
                 self.padded("", shown, spec, false)
@@ -182,13 +239,30 @@ impl PrintfFormatter<'_> {
                     _ => String::new(),
                 };
                 let sign = sign(number < 0, spec);
-                self.padded(&format!("{sign}{prefix}"), &("0".repeat(missing) + &digits), spec, spec.zero)
+                self.padded(
+                    &format!("{sign}{prefix}"),
+                    &("0".repeat(missing) + &digits),
+                    spec,
+                    spec.zero,
+                )
             }
             _ => {
-                let what = || RenderError::failed(format!("must be real number, not {}", python_type(value)));
+                let what = || {
+                    RenderError::failed(format!("must be real number, not {}", python_type(value)))
+                };
                 let number = value.float().ok_or_else(what)?;
-                let digits = real(letter, number.abs(), bounded(spec.precision.unwrap_or(6))?, spec.alternate);
-                self.padded(sign(number.is_sign_negative() && !number.is_nan(), spec), &digits, spec, spec.zero)
+                let digits = real(
+                    letter,
+                    number.abs(),
+                    bounded(spec.precision.unwrap_or(6))?,
+                    spec.alternate,
+                );
+                self.padded(
+                    sign(number.is_sign_negative() && !number.is_nan(), spec),
+                    &digits,
+                    spec,
+                    spec.zero,
+                )
             }
         }
     }
@@ -217,8 +291,16 @@ impl PrintfFormatter<'_> {
     }
 
     /// Pads to the width: zeros after the sign, or spaces before or after the number.
-    fn padded(&mut self, sign: &str, digits: &str, spec: &Spec, zeros: bool) -> Result<(), RenderError> {
-        let missing = spec.width.saturating_sub(sign.chars().count() + digits.chars().count());
+    fn padded(
+        &mut self,
+        sign: &str,
+        digits: &str,
+        spec: &Spec,
+        zeros: bool,
+    ) -> Result<(), RenderError> {
+        let missing = spec
+            .width
+            .saturating_sub(sign.chars().count() + digits.chars().count());
         self.meter.room(missing)?;
         let (blanks, zeros, behind) = match (spec.left, zeros) {
             (true, _) => (0, 0, missing),
@@ -234,7 +316,11 @@ impl PrintfFormatter<'_> {
 }
 
 fn bounded(precision: usize) -> Result<usize, RenderError> {
-    if precision > MAX_PRECISION { Err(RenderError::Limit("number precision")) } else { Ok(precision) }
+    if precision > MAX_PRECISION {
+        Err(RenderError::Limit("number precision"))
+    } else {
+        Ok(precision)
+    }
 }
 
 fn sign(negative: bool, spec: &Spec) -> &'static str {
@@ -249,17 +335,27 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
 fn whole(letter: char, value: &Value) -> Result<i64, RenderError> {
     let given = python_type(value);
     match value {
-        Value::Float(_) if matches!(letter, 'o' | 'x' | 'X') => {
-            Err(RenderError::failed(format!("%{letter} format: an integer is required, not {given}")))
+        Value::Float(_) if matches!(letter, 'o' | 'x' | 'X') => Err(RenderError::failed(format!(
+            "%{letter} format: an integer is required, not {given}"
+        ))),
+        Value::Float(number) if number.is_nan() => {
+            Err(RenderError::failed("cannot convert float NaN to integer"))
         }
-        Value::Float(number) if number.is_nan() => Err(RenderError::failed("cannot convert float NaN to integer")),
-        Value::Float(number) if number.is_infinite() => {
-            Err(RenderError::failed("cannot convert float infinity to integer"))
-        }
+        Value::Float(number) if number.is_infinite() => Err(RenderError::failed(
+            "cannot convert float infinity to integer",
+        )),
         Value::Float(number) => Ok(*number as i64),
         other => {
-            let wanted = if matches!(letter, 'o' | 'x' | 'X') { "an integer" } else { "a real number" };
-            let what = || RenderError::failed(format!("%{letter} format: {wanted} is required, not {given}"));
+            let wanted = if matches!(letter, 'o' | 'x' | 'X') {
+                "an integer"
+            } else {
+                "a real number"
+            };
+            let what = || {
+                RenderError::failed(format!(
+                    "%{letter} format: {wanted} is required, not {given}"
+                ))
+            };
             other.int().ok_or_else(what)
         }
     }
@@ -268,10 +364,13 @@ fn whole(letter: char, value: &Value) -> Result<i64, RenderError> {
 fn character(value: &Value) -> Result<String, RenderError> {
     if let Some(code) = value.int() {
         let char = u32::try_from(code).ok().and_then(char::from_u32);
-        return char.map(String::from).ok_or_else(|| RenderError::failed("%c arg not in range(0x110000)"));
+        return char
+            .map(String::from)
+            .ok_or_else(|| RenderError::failed("%c arg not in range(0x110000)"));
     }
     let text = value.str().filter(|text| text.chars().count() == 1);
-    text.map(str::to_owned).ok_or_else(|| RenderError::failed("%c requires int or char"))
+    text.map(str::to_owned)
+        .ok_or_else(|| RenderError::failed("%c requires int or char"))
 }
 
 /// Formats the digits of a number that is not negative.
@@ -285,12 +384,20 @@ pub(super) fn real(letter: char, number: f64, precision: usize, alternate: bool)
             _ => general(number, precision.max(1), alternate),
         }
     };
-    if letter.is_ascii_uppercase() { digits.to_ascii_uppercase() } else { digits }
+    if letter.is_ascii_uppercase() {
+        digits.to_ascii_uppercase()
+    } else {
+        digits
+    }
 }
 
 /// `#` keeps a decimal point without digits after it.
 fn pointed(digits: String, alternate: bool) -> String {
-    if alternate && !digits.contains('.') { digits + "." } else { digits }
+    if alternate && !digits.contains('.') {
+        digits + "."
+    } else {
+        digits
+    }
 }
 
 /// Returns the digits and the power of ten.
@@ -314,7 +421,10 @@ fn with_power(digits: &str, power: i32) -> String {
 fn general(number: f64, digits: usize, alternate: bool) -> String {
     let (mantissa, power) = scientific(number, digits - 1);
     let short = |digits: String| match digits.contains('.') && !alternate {
-        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        true => digits
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
         false => digits,
     };
     let behind = digits as i64 - 1 - i64::from(power);

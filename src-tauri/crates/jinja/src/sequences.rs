@@ -18,8 +18,16 @@ pub(crate) fn apply(
 ) -> Result<Option<Value>, RenderError> {
     Ok(Some(match name {
         "list" => Value::List(value.items(meter)?),
-        "first" => value.items(meter)?.first().cloned().unwrap_or(Value::Undefined),
-        "last" => value.items(meter)?.last().cloned().unwrap_or(Value::Undefined),
+        "first" => value
+            .items(meter)?
+            .first()
+            .cloned()
+            .unwrap_or(Value::Undefined),
+        "last" => value
+            .items(meter)?
+            .last()
+            .cloned()
+            .unwrap_or(Value::Undefined),
         "reverse" => reverse(meter, value)?,
         "join" => join(meter, value, called)?,
         "items" => match value {
@@ -37,7 +45,15 @@ pub(crate) fn apply(
         "selectattr" | "rejectattr" => chosen(meter, value, called, true, name == "selectattr")?,
         "sort" => sorted(meter, value, called)?,
         "unique" => unique(meter, value)?,
-        "min" | "max" => extreme(meter, value, if name == "min" { Ordering::Less } else { Ordering::Greater })?,
+        "min" | "max" => extreme(
+            meter,
+            value,
+            if name == "min" {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            },
+        )?,
         "sum" => {
             let mut sum = called.get(1, "start").cloned().unwrap_or(Value::Int(0));
             for item in value.items(meter)?.iter() {
@@ -68,7 +84,11 @@ fn reverse(meter: &Rc<Meter>, value: &Value) -> ValueResult {
 fn join(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let separator = called.optional_text(0, "d")?.unwrap_or_default();
     match called.optional_text(1, "attribute")? {
-        Some(attribute) => methods::join(meter, separator, &Value::List(attributes(meter, value, attribute)?)),
+        Some(attribute) => methods::join(
+            meter,
+            separator,
+            &Value::List(attributes(meter, value, attribute)?),
+        ),
         None => methods::join(meter, separator, value),
     }
 }
@@ -87,7 +107,9 @@ pub(crate) fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> ValueRes
     for name in path.split('.') {
         meter.spend(0)?;
         value = match (&value, name.parse::<usize>()) {
-            (Value::List(items), Ok(place)) => items.get(place).cloned().unwrap_or(Value::Undefined),
+            (Value::List(items), Ok(place)) => {
+                items.get(place).cloned().unwrap_or(Value::Undefined)
+            }
             _ => field(meter, &value, name)?,
         };
     }
@@ -104,7 +126,10 @@ fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     for item in value.items(meter)?.iter() {
         meter.spend(0)?;
         made.push(match called.get(usize::MAX, "attribute") {
-            Some(Value::Text(path)) => match (attribute(meter, item, path)?, called.get(usize::MAX, "default")) {
+            Some(Value::Text(path)) => match (
+                attribute(meter, item, path)?,
+                called.get(usize::MAX, "default"),
+            ) {
                 (Value::Undefined, Some(default)) => default.clone(),
                 (found, _) => found,
             },
@@ -115,10 +140,17 @@ fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     Value::list(meter, made)
 }
 
-/// The items for which a test is true. With `by_attribute`, the test applies to an attribute; without a test,
-/// the value itself decides.
-fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool, wanted: bool) -> ValueResult {
-    // Like the reference implementation: filtering none gives an empty list. Templates get none for `tools`.
+/// The items for which a test is true. With `by_attribute`, the test applies to an attribute;
+/// without a test, the value itself decides.
+fn chosen(
+    meter: &Rc<Meter>,
+    value: &Value,
+    called: &Called,
+    by_attribute: bool,
+    wanted: bool,
+) -> ValueResult {
+    // Like the reference implementation: filtering none gives an empty list. Templates get none for
+    // `tools`.
     if !value.is_true() {
         return Value::list(meter, Vec::new());
     }
@@ -127,7 +159,11 @@ fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool,
     let mut kept = Vec::new();
     for item in value.items(meter)?.iter() {
         meter.spend(0)?;
-        let tested = if by_attribute { attribute(meter, item, called.text(0, "attribute")?)? } else { item.clone() };
+        let tested = if by_attribute {
+            attribute(meter, item, called.text(0, "attribute")?)?
+        } else {
+            item.clone()
+        };
         let holds = match called.positional.get(tests) {
             None => tested.is_true(),
             Some(_) => {
@@ -165,7 +201,11 @@ pub(crate) fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Value
             Some(path) => attribute(meter, item, path)?,
             None => item.clone(),
         };
-        let key = if cased { key } else { without_case(meter, key)? };
+        let key = if cased {
+            key
+        } else {
+            without_case(meter, key)?
+        };
         let place = place_for(meter, &kept, &key, reverse)?;
         meter.spend(kept.len() - place)?;
         kept.insert(place, (key, item.clone()));
@@ -174,13 +214,26 @@ pub(crate) fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Value
 }
 
 /// Index after all items that do not sort after `key`.
-fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool) -> Result<usize, RenderError> {
+fn place_for(
+    meter: &Meter,
+    kept: &[(Value, Value)],
+    key: &Value,
+    reverse: bool,
+) -> Result<usize, RenderError> {
     let (mut low, mut high) = (0, kept.len());
     while low < high {
         let middle = low.midpoint(high);
         let order = ops::order(meter, &kept[middle].0, key)?;
-        let after = if reverse { order.is_lt() } else { order.is_gt() };
-        if after { high = middle } else { low = middle + 1 }
+        let after = if reverse {
+            order.is_lt()
+        } else {
+            order.is_gt()
+        };
+        if after {
+            high = middle
+        } else {
+            low = middle + 1
+        }
     }
     Ok(low)
 }
@@ -205,8 +258,12 @@ fn unique(meter: &Rc<Meter>, value: &Value) -> ValueResult {
     for item in value.items(meter)?.iter() {
         let mut known = false;
         for other in &kept {
-            known =
-                known || ops::equal(meter, &without_case(meter, item.clone())?, &without_case(meter, other.clone())?)?;
+            known = known
+                || ops::equal(
+                    meter,
+                    &without_case(meter, item.clone())?,
+                    &without_case(meter, other.clone())?,
+                )?;
         }
         if !known {
             kept.push(item.clone());
@@ -217,7 +274,9 @@ fn unique(meter: &Rc<Meter>, value: &Value) -> ValueResult {
 
 fn extreme(meter: &Rc<Meter>, value: &Value, wanted: Ordering) -> ValueResult {
     let items = value.items(meter)?;
-    let Some(mut found) = items.first().cloned() else { return Ok(Value::Undefined) };
+    let Some(mut found) = items.first().cloned() else {
+        return Ok(Value::Undefined);
+    };
     for item in items.iter() {
         if ops::order(meter, item, &found)? == wanted {
             found = item.clone();

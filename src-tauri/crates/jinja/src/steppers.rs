@@ -16,7 +16,10 @@ impl Stepper {
             None => Value::text(meter, ", ")?,
         };
         separator.storable()?;
-        Ok(Value::Stepper(Rc::new(Self::Joiner { separator, used: Cell::new(false) })))
+        Ok(Value::Stepper(Rc::new(Self::Joiner {
+            separator,
+            used: Cell::new(false),
+        })))
     }
 
     /// `cycler(first, second, ...)`
@@ -27,7 +30,10 @@ impl Stepper {
         for item in &called.positional {
             item.storable()?;
         }
-        Ok(Value::Stepper(Rc::new(Self::Cycler { items: called.positional, at: Cell::new(0) })))
+        Ok(Value::Stepper(Rc::new(Self::Cycler {
+            items: called.positional,
+            at: Cell::new(0),
+        })))
     }
 
     /// The call of a joiner.
@@ -35,7 +41,9 @@ impl Stepper {
         match self {
             Self::Joiner { separator, used } if used.replace(true) => Ok(separator.clone()),
             Self::Joiner { .. } => Value::text(meter, ""),
-            Self::Cycler { .. } => Err(RenderError::failed("a cycler cannot be called; use `next()`")),
+            Self::Cycler { .. } => Err(RenderError::failed(
+                "a cycler cannot be called; use `next()`",
+            )),
         }
     }
 
@@ -47,7 +55,9 @@ impl Stepper {
     }
 
     pub(crate) fn method(&self, name: &str) -> Option<Value> {
-        let Self::Cycler { items, at } = self else { return None };
+        let Self::Cycler { items, at } = self else {
+            return None;
+        };
         match name {
             "next" => Some(items[at.replace((at.get() + 1) % items.len())].clone()),
             "reset" => {
@@ -63,7 +73,9 @@ impl Loop {
     /// `loop.changed(value)`: whether the values differ from those of the last call.
     pub(crate) fn changed(&self, meter: &Meter, called: &Called) -> Result<bool, RenderError> {
         let mut last = self.last.borrow_mut();
-        let mut same = last.as_ref().is_some_and(|last| last.len() == called.positional.len());
+        let mut same = last
+            .as_ref()
+            .is_some_and(|last| last.len() == called.positional.len());
         for (one, other) in last.iter().flatten().zip(&called.positional) {
             same = same && ops::equal(meter, one, other)?;
         }

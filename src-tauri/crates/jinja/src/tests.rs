@@ -1,4 +1,5 @@
-//! Comparison with the reference implementation; `tests/chat_templates/generate.py` recorded its results.
+//! Comparison with the reference implementation; `tests/chat_templates/generate.py` recorded its
+//! results.
 
 use proptest::prelude::*;
 
@@ -7,18 +8,30 @@ use super::exec::{Input, Program};
 /// Runs for some seconds with a fixed seed, so that failures are reproducible. `PROPTEST_CASES` and
 /// `PROPTEST_RNG_SEED` override the number of cases and the seed.
 fn config(cases: u32) -> ProptestConfig {
-    let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let given = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse::<u64>().ok())
+    };
     ProptestConfig {
-        cases: given("PROPTEST_CASES").map_or_else(|| rounds(cases), |cases| u32::try_from(cases).unwrap_or(u32::MAX)),
+        cases: given("PROPTEST_CASES").map_or_else(
+            || rounds(cases),
+            |cases| u32::try_from(cases).unwrap_or(u32::MAX),
+        ),
         rng_seed: proptest::test_runner::RngSeed::Fixed(given("PROPTEST_RNG_SEED").unwrap_or(27)),
         failure_persistence: None,
         ..ProptestConfig::default()
     }
 }
 
-/// Cases of a property: all of them with `cargo xtask test --all-rounds` and in `cargo xtask fuzz`, a tenth otherwise.
+/// Cases of a property: all of them with `cargo xtask test --all-rounds` and in `cargo xtask fuzz`,
+/// a tenth otherwise.
 fn rounds(all: u32) -> u32 {
-    if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { all } else { all / 10 }
+    if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() {
+        all
+    } else {
+        all / 10
+    }
 }
 
 /// Renders `source` for the chat in `context.json`.
@@ -45,14 +58,18 @@ fn rendered(source: &str) -> Result<String, String> {
 
 #[test]
 fn expressions_match_the_reference() {
-    let goldens: Vec<(String, Option<String>)> =
-        serde_json::from_str(include_str!("../../context/tests/chat_templates/expressions.json")).unwrap();
+    let goldens: Vec<(String, Option<String>)> = serde_json::from_str(include_str!(
+        "../../context/tests/chat_templates/expressions.json"
+    ))
+    .unwrap();
     assert!(goldens.len() > 90);
     let mut wrong = Vec::new();
     for (source, expected) in goldens {
         let found = rendered(&source);
         if found.as_ref().ok() != expected.as_ref() {
-            wrong.push(format!("{source}\n  expected {expected:?}\n  found    {found:?}"));
+            wrong.push(format!(
+                "{source}\n  expected {expected:?}\n  found    {found:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -75,7 +92,10 @@ fn percent_formats_as_python_does() {
         ("'%#x %#o %X' % (255, 8, 255)", Ok("0xff 0o10 FF")),
         ("'%e' % 12345.678", Ok("1.234568e+04")),
         ("'%.2E' % 0.00012", Ok("1.20E-04")),
-        ("'%g %g %g' % (100000, 1000000, 0.00001)", Ok("100000 1e+06 1e-05")),
+        (
+            "'%g %g %g' % (100000, 1000000, 0.00001)",
+            Ok("100000 1e+06 1e-05"),
+        ),
         ("'%#g' % 1", Ok("1.00000")),
         ("'%.3g' % 3.14159", Ok("3.14")),
         ("'%s %s' % (1, 'a')", Ok("1 a")),
@@ -98,33 +118,62 @@ fn percent_formats_as_python_does() {
         ("'%#.0f' % 3", Ok("3.")),
         ("'abc' % [1]", Ok("abc")),
         ("'%s' % none", Ok("None")),
-        ("'%d' % 'a'", Err("%d format: a real number is required, not str")),
-        ("'%x' % 1.5", Err("%x format: an integer is required, not float")),
+        (
+            "'%d' % 'a'",
+            Err("%d format: a real number is required, not str"),
+        ),
+        (
+            "'%x' % 1.5",
+            Err("%x format: an integer is required, not float"),
+        ),
         ("'%f' % 'a'", Err("must be real number, not str")),
         ("'%d' % ()", Err("not enough arguments for format string")),
-        ("'%d' % (1, 2)", Err("not all arguments converted during string formatting")),
-        ("'%y' % 1", Err("unsupported format character 'y' (0x79) at index 1")),
+        (
+            "'%d' % (1, 2)",
+            Err("not all arguments converted during string formatting"),
+        ),
+        (
+            "'%y' % 1",
+            Err("unsupported format character 'y' (0x79) at index 1"),
+        ),
         ("'%' % 1", Err("incomplete format")),
         ("'%(a)s' % 1", Err("format requires a mapping")),
         ("'%(a' % {}", Err("incomplete format key")),
         ("'%(b)s' % {'a': 1}", Err("there is no key 'b'")),
         ("'%c' % 'ab'", Err("%c requires int or char")),
         ("'%*d' % ('a', 1)", Err("* wants int")),
-        ("'abc' % 1", Err("not all arguments converted during string formatting")),
+        (
+            "'abc' % 1",
+            Err("not all arguments converted during string formatting"),
+        ),
     ] {
         let found = rendered(&format!("{{{{ {source} }}}}"));
         match expected {
             Ok(text) => assert_eq!(found.as_deref(), Ok(text), "{source}"),
-            Err(reason) => assert!(found.as_ref().is_err_and(|why| why.contains(reason)), "{source} gave {found:?}"),
+            Err(reason) => assert!(
+                found.as_ref().is_err_and(|why| why.contains(reason)),
+                "{source} gave {found:?}"
+            ),
         }
     }
-    assert_eq!(rendered("{{ '%02d:%s' | format(7, 'a') }} {{ '%(n)5.1f' | format(n=2.25) }}").unwrap(), "07:a   2.2");
+    assert_eq!(
+        rendered("{{ '%02d:%s' | format(7, 'a') }} {{ '%(n)5.1f' | format(n=2.25) }}").unwrap(),
+        "07:a   2.2"
+    );
 }
 
 #[test]
 fn rejects_huge_width_or_precision() {
-    for source in ["'%9999999999d' % 1", "'%.999999999f' % 1", "'%*s' % (2000000000, 1)", "'%.99999d' % 1"] {
-        assert!(rendered(&format!("{{{{ {source} }}}}")).is_err(), "{source}");
+    for source in [
+        "'%9999999999d' % 1",
+        "'%.999999999f' % 1",
+        "'%*s' % (2000000000, 1)",
+        "'%.99999d' % 1",
+    ] {
+        assert!(
+            rendered(&format!("{{{{ {source} }}}}")).is_err(),
+            "{source}"
+        );
     }
 }
 
@@ -153,19 +202,36 @@ fn expressions() -> impl Strategy<Value = String> {
             "range(3)",
         ][..],
     );
-    leaf.prop_map(str::to_owned).prop_recursive(5, 32, 4, |inner| {
-        let ops = &["+", "-", "*", "/", "//", "%", "**", "~", "==", "<", "in", "not in", "and", "or", "is", "|"][..];
-        let names =
-            &["length", "join(',')", "items", "tojson", "int", "list", "string", "defined", "number", "trim"][..];
-        prop_oneof![
-            (inner.clone(), prop::sample::select(ops), inner.clone()).prop_map(|(a, op, b)| format!("({a} {op} {b})")),
-            (inner.clone(), prop::sample::select(names)).prop_map(|(a, name)| format!("({a} | {name})")),
-            (inner.clone(), prop::sample::select(names)).prop_map(|(a, name)| format!("{a}.{name}")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}:]")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}]")),
-            (inner.clone(), inner).prop_map(|(a, b)| format!("[{a}, {b}]")),
-        ]
-    })
+    leaf.prop_map(str::to_owned)
+        .prop_recursive(5, 32, 4, |inner| {
+            let ops = &[
+                "+", "-", "*", "/", "//", "%", "**", "~", "==", "<", "in", "not in", "and", "or",
+                "is", "|",
+            ][..];
+            let names = &[
+                "length",
+                "join(',')",
+                "items",
+                "tojson",
+                "int",
+                "list",
+                "string",
+                "defined",
+                "number",
+                "trim",
+            ][..];
+            prop_oneof![
+                (inner.clone(), prop::sample::select(ops), inner.clone())
+                    .prop_map(|(a, op, b)| format!("({a} {op} {b})")),
+                (inner.clone(), prop::sample::select(names))
+                    .prop_map(|(a, name)| format!("({a} | {name})")),
+                (inner.clone(), prop::sample::select(names))
+                    .prop_map(|(a, name)| format!("{a}.{name}")),
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}:]")),
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}[{b}]")),
+                (inner.clone(), inner).prop_map(|(a, b)| format!("[{a}, {b}]")),
+            ]
+        })
 }
 
 proptest! {

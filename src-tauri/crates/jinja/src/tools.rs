@@ -1,5 +1,5 @@
-//! Tools as chat templates see them, in the form that Hugging Face's `apply_chat_template` passes: `tools`,
-//! `message.tool_calls`, `message.tool_call_id` and `message.name`.
+//! Tools as chat templates see them, in the form that Hugging Face's `apply_chat_template` passes:
+//! `tools`, `message.tool_calls`, `message.tool_call_id` and `message.name`.
 
 use std::rc::Rc;
 
@@ -39,23 +39,52 @@ impl ToolInput {
             return Ok(Value::None);
         }
         let tool = |tool: &ToolDefinitionInput| {
-            let fields = [("name", &tool.name), ("description", &tool.description), ("parameters", &tool.parameters)];
-            map(meter, [("type", Value::text(meter, "function")?), ("function", texts(meter, fields)?)])
+            let fields = [
+                ("name", &tool.name),
+                ("description", &tool.description),
+                ("parameters", &tool.parameters),
+            ];
+            map(
+                meter,
+                [
+                    ("type", Value::text(meter, "function")?),
+                    ("function", texts(meter, fields)?),
+                ],
+            )
         };
-        Value::list(meter, self.definitions.iter().map(tool).collect::<Result<_, RenderError>>()?)
+        Value::list(
+            meter,
+            self.definitions
+                .iter()
+                .map(tool)
+                .collect::<Result<_, RenderError>>()?,
+        )
     }
 
     /// The entries of message `index` in addition to role and content.
-    pub(crate) fn of_message(&self, meter: &Rc<Meter>, index: usize) -> Result<Vec<(Value, Value)>, RenderError> {
+    pub(crate) fn of_message(
+        &self,
+        meter: &Rc<Meter>,
+        index: usize,
+    ) -> Result<Vec<(Value, Value)>, RenderError> {
         let mut entries = Vec::new();
         if let Some((_, calls)) = self.calls.iter().find(|(at, _)| *at == index) {
             let call = |call: &ToolCallInput| {
-                let function = texts(meter, [("name", &call.name), ("arguments", &call.arguments)])?;
-                let (kind, id) = (Value::text(meter, "function")?, Value::text(meter, &call.id)?);
+                let function = texts(
+                    meter,
+                    [("name", &call.name), ("arguments", &call.arguments)],
+                )?;
+                let (kind, id) = (
+                    Value::text(meter, "function")?,
+                    Value::text(meter, &call.id)?,
+                );
                 map(meter, [("type", kind), ("id", id), ("function", function)])
             };
             let calls = calls.iter().map(call).collect::<Result<_, RenderError>>()?;
-            entries.push((Value::text(meter, "tool_calls")?, Value::list(meter, calls)?));
+            entries.push((
+                Value::text(meter, "tool_calls")?,
+                Value::list(meter, calls)?,
+            ));
         }
         if let Some((_, answered)) = self.results.iter().find(|(at, _)| *at == index) {
             for (key, text) in [("tool_call_id", &answered.id), ("name", &answered.name)] {

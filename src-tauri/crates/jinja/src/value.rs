@@ -149,7 +149,12 @@ impl ListValue {
     fn made(meter: &Rc<Meter>, items: Vec<Value>, tuple: bool) -> Result<Self, RenderError> {
         let _hold = Hold::new(meter, items.len() * ITEM)?;
         let nesting = nesting(items.iter())?;
-        Ok(Self(Rc::new(ListItems { items, nesting, tuple, _hold })))
+        Ok(Self(Rc::new(ListItems {
+            items,
+            nesting,
+            tuple,
+            _hold,
+        })))
     }
 
     pub(crate) fn is_tuple(&self) -> bool {
@@ -159,13 +164,19 @@ impl ListValue {
 
 impl MapValue {
     /// If a key appears twice, the later entry wins.
-    pub(crate) fn new(meter: &Rc<Meter>, entries: Vec<(Value, Value)>) -> Result<Self, RenderError> {
+    pub(crate) fn new(
+        meter: &Rc<Meter>,
+        entries: Vec<(Value, Value)>,
+    ) -> Result<Self, RenderError> {
         let _hold = Hold::new(meter, entries.len() * 2 * ITEM)?;
         let mut unique: Vec<(Value, Value)> = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             meter.spend(unique.len() * 8)?;
             if !matches!(key, Value::Text(_) | Value::Int(_) | Value::Bool(_)) {
-                return Err(RenderError::failed(format!("{} cannot be the key of a map", key.kind())));
+                return Err(RenderError::failed(format!(
+                    "{} cannot be the key of a map",
+                    key.kind()
+                )));
             }
             match unique.iter_mut().find(|(known, _)| known.same_key(&key)) {
                 Some(entry) => entry.1 = value,
@@ -173,28 +184,42 @@ impl MapValue {
             }
         }
         let nesting = nesting(unique.iter().map(|(_, value)| value))?;
-        Ok(Self(Rc::new(Entries { entries: unique, nesting, _hold })))
+        Ok(Self(Rc::new(Entries {
+            entries: unique,
+            nesting,
+            _hold,
+        })))
     }
 
     pub(crate) fn get(&self, meter: &Meter, key: &str) -> Result<Option<Value>, RenderError> {
         meter.spend(self.len() * 8)?;
-        Ok(self.iter().find(|(known, _)| known.str() == Some(key)).map(|(_, value)| value.clone()))
+        Ok(self
+            .iter()
+            .find(|(known, _)| known.str() == Some(key))
+            .map(|(_, value)| value.clone()))
     }
 
     pub(crate) fn at(&self, meter: &Meter, key: &Value) -> Result<Option<Value>, RenderError> {
         meter.spend(self.len() * 8)?;
-        Ok(self.iter().find(|(known, _)| known.same_key(key)).map(|(_, value)| value.clone()))
+        Ok(self
+            .iter()
+            .find(|(known, _)| known.same_key(key))
+            .map(|(_, value)| value.clone()))
     }
 }
 
-/// The nesting depth of a container with `items`. A container may not hold a namespace, which is mutable and
-/// could form cycles.
+/// The nesting depth of a container with `items`. A container may not hold a namespace, which is
+/// mutable and could form cycles.
 fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, RenderError> {
     let mut deepest = 0;
     for item in items {
         deepest = deepest.max(item.storable()?);
     }
-    if deepest >= NESTING { Err(RenderError::Limit("depth")) } else { Ok(deepest + 1) }
+    if deepest >= NESTING {
+        Err(RenderError::Limit("depth"))
+    } else {
+        Ok(deepest + 1)
+    }
 }
 
 impl Value {
@@ -203,9 +228,9 @@ impl Value {
         match self {
             Self::List(list) => Ok(list.0.nesting),
             Self::Map(map) => Ok(map.0.nesting),
-            Self::Namespace(_) | Self::Loop(_) | Self::Caller(_) | Self::Stepper(_) => {
-                Err(RenderError::failed(format!("{} cannot be stored in another value", self.kind())))
-            }
+            Self::Namespace(_) | Self::Loop(_) | Self::Caller(_) | Self::Stepper(_) => Err(
+                RenderError::failed(format!("{} cannot be stored in another value", self.kind())),
+            ),
             _ => Ok(0),
         }
     }
@@ -223,8 +248,13 @@ impl Value {
     }
 
     /// A list of `texts`.
-    pub(crate) fn texts<'s>(meter: &Rc<Meter>, texts: impl Iterator<Item = &'s str>) -> Result<Self, RenderError> {
-        let items = texts.map(|text| Self::text(meter, text)).collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn texts<'s>(
+        meter: &Rc<Meter>,
+        texts: impl Iterator<Item = &'s str>,
+    ) -> Result<Self, RenderError> {
+        let items = texts
+            .map(|text| Self::text(meter, text))
+            .collect::<Result<Vec<_>, _>>()?;
         Self::list(meter, items)
     }
 
@@ -299,7 +329,9 @@ impl Value {
         match self {
             Self::List(list) => Ok(list.clone()),
             Self::Undefined => ListValue::new(meter, Vec::new()),
-            Self::Map(map) => ListValue::new(meter, map.iter().map(|(key, _)| key.clone()).collect()),
+            Self::Map(map) => {
+                ListValue::new(meter, map.iter().map(|(key, _)| key.clone()).collect())
+            }
             Self::Text(text) => {
                 meter.room(text.len() * ITEM * 2)?;
                 let mut chars = Vec::new();
@@ -308,7 +340,10 @@ impl Value {
                 }
                 ListValue::new(meter, chars)
             }
-            other => Err(RenderError::failed(format!("{} is not iterable", other.kind()))),
+            other => Err(RenderError::failed(format!(
+                "{} is not iterable",
+                other.kind()
+            ))),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Benchmarks of token counting: in this process with a cold and a warm cache, on one and on all threads, and in the
-//! worker (llama.cpp).
-//! Run `cargo bench -p local --bench tokenize`; requires the files that `cargo xtask setup` provides.
+//! Benchmarks of token counting: in this process with a cold and a warm cache, on one and on all
+//! threads, and in the worker (llama.cpp). Run `cargo bench -p local --bench tokenize`; requires
+//! the files that `cargo xtask setup` provides.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start fails")]
 
@@ -23,7 +23,10 @@ fn main() {
 }
 
 fn texts() -> Vec<Segment> {
-    corpus::corpus(1, TWO_MEGABYTES).iter().map(|text| plain(text)).collect()
+    corpus::corpus(1, TWO_MEGABYTES)
+        .iter()
+        .map(|text| plain(text))
+        .collect()
 }
 
 fn bytes(texts: &[Segment]) -> BytesCount {
@@ -52,19 +55,29 @@ fn cold_one_thread(bencher: Bencher) {
 #[divan::bench(sample_count = 10)]
 fn cold_all_threads(bencher: Bencher) {
     let texts = texts();
-    bencher.counter(bytes(&texts)).with_inputs(open).bench_values(|tokenizer| tokenizer.count_all(&texts));
+    bencher
+        .counter(bytes(&texts))
+        .with_inputs(open)
+        .bench_values(|tokenizer| tokenizer.count_all(&texts));
 }
 
 #[divan::bench(sample_count = 20)]
 fn warm_one_thread(bencher: Bencher) {
     let (texts, tokenizer) = (texts(), open());
-    bencher.counter(bytes(&texts)).bench(|| texts.iter().map(|text| tokenizer.count(text)).sum::<u32>());
+    bencher
+        .counter(bytes(&texts))
+        .bench(|| texts.iter().map(|text| tokenizer.count(text)).sum::<u32>());
 }
 
 #[divan::bench(sample_count = 3)]
 fn the_worker(bencher: Bencher) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let (texts, host) = (texts(), host());
     runtime.block_on(host.count(&model(), &texts[..1])).unwrap();
-    bencher.counter(bytes(&texts)).bench(|| runtime.block_on(host.count(&model(), &texts)).unwrap());
+    bencher
+        .counter(bytes(&texts))
+        .bench(|| runtime.block_on(host.count(&model(), &texts)).unwrap());
 }

@@ -18,7 +18,9 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use self::graphics_failure::GraphicsFailure;
 use self::jobs::ActorJob;
-pub(crate) use self::jobs::{ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob};
+pub(crate) use self::jobs::{
+    ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob,
+};
 pub(crate) use self::load::{Loaded, ModelNeed};
 use self::wire::{finished, from_done, generate};
 use crate::crash_history::CrashHistory;
@@ -54,7 +56,8 @@ pub(crate) struct Actor {
     last_id: u64,
     /// A job is running.
     busy: bool,
-    /// Set by a shutdown. No further job starts, and the senders are notified once the worker has ended.
+    /// Set by a shutdown. No further job starts, and the senders are notified once the worker has
+    /// ended.
     closing: Option<Vec<oneshot::Sender<()>>>,
 }
 
@@ -93,7 +96,9 @@ impl Actor {
             match job {
                 ActorJob::Reply(job) => self.reply(&job).await,
                 ActorJob::Texts(job) => self.texts(job).await,
-                ActorJob::KeepOffDisk(cache_keys, done) => self.exclude_from_saving(cache_keys, done).await,
+                ActorJob::KeepOffDisk(cache_keys, done) => {
+                    self.exclude_from_saving(cache_keys, done).await
+                }
                 ActorJob::Load(job) => self.load_in_advance(*job).await,
                 ActorJob::Unload(done) => self.unload(done).await,
             }
@@ -102,10 +107,14 @@ impl Actor {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let stale: Vec<_> = waiting.filter_map(ActorJob::keeps_off_disk).collect();
         for (cache_keys, _) in &stale {
-            self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
+            self.send_if_running(&WorkerRequest::KeepOffDisk {
+                cache_keys: cache_keys.clone(),
+            })
+            .await;
         }
         self.shut_down().await;
-        // The worker may have saved these caches during its shutdown, before it received the command.
+        // The worker may have saved these caches during its shutdown, before it received the
+        // command.
         for (cache_keys, done) in stale {
             self.exclude_from_saving(cache_keys, done).await;
         }
@@ -120,7 +129,9 @@ impl Actor {
     /// Shuts the worker down; the next job starts a new one.
     async fn shut_down(&mut self) {
         if let Some(worker) = self.worker.take() {
-            worker.shut_down(self.settings.policy.shutdown_timeout).await;
+            worker
+                .shut_down(self.settings.policy.shutdown_timeout)
+                .await;
             self.saved.iter().for_each(SavedCaches::enforce_budget);
         }
     }
@@ -131,7 +142,11 @@ impl Actor {
                 return None;
             }
             self.forget().await;
-            let state = if self.worker.is_some() { WorkerState::Idle } else { self.state() };
+            let state = if self.worker.is_some() {
+                WorkerState::Idle
+            } else {
+                self.state()
+            };
             self.publish(state);
             if let Some(job) = self.waiting.pop_front() {
                 return Some(job);
@@ -165,13 +180,15 @@ impl Actor {
                 self.waiting.push_back(ActorJob::Reply(job));
             }
             Some(ActorCommand::Forget(cache_key)) => self.forgotten.push(cache_key),
-            Some(ActorCommand::KeepOffDisk(cache_keys, done)) => {
-                self.waiting.push_back(ActorJob::KeepOffDisk(cache_keys, done))
-            }
+            Some(ActorCommand::KeepOffDisk(cache_keys, done)) => self
+                .waiting
+                .push_back(ActorJob::KeepOffDisk(cache_keys, done)),
             Some(ActorCommand::Load(job)) => self.waiting.push_back(ActorJob::Load(job)),
             Some(ActorCommand::Unload(done)) => self.waiting.push_back(ActorJob::Unload(done)),
             // The worker answers these between two tokens of a reply.
-            Some(ActorCommand::Texts(job)) if self.busy && self.is_loaded(&job.path, &job.need()) => {
+            Some(ActorCommand::Texts(job))
+                if self.busy && self.is_loaded(&job.path, &job.need()) =>
+            {
                 self.ask(job).await
             }
             Some(ActorCommand::Texts(job)) => self.waiting.push_back(ActorJob::Texts(job)),
@@ -198,16 +215,28 @@ impl Actor {
         let _turn = self.turn_of(Some(job)).await?;
         loop {
             if !job.is_cancelled() {
-                let need = ModelNeed::Replies { context: job.context, options: job.options_of_prompt() };
+                let need = ModelNeed::Replies {
+                    context: job.context,
+                    options: job.options_of_prompt(),
+                };
                 self.load(&job.path, need, Some(job)).await?;
             }
             if job.is_cancelled() {
-                return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
+                return Ok(finished(
+                    FinishReason::Cancelled,
+                    Usage::default(),
+                    Timings::default(),
+                ));
             }
             let (on_graphics, mut has_text) = (self.computes_on_graphics(), false);
             let result = self.generate(job, &mut has_text).await;
-            let failed = result.as_ref().err().filter(|error| on_graphics && died_by_itself(error));
-            let Some(error) = failed.filter(|_| self.closing.is_none()) else { return result };
+            let failed = result
+                .as_ref()
+                .err()
+                .filter(|error| on_graphics && died_by_itself(error));
+            let Some(error) = failed.filter(|_| self.closing.is_none()) else {
+                return result;
+            };
             self.blame_graphics(job, error);
             if has_text {
                 return result;
@@ -216,16 +245,34 @@ impl Actor {
     }
 
     /// Lets the loaded model write the reply. `has_text` becomes true with its first text.
-    async fn generate(&mut self, job: &WorkerReplyJob, has_text: &mut bool) -> Result<GenerationEvent, ProviderError> {
+    async fn generate(
+        &mut self,
+        job: &WorkerReplyJob,
+        has_text: &mut bool,
+    ) -> Result<GenerationEvent, ProviderError> {
         let id = self.next_id();
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
         let projector = job.options.projector_identity();
-        self.send(&WorkerRequest::Generate(generate(id, &job.request, &projector)?)).await?;
+        self.send(&WorkerRequest::Generate(generate(
+            id,
+            &job.request,
+            &projector,
+        )?))
+        .await?;
         let limit = self.settings.policy.reply_timeout;
         self.until(Some((job, Some(id))), limit, move |reply| match reply {
-            WorkerReply::Prefill { done, total, reused, .. } => {
-                job.send_event(GenerationEvent::Prefill { done, total, reused });
+            WorkerReply::Prefill {
+                done,
+                total,
+                reused,
+                ..
+            } => {
+                job.send_event(GenerationEvent::Prefill {
+                    done,
+                    total,
+                    reused,
+                });
                 None
             }
             WorkerReply::Text { text, .. } => {
@@ -235,11 +282,14 @@ impl Actor {
                 None
             }
             WorkerReply::Choices { tokens, .. } => {
-                job.send_event(GenerationEvent::Choices(tokens.into_iter().map(crate::token_rules::choice).collect()));
+                job.send_event(GenerationEvent::Choices(
+                    tokens.into_iter().map(crate::token_rules::choice).collect(),
+                ));
                 None
             }
             WorkerReply::Done(done) => {
-                let first_text_ms = first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
+                let first_text_ms =
+                    first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
                 Some(Ok(from_done(&done, first_text_ms)))
             }
             _ => None,
@@ -248,7 +298,10 @@ impl Actor {
     }
 
     /// Waits until no other model generates a reply. `None` means that the caller has given up.
-    async fn turn_of(&mut self, job: Option<&WorkerReplyJob>) -> Result<Option<OwnedSemaphorePermit>, ProviderError> {
+    async fn turn_of(
+        &mut self,
+        job: Option<&WorkerReplyJob>,
+    ) -> Result<Option<OwnedSemaphorePermit>, ProviderError> {
         let turn = Arc::clone(&self.shared.turn);
         if let Ok(permit) = Arc::clone(&turn).try_acquire_owned() {
             return Ok(Some(permit));
@@ -276,7 +329,10 @@ impl Actor {
 
     /// Makes room for the model that has the turn. The waiting job loads its own model again.
     async fn unload_if_asked(&mut self) {
-        let asked = self.waiting.iter().position(|job| matches!(job, ActorJob::Unload(_)));
+        let asked = self
+            .waiting
+            .iter()
+            .position(|job| matches!(job, ActorJob::Unload(_)));
         if let Some(ActorJob::Unload(done)) = asked.and_then(|at| self.waiting.remove(at)) {
             self.unload(done).await;
         }
@@ -290,12 +346,24 @@ impl Actor {
     }
 
     async fn load_in_advance(&mut self, job: LoadJob) {
-        let LoadJob { path, context, options, done } = job;
+        let LoadJob {
+            path,
+            context,
+            options,
+            done,
+        } = job;
         let loaded = match self.turn_of(None).await {
-            Ok(_turn) => self.load(&path, ModelNeed::Replies { context, options }, None).await,
+            Ok(_turn) => {
+                self.load(&path, ModelNeed::Replies { context, options }, None)
+                    .await
+            }
             Err(error) => Err(error),
         };
-        self.publish(if self.worker.is_some() { WorkerState::Idle } else { self.state() });
+        self.publish(if self.worker.is_some() {
+            WorkerState::Idle
+        } else {
+            self.state()
+        });
         // The caller may have stopped waiting.
         let _ = done.send(loaded);
     }
@@ -304,22 +372,31 @@ impl Actor {
     fn idle_limit(&self) -> Option<Duration> {
         const COUNTING: Duration = Duration::from_secs(60);
         let worker = self.worker.as_ref()?;
-        let counts = worker.loaded.as_ref().is_none_or(|loaded| loaded.need == ModelNeed::Vocabulary);
+        let counts = worker
+            .loaded
+            .as_ref()
+            .is_none_or(|loaded| loaded.need == ModelNeed::Vocabulary);
         let limit = self.limits.borrow().idle;
-        if counts { Some(limit.map_or(COUNTING, |limit| limit.min(COUNTING))) } else { limit }
+        if counts {
+            Some(limit.map_or(COUNTING, |limit| limit.min(COUNTING)))
+        } else {
+            limit
+        }
     }
 
     /// Drops the forgotten caches from memory and disk.
     async fn forget(&mut self) {
         for cache_key in std::mem::take(&mut self.forgotten) {
             self.drop_saved(std::slice::from_ref(&cache_key));
-            self.send_if_running(&WorkerRequest::Forget { cache_key }).await;
+            self.send_if_running(&WorkerRequest::Forget { cache_key })
+                .await;
         }
     }
 
     async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: Arc<Confirmation>) {
         let deleted = self.drop_saved(&cache_keys);
-        self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys }).await;
+        self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys })
+            .await;
         if deleted {
             done.confirm();
         }
@@ -327,10 +404,13 @@ impl Actor {
 
     /// Returns false if a file could not be deleted.
     fn drop_saved(&self, cache_keys: &[String]) -> bool {
-        self.saved.as_ref().is_none_or(|saved| saved.forget(cache_keys.iter().map(String::as_str)))
+        self.saved
+            .as_ref()
+            .is_none_or(|saved| saved.forget(cache_keys.iter().map(String::as_str)))
     }
 
-    /// Sends a frame to a running worker. A failed send means that the worker, and its memory, is gone.
+    /// Sends a frame to a running worker. A failed send means that the worker, and its memory, is
+    /// gone.
     async fn send_if_running(&mut self, frame: &WorkerRequest) {
         if self.worker.is_some() {
             let _ = self.send(frame).await;
@@ -351,7 +431,9 @@ async fn given_up(job: Option<&WorkerReplyJob>) {
     }
 }
 
-async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<WorkerReply, ::worker::FrameError>> {
+async fn idle_frame(
+    worker: &mut Option<Worker>,
+) -> Option<Result<WorkerReply, ::worker::FrameError>> {
     match worker {
         Some(worker) => worker.frames.recv().await,
         None => std::future::pending().await,

@@ -1,7 +1,7 @@
 //! Memory images of this process.
 
-/// Disables core dumps, which would contain chats and keys. Only the soft limit changes, so that programs which this
-/// process starts may set their own.
+/// Disables core dumps, which would contain chats and keys. Only the soft limit changes, so that
+/// programs which this process starts may set their own.
 ///
 /// # Errors
 /// The system refuses the limit.
@@ -9,7 +9,13 @@
 pub fn disable_core_dumps() -> std::io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let maximum = getrlimit(Resource::Core).maximum;
-    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum })?)
+    Ok(setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum,
+        },
+    )?)
 }
 
 /// Other systems write no dumps of a program that did not ask for them.

@@ -29,19 +29,33 @@ impl CrashHistory {
     ///
     /// # Errors
     /// [`ProviderErrorKind::WorkerDied`] if the worker has died too often.
-    pub(crate) fn pause(&mut self, now: Instant, policy: &Policy) -> Result<Duration, ProviderError> {
-        self.deaths.retain(|death| now.duration_since(*death) < policy.window);
+    pub(crate) fn pause(
+        &mut self,
+        now: Instant,
+        policy: &Policy,
+    ) -> Result<Duration, ProviderError> {
+        self.deaths
+            .retain(|death| now.duration_since(*death) < policy.window);
         let deaths = self.deaths.len();
         if deaths >= policy.deaths {
             return Err(self.given_up(now, policy));
         }
-        let doublings = u32::try_from(deaths.saturating_sub(1)).unwrap_or(u32::MAX).min(16);
-        Ok(if deaths == 0 { Duration::ZERO } else { policy.backoff * 2u32.pow(doublings) })
+        let doublings = u32::try_from(deaths.saturating_sub(1))
+            .unwrap_or(u32::MAX)
+            .min(16);
+        Ok(if deaths == 0 {
+            Duration::ZERO
+        } else {
+            policy.backoff * 2u32.pow(doublings)
+        })
     }
 
     fn given_up(&self, now: Instant, policy: &Policy) -> ProviderError {
         let (deaths, minutes) = (self.deaths.len(), policy.window.as_secs().div_ceil(60));
-        let oldest = self.deaths.front().map_or(Duration::ZERO, |death| now.duration_since(*death));
+        let oldest = self
+            .deaths
+            .front()
+            .map_or(Duration::ZERO, |death| now.duration_since(*death));
         let wait = policy.window.saturating_sub(oldest).as_secs().max(1);
         ProviderError::new(
             ProviderErrorKind::WorkerDied,
@@ -49,7 +63,9 @@ impl CrashHistory {
                 "the inference worker died {deaths} times within {minutes} minutes and was not restarted; {}",
                 self.last
             ),
-            format!("choose a smaller context size or another model, or try again in {wait} seconds"),
+            format!(
+                "choose a smaller context size or another model, or try again in {wait} seconds"
+            ),
         )
     }
 }
@@ -65,9 +81,15 @@ mod tests {
         let mut health = CrashHistory::default();
         assert_eq!(health.pause(start, &policy).unwrap(), Duration::ZERO);
         health.record_death(minute(1), "it was killed");
-        assert_eq!(health.pause(minute(1), &policy).unwrap(), Duration::from_millis(250));
+        assert_eq!(
+            health.pause(minute(1), &policy).unwrap(),
+            Duration::from_millis(250)
+        );
         health.record_death(minute(2), "it was killed");
-        assert_eq!(health.pause(minute(2), &policy).unwrap(), Duration::from_millis(500));
+        assert_eq!(
+            health.pause(minute(2), &policy).unwrap(),
+            Duration::from_millis(500)
+        );
         health.record_death(minute(3), "it was killed");
         let error = health.pause(minute(3), &policy).unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::WorkerDied);
@@ -75,7 +97,14 @@ mod tests {
             error.message,
             "the inference worker died 3 times within 5 minutes and was not restarted; it was killed"
         );
-        assert!(error.hint.ends_with("try again in 180 seconds"), "{}", error.hint);
-        assert!(health.pause(minute(7), &policy).is_ok(), "the first death is forgotten after five minutes");
+        assert!(
+            error.hint.ends_with("try again in 180 seconds"),
+            "{}",
+            error.hint
+        );
+        assert!(
+            health.pause(minute(7), &policy).is_ok(),
+            "the first death is forgotten after five minutes"
+        );
     }
 }

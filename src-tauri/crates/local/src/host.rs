@@ -6,7 +6,9 @@ use std::sync::Arc;
 use domain::model::LocalModel;
 use domain::prompt::Segment;
 use futures_util::StreamExt;
-use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
+use provider::{
+    EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -25,8 +27,8 @@ use domain::embedding::Embedding;
 /// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;
 
-/// The local models of this process. Clones share the workers, one for each model in use. The workers end with the last
-/// clone and the last provider.
+/// The local models of this process. Clones share the workers, one for each model in use. The
+/// workers end with the last clone and the last provider.
 #[derive(Debug, Clone)]
 pub struct LocalHost {
     pool: Arc<Pool>,
@@ -41,31 +43,57 @@ impl LocalHost {
     /// The operating system cannot create a thread.
     pub fn new(settings: WorkerSettings) -> std::io::Result<Self> {
         let settings = Arc::new(settings);
-        Ok(Self { pool: Pool::new(Arc::clone(&settings))?, settings, countings: Arc::default() })
+        Ok(Self {
+            pool: Pool::new(Arc::clone(&settings))?,
+            settings,
+            countings: Arc::default(),
+        })
     }
 
-    /// Returns a provider for `model` with a context of `context` tokens, limited to the model's training length.
+    /// Returns a provider for `model` with a context of `context` tokens, limited to the model's
+    /// training length.
     pub fn provider(&self, model: &LocalModel, context: u32) -> Arc<LocalProvider> {
         self.provider_with(model, context, LoadOptions::default())
     }
 
-    /// Works like [`LocalHost::provider`], with choices of the user. The context is also limited to what has fitted.
-    pub fn provider_with(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Arc<LocalProvider> {
+    /// Works like [`LocalHost::provider`], with choices of the user. The context is also limited to
+    /// what has fitted.
+    pub fn provider_with(
+        &self,
+        model: &LocalModel,
+        context: u32,
+        options: LoadOptions,
+    ) -> Arc<LocalProvider> {
         let (path, options) = (PathBuf::from(&model.path), Arc::new(options));
         let context = self.pool.fitting_context(&path, limited(model, context));
-        Arc::new(LocalProvider { host: self.clone(), path, context, options })
+        Arc::new(LocalProvider {
+            host: self.clone(),
+            path,
+            context,
+            options,
+        })
     }
 
     /// Loads `model` without a request for a reply.
     ///
     /// # Errors
     /// The model cannot be loaded in any way.
-    pub async fn load(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Result<(), ProviderError> {
+    pub async fn load(
+        &self,
+        model: &LocalModel,
+        context: u32,
+        options: LoadOptions,
+    ) -> Result<(), ProviderError> {
         let (done, loaded) = oneshot::channel();
         let (path, context) = (PathBuf::from(&model.path), limited(model, context));
         // The first picture loads the projector.
         let options = Arc::new(options.without_projector());
-        let job = LoadJob { path: path.clone(), context, options, done };
+        let job = LoadJob {
+            path: path.clone(),
+            context,
+            options,
+            done,
+        };
         if !self.pool.send(&path, ActorCommand::Load(Box::new(job))) {
             return Err(failure::shut_down());
         }
@@ -75,7 +103,10 @@ impl LocalHost {
     /// Unloads `model` once its current reply has ended. Its caches are saved.
     pub async fn unload(&self, model: &LocalModel) {
         let (done, gone) = oneshot::channel();
-        if self.pool.send(Path::new(&model.path), ActorCommand::Unload(done)) {
+        if self
+            .pool
+            .send(Path::new(&model.path), ActorCommand::Unload(done))
+        {
             let _ = gone.await;
         }
     }
@@ -85,9 +116,13 @@ impl LocalHost {
         self.pool.shared.limits.send_replace(limits);
     }
 
-    /// Lists the devices of this machine anew, in a process of its own. A device that failed before is used again.
+    /// Lists the devices of this machine anew, in a process of its own. A device that failed before
+    /// is used again.
     pub async fn list_devices(&self) -> Devices {
-        self.pool.shared.devices.set(devices::list(&self.settings).await)
+        self.pool
+            .shared
+            .devices
+            .set(devices::list(&self.settings).await)
     }
 
     /// The devices with their free memory. Asks again only if there is a graphics device.
@@ -113,14 +148,18 @@ impl LocalHost {
     /// Drops the caches of `cache_key`, in memory and on disk, once no reply is running.
     pub fn forget(&self, cache_key: &str) {
         // After a shutdown there is nothing in memory, and nothing new is saved.
-        self.pool.send_all(|| ActorCommand::Forget(cache_key.to_owned()));
+        self.pool
+            .send_all(|| ActorCommand::Forget(cache_key.to_owned()));
     }
 
-    /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches in memory stay in
-    /// use. They are saved again only after a reply whose prompt was requested after this call. The receiver completes
-    /// when the files are deleted, after earlier requests; it fails if a file remains.
+    /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches
+    /// in memory stay in use. They are saved again only after a reply whose prompt was requested
+    /// after this call. The receiver completes when the files are deleted, after earlier requests;
+    /// it fails if a file remains.
     pub fn exclude_from_saving(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
-        self.pool.send_confirmed(|confirmation| ActorCommand::KeepOffDisk(cache_keys.clone(), confirmation))
+        self.pool.send_confirmed(|confirmation| {
+            ActorCommand::KeepOffDisk(cache_keys.clone(), confirmation)
+        })
     }
 
     /// Deletes the saved caches of all other cache keys. Blocks while it lists and deletes files.
@@ -141,7 +180,8 @@ impl LocalHost {
     }
 
     /// Ends the workers, which first save their caches, and waits for their exit, at most
-    /// [`Policy::shutdown_timeout`](crate::Policy::shutdown_timeout). Running and later requests end with an error.
+    /// [`Policy::shutdown_timeout`](crate::Policy::shutdown_timeout). Running and later requests
+    /// end with an error.
     pub async fn shutdown(&self) {
         self.pool.shutdown().await;
     }
@@ -151,16 +191,24 @@ impl LocalHost {
     /// # Errors
     /// The file is not a model, or the worker fails.
     pub async fn embed(&self, path: &Path, text: &str) -> Result<Embedding, ProviderError> {
-        let segment = Segment { text: text.to_owned(), control: false };
-        let mut embedded = self.ask(path, &[segment], TextsReceiver::Embeddings).await?;
-        embedded.pop().ok_or_else(|| embedding::malformed("the answer is empty"))
+        let segment = Segment {
+            text: text.to_owned(),
+            control: false,
+        };
+        let mut embedded = self
+            .ask(path, &[segment], TextsReceiver::Embeddings)
+            .await?;
+        embedded
+            .pop()
+            .ok_or_else(|| embedding::malformed("the answer is empty"))
     }
 
-    /// Counts the tokens of pictures by their [`picture_size`](crate::picture_size), exactly, even during a reply. Loads the
-    /// model with the projector of `options`.
+    /// Counts the tokens of pictures by their [`picture_size`](crate::picture_size), exactly, even
+    /// during a reply. Loads the model with the projector of `options`.
     ///
     /// # Errors
-    /// The options name no projector that suits the model, the model cannot be loaded, or the worker died.
+    /// The options name no projector that suits the model, the model cannot be loaded, or the
+    /// worker died.
     pub async fn count_pictures(
         &self,
         model: &LocalModel,
@@ -171,9 +219,18 @@ impl LocalHost {
         let path = PathBuf::from(&model.path);
         let context = self.pool.fitting_context(&path, limited(model, context));
         let (sender, counted) = oneshot::channel();
-        let pictures = Some(PictureSizes { context, options: Arc::new(options), sizes });
+        let pictures = Some(PictureSizes {
+            context,
+            options: Arc::new(options),
+            sizes,
+        });
         let receiver = TextsReceiver::Counts(sender);
-        let job = TextsJob { path: path.clone(), texts: Vec::new(), receiver, pictures };
+        let job = TextsJob {
+            path: path.clone(),
+            texts: Vec::new(),
+            receiver,
+            pictures,
+        };
         if !self.pool.send(&path, ActorCommand::Texts(job)) {
             return Err(failure::shut_down());
         }
@@ -204,7 +261,11 @@ impl LocalHost {
         Ok(tokens)
     }
 
-    pub(crate) async fn count_by_worker(&self, path: &Path, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
+    pub(crate) async fn count_by_worker(
+        &self,
+        path: &Path,
+        texts: &[Segment],
+    ) -> Result<Vec<u32>, ProviderError> {
         let mut counts = Vec::with_capacity(texts.len());
         for texts in portions(texts) {
             counts.extend(self.ask(path, texts, TextsReceiver::Counts).await?);
@@ -219,7 +280,12 @@ impl LocalHost {
         answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> TextsReceiver,
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
-        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender), pictures: None };
+        let job = TextsJob {
+            path: path.to_owned(),
+            texts: texts.to_vec(),
+            receiver: answer(sender),
+            pictures: None,
+        };
         if !self.pool.send(path, ActorCommand::Texts(job)) {
             return Err(failure::shut_down());
         }
@@ -253,7 +319,11 @@ pub struct LocalProvider {
 
 /// Limits a context size to the training length.
 fn limited(model: &LocalModel, context: u32) -> u32 {
-    if model.context == 0 { context } else { context.min(model.context) }
+    if model.context == 0 {
+        context
+    } else {
+        context.min(model.context)
+    }
 }
 
 impl LocalProvider {
@@ -275,16 +345,28 @@ impl Provider for LocalProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let (events, arriving) = mpsc::unbounded_channel();
         let (path, options) = (self.path.clone(), Arc::clone(&self.options));
-        let job = WorkerReplyJob { path, context: self.context, options, request, cancel: cancel.clone(), events };
-        // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an error.
-        let _ = self.host.pool.send(&self.path, ActorCommand::Reply(Box::new(job)));
+        let job = WorkerReplyJob {
+            path,
+            context: self.context,
+            options,
+            request,
+            cancel: cancel.clone(),
+            events,
+        };
+        // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an
+        // error.
+        let _ = self
+            .host
+            .pool
+            .send(&self.path, ActorCommand::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()
     }
 }
 
 type Arriving = mpsc::UnboundedReceiver<Result<GenerationEvent, ProviderError>>;
 
-/// Forwards events up to the last one. A cancel ends the stream within `limit`, even if the worker does not react.
+/// Forwards events up to the last one. A cancel ends the stream within `limit`, even if the worker
+/// does not react.
 fn follow(
     mut arriving: Arriving,
     cancel: CancellationToken,
@@ -329,8 +411,12 @@ mod tests {
 
     #[test]
     fn splits_texts_into_groups_that_fit_a_frame() {
-        let texts: Vec<_> =
-            [600, 500, 400, 2_000, 1].map(|kb| Segment { text: "x".repeat(kb * 1_000), control: false }).into();
+        let texts: Vec<_> = [600, 500, 400, 2_000, 1]
+            .map(|kb| Segment {
+                text: "x".repeat(kb * 1_000),
+                control: false,
+            })
+            .into();
         let sizes: Vec<_> = portions(&texts).map(<[Segment]>::len).collect();
         assert_eq!(sizes, [1, 2, 1, 1]);
         assert_eq!(portions(&[]).count(), 0);

@@ -1,19 +1,21 @@
-//! Local models: GGUF headers, memory estimates, and the supervisor of the worker processes, which implements
-//! [`provider::Provider`].
+//! Local models: GGUF headers, memory estimates, and the supervisor of the worker processes, which
+//! implements [`provider::Provider`].
 //!
 //! Guarantees
 //! - A file is checked in Rust before a worker opens it. The error names the file and the fault.
-//! - After a worker's death the running reply ends with [`ProviderErrorKind::WorkerDied`], and the next request starts
-//!   a new worker. No worker outlives its [`LocalHost`].
+//! - After a worker's death the running reply ends with [`ProviderErrorKind::WorkerDied`], and the
+//!   next request starts a new worker. No worker outlives its [`LocalHost`].
 //! - Only one reply runs at a time, over all models. The others are queued and report it.
-//! - A graphics device that fails costs a model its place there, not the reply: the processor takes over, and says why.
+//! - A graphics device that fails costs a model its place there, not the reply: the processor takes
+//!   over, and says why.
 //! - A cancelled reply ends within 300 ms, even if the worker does not react.
-//! - This process counts tokens only if its tokenizer agrees with the worker; otherwise the worker counts.
-//! - KV caches of chats are saved to disk within a budget, separately per model and context size. A damaged file costs
-//!   time, never a reply.
+//! - This process counts tokens only if its tokenizer agrees with the worker; otherwise the worker
+//!   counts.
+//! - KV caches of chats are saved to disk within a budget, separately per model and context size. A
+//!   damaged file costs time, never a reply.
 //!
-//! Not in this crate: llama.cpp (in `worker`), tokenizers (in `tokenizer`), chat templates, downloads, the list of
-//! models (in `store`).
+//! Not in this crate: llama.cpp (in `worker`), tokenizers (in `tokenizer`), chat templates,
+//! downloads, the list of models (in `store`).
 //!
 //! [`ProviderErrorKind::WorkerDied`]: provider::ProviderErrorKind::WorkerDied
 

@@ -7,7 +7,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadReason {
-    /// The worker died while it used the devices. `detail` is technical: the signal and the last output.
+    /// The worker died while it used the devices. `detail` is technical: the signal and the last
+    /// output.
     Crashed {
         detail: String,
     },
@@ -30,15 +31,31 @@ pub enum LoadReason {
 
 impl std::fmt::Display for LoadReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let after = |detail: &str| if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+        let after = |detail: &str| {
+            if detail.is_empty() {
+                String::new()
+            } else {
+                format!(" ({detail})")
+            }
+        };
         match self {
-            Self::Crashed { detail } => write!(f, "the graphics driver ended the worker{}", after(detail)),
-            Self::DriverFailed { detail } => write!(f, "the graphics driver failed{}", after(detail)),
+            Self::Crashed { detail } => {
+                write!(f, "the graphics driver ended the worker{}", after(detail))
+            }
+            Self::DriverFailed { detail } => {
+                write!(f, "the graphics driver failed{}", after(detail))
+            }
             Self::DriverSilent { seconds } => {
-                write!(f, "the graphics driver did not answer within {seconds} seconds")
+                write!(
+                    f,
+                    "the graphics driver did not answer within {seconds} seconds"
+                )
             }
             Self::NoDevice { device: Some(name) } => {
-                write!(f, "this machine has no graphics device {name} that the worker can use")
+                write!(
+                    f,
+                    "this machine has no graphics device {name} that the worker can use"
+                )
             }
             Self::NoDevice { device: None } => {
                 f.write_str("this machine has no graphics device that the worker can use")
@@ -56,11 +73,15 @@ pub(crate) struct DeathDetail(pub(crate) String);
 
 impl DeathDetail {
     fn of(error: &ProviderError) -> Option<&Self> {
-        error.source.as_ref().and_then(|source| source.downcast_ref())
+        error
+            .source
+            .as_ref()
+            .and_then(|source| source.downcast_ref())
     }
 }
 
-/// Whether the worker ended by itself: not by another program or the system, which ends it if memory is short.
+/// Whether the worker ended by itself: not by another program or the system, which ends it if
+/// memory is short.
 pub(crate) fn died_by_itself(error: &ProviderError) -> bool {
     let killed = || DeathDetail::of(error).is_some_and(|detail| detail.0.starts_with("SIGKILL"));
     error.kind == ProviderErrorKind::WorkerDied && !killed()
@@ -71,7 +92,9 @@ impl From<&ProviderError> for LoadReason {
         match error.kind {
             ProviderErrorKind::WorkerDied => {
                 let detail = DeathDetail::of(error);
-                Self::Crashed { detail: detail.map(ToString::to_string).unwrap_or_default() }
+                Self::Crashed {
+                    detail: detail.map(ToString::to_string).unwrap_or_default(),
+                }
             }
             ProviderErrorKind::OutOfMemory => Self::OutOfMemory,
             _ => Self::Refused,
@@ -86,13 +109,28 @@ mod tests {
     #[test]
     fn errors_become_facts() {
         let failed = |kind| ProviderError::new(kind, "an English sentence", "");
-        assert_eq!(LoadReason::from(&failed(ProviderErrorKind::OutOfMemory)), LoadReason::OutOfMemory);
-        assert_eq!(LoadReason::from(&failed(ProviderErrorKind::Model)), LoadReason::Refused);
+        assert_eq!(
+            LoadReason::from(&failed(ProviderErrorKind::OutOfMemory)),
+            LoadReason::OutOfMemory
+        );
+        assert_eq!(
+            LoadReason::from(&failed(ProviderErrorKind::Model)),
+            LoadReason::Refused
+        );
         let died = failed(ProviderErrorKind::WorkerDied).caused_by(DeathDetail("SIGABRT".into()));
         let reason = LoadReason::from(&died);
-        assert_eq!(reason, LoadReason::Crashed { detail: "SIGABRT".into() });
-        assert_eq!(reason.to_string(), "the graphics driver ended the worker (SIGABRT)");
-        let killed = failed(ProviderErrorKind::WorkerDied).caused_by(DeathDetail("SIGKILL; loading".into()));
+        assert_eq!(
+            reason,
+            LoadReason::Crashed {
+                detail: "SIGABRT".into()
+            }
+        );
+        assert_eq!(
+            reason.to_string(),
+            "the graphics driver ended the worker (SIGABRT)"
+        );
+        let killed =
+            failed(ProviderErrorKind::WorkerDied).caused_by(DeathDetail("SIGKILL; loading".into()));
         assert!(died_by_itself(&died) && !died_by_itself(&killed));
         assert!(!died_by_itself(&failed(ProviderErrorKind::Model)));
         let unknown = LoadReason::from(&failed(ProviderErrorKind::WorkerDied));

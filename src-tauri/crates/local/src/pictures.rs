@@ -23,7 +23,8 @@ fn file(url: &str) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(data).ok()
 }
 
-/// Width and height of the pixels that a model gets of a picture file; `None` if it is no picture. Reads only its header.
+/// Width and height of the pixels that a model gets of a picture file; `None` if it is no picture.
+/// Reads only its header.
 pub fn picture_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let (width, height) = reader(bytes)?.into_dimensions().ok()?;
     let allowed = 1..=MAX_INPUT_EDGE;
@@ -37,27 +38,36 @@ fn shrunk(width: u32, height: u32) -> (u32, u32) {
         return (width, height);
     }
     let scaled = |edge: u32| {
-        let rounded = (u64::from(edge) * u64::from(MAX_PICTURE_EDGE) + u64::from(longest / 2)) / u64::from(longest);
+        let rounded = (u64::from(edge) * u64::from(MAX_PICTURE_EDGE) + u64::from(longest / 2))
+            / u64::from(longest);
         u32::try_from(rounded).unwrap_or(MAX_PICTURE_EDGE).max(1)
     };
     (scaled(width), scaled(height))
 }
 
-/// Describes a picture for the worker; `None` if it cannot be read or has no place. `projector` identifies what reads it.
+/// Describes a picture for the worker; `None` if it cannot be read or has no place. `projector`
+/// identifies what reads it.
 pub(crate) fn wire(picture: &PromptPicture, projector: &str) -> Option<WirePicture> {
     let file = file(&picture.url)?;
     let (width, height) = picture_size(&file)?;
     let checksum = hex::encode(Sha256::digest(&file));
-    Some(WirePicture { before: picture.segment?, identity: format!("{checksum} {projector}"), width, height })
+    Some(WirePicture {
+        before: picture.segment?,
+        identity: format!("{checksum} {projector}"),
+        width,
+        height,
+    })
 }
 
-/// The pixels of a picture in base64, with the size of [`wire`]; `None` if it cannot be read. Blocks.
+/// The pixels of a picture in base64, with the size of [`wire`]; `None` if it cannot be read.
+/// Blocks.
 pub(crate) fn pixels(picture: &PromptPicture) -> Option<String> {
     let file = file(&picture.url)?;
     let (width, height) = picture_size(&file)?;
     let mut reader = reader(&file)?;
     let mut limits = Limits::default();
-    (limits.max_image_width, limits.max_image_height) = (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
+    (limits.max_image_width, limits.max_image_height) =
+        (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
     limits.max_alloc = Some(MAX_ALLOC);
     reader.limits(limits);
     let mut decoded = reader.decode().ok()?;
@@ -68,7 +78,9 @@ pub(crate) fn pixels(picture: &PromptPicture) -> Option<String> {
 }
 
 fn reader(bytes: &[u8]) -> Option<ImageReader<Cursor<&[u8]>>> {
-    ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()
+    ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .ok()
 }
 
 fn on_background(picture: &DynamicImage) -> RgbImage {
@@ -94,24 +106,42 @@ mod tests {
 
     fn png(width: u32, height: u32, pixel: [u8; 4]) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        let picture = DynamicImage::ImageRgba8(RgbaImage::from_pixel(width, height, image::Rgba(pixel)));
+        let picture =
+            DynamicImage::ImageRgba8(RgbaImage::from_pixel(width, height, image::Rgba(pixel)));
         picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
         bytes.into_inner()
     }
 
     fn picture(bytes: &[u8]) -> PromptPicture {
         let url = format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes));
-        PromptPicture { message: 0, segment: Some(1), url }
+        PromptPicture {
+            message: 0,
+            segment: Some(1),
+            url,
+        }
     }
 
     #[test]
     fn pixels_have_the_announced_size() {
-        for (width, height) in [(1, 1), (3, 896), (896, 896), (1_536, 1_000), (2, 1_536), (1_537, 3)] {
+        for (width, height) in [
+            (1, 1),
+            (3, 896),
+            (896, 896),
+            (1_536, 1_000),
+            (2, 1_536),
+            (1_537, 3),
+        ] {
             let picture = picture(&png(width, height, [9, 9, 9, 255]));
             let wire = wire(&picture, "projector").unwrap();
-            assert!(wire.width.max(wire.height) <= MAX_PICTURE_EDGE && wire.width.min(wire.height) > 0);
+            assert!(
+                wire.width.max(wire.height) <= MAX_PICTURE_EDGE && wire.width.min(wire.height) > 0
+            );
             let rgb = BASE64_STANDARD.decode(pixels(&picture).unwrap()).unwrap();
-            assert_eq!(rgb.len(), wire.width as usize * wire.height as usize * 3, "{width} × {height}");
+            assert_eq!(
+                rgb.len(),
+                wire.width as usize * wire.height as usize * 3,
+                "{width} × {height}"
+            );
         }
     }
 
@@ -131,7 +161,10 @@ mod tests {
 
     #[test]
     fn identity_follows_content_and_projector() {
-        let (one, other) = (picture(&png(2, 2, [1, 1, 1, 255])), picture(&png(2, 2, [1, 1, 2, 255])));
+        let (one, other) = (
+            picture(&png(2, 2, [1, 1, 1, 255])),
+            picture(&png(2, 2, [1, 1, 2, 255])),
+        );
         assert_ne!(wire(&one, "a"), wire(&other, "a"));
         assert_ne!(wire(&one, "a"), wire(&one, "b"));
         assert_eq!(wire(&one, "a"), wire(&one, "a"));
@@ -145,9 +178,21 @@ mod tests {
             assert_eq!(wire(&picture(bytes), "a"), None);
         }
         assert_eq!(pixels(&picture(cut)), None);
-        for url in ["https://example.com/a.png", "data:image/png,hi", "data:", ""] {
-            let picture = PromptPicture { message: 0, segment: Some(0), url: url.to_owned() };
-            assert!(wire(&picture, "a").is_none() && pixels(&picture).is_none(), "{url}");
+        for url in [
+            "https://example.com/a.png",
+            "data:image/png,hi",
+            "data:",
+            "",
+        ] {
+            let picture = PromptPicture {
+                message: 0,
+                segment: Some(0),
+                url: url.to_owned(),
+            };
+            assert!(
+                wire(&picture, "a").is_none() && pixels(&picture).is_none(),
+                "{url}"
+            );
         }
     }
 }

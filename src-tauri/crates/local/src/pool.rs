@@ -27,7 +27,8 @@ pub struct ModelLimits {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) devices: DeviceCache,
-    /// Held while a reply is prepared and generated, because two models at once would slow each other down.
+    /// Held while a reply is prepared and generated, because two models at once would slow each
+    /// other down.
     pub(crate) turn: Arc<Semaphore>,
     /// The state of the worker that changed last.
     pub(crate) latest: watch::Sender<WorkerStatus>,
@@ -60,7 +61,10 @@ impl Pool {
     /// # Errors
     /// The operating system cannot create a thread.
     pub(crate) fn new(settings: Arc<WorkerSettings>) -> std::io::Result<Arc<Self>> {
-        let limits = ModelLimits { memory: None, idle: settings.idle };
+        let limits = ModelLimits {
+            memory: None,
+            idle: settings.idle,
+        };
         let shared = Shared {
             devices: DeviceCache::default(),
             turn: Arc::new(Semaphore::new(1)),
@@ -89,10 +93,19 @@ impl Pool {
         let (seen, status) = watch::channel(WorkerStatus::default());
         let (shared, pool): (_, Weak<Self>) = (Arc::clone(&self.shared), Arc::downgrade(self));
         let actor = Actor::new(Arc::clone(&self.settings), orders, seen, (shared, pool));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // On Linux a worker dies with the thread that started it, so every supervisor has its own thread.
-        std::thread::Builder::new().name("local-models".to_owned()).spawn(move || runtime.block_on(actor.run()))?;
-        Ok(Slot { commands, status, used: 0 })
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        // On Linux a worker dies with the thread that started it, so every supervisor has its own
+        // thread.
+        std::thread::Builder::new()
+            .name("local-models".to_owned())
+            .spawn(move || runtime.block_on(actor.run()))?;
+        Ok(Slot {
+            commands,
+            status,
+            used: 0,
+        })
     }
 
     /// Sends a command to the supervisor of the model at `path`. Returns false after a shutdown.
@@ -103,7 +116,8 @@ impl Pool {
         let used = self.uses.fetch_add(1, Ordering::Relaxed) + 1;
         let mut slots = self.slots();
         if !slots.contains_key(path) {
-            // The first supervisor has no model yet. Without a thread for another one, the first serves both.
+            // The first supervisor has no model yet. Without a thread for another one, the first
+            // serves both.
             let slot = match slots.remove(Path::new("")) {
                 Some(first) => Ok(first),
                 None => self.start(),
@@ -112,7 +126,10 @@ impl Pool {
                 Ok(slot) => drop(slots.insert(path.to_owned(), slot)),
                 Err(error) => {
                     tracing::warn!(%error, "no thread for another model; a loaded one is replaced");
-                    return slots.values().next().is_some_and(|slot| slot.commands.send(command).is_ok());
+                    return slots
+                        .values()
+                        .next()
+                        .is_some_and(|slot| slot.commands.send(command).is_ok());
                 }
             }
         }
@@ -130,18 +147,24 @@ impl Pool {
         }
     }
 
-    /// The context that fits if the model at `path` is loaded with less than `context` tokens, else `context`.
+    /// The context that fits if the model at `path` is loaded with less than `context` tokens, else
+    /// `context`.
     pub(crate) fn fitting_context(&self, path: &Path, context: u32) -> u32 {
         let slots = self.slots();
         let status = slots.get(path).map(|slot| slot.status.borrow());
         let loaded = status.as_ref().and_then(|status| status.loaded.as_ref());
         let is_smaller = |note: &LoadNote| matches!(note, LoadNote::SmallerContext { from, .. } if *from == context);
-        loaded.filter(|loaded| loaded.notes.iter().any(is_smaller)).map_or(context, |loaded| loaded.context)
+        loaded
+            .filter(|loaded| loaded.notes.iter().any(is_smaller))
+            .map_or(context, |loaded| loaded.context)
     }
 
     /// The state of every worker that has or had a model.
     pub(crate) fn statuses(&self) -> Vec<WorkerStatus> {
-        self.slots().values().map(|slot| slot.status.borrow().clone()).collect()
+        self.slots()
+            .values()
+            .map(|slot| slot.status.borrow().clone())
+            .collect()
     }
 
     pub(crate) async fn shutdown(&self) {
@@ -151,7 +174,10 @@ impl Pool {
             .values()
             .filter_map(|slot| {
                 let (done, gone) = oneshot::channel();
-                slot.commands.send(ActorCommand::Shutdown(done)).is_ok().then_some(gone)
+                slot.commands
+                    .send(ActorCommand::Shutdown(done))
+                    .is_ok()
+                    .then_some(gone)
             })
             .collect();
         for gone in gone {
@@ -159,7 +185,8 @@ impl Pool {
         }
     }
 
-    /// Unloads the least recently used models until `needed` bytes for the one at `path` fit the budget.
+    /// Unloads the least recently used models until `needed` bytes for the one at `path` fit the
+    /// budget.
     pub(crate) async fn make_room(&self, path: &Path, needed: u64, limit: Duration) {
         while let Some(commands) = self.least_used(path, needed) {
             let (done, gone) = oneshot::channel();
@@ -176,19 +203,33 @@ impl Pool {
     fn least_used(&self, path: &Path, needed: u64) -> Option<mpsc::UnboundedSender<ActorCommand>> {
         let limits = *self.shared.limits.borrow();
         let slots = self.slots();
-        let others = slots.iter().filter(|(of, slot)| of.as_path() != path && has_model(&slot.status.borrow()));
-        let others: Vec<_> = others.map(|(_, slot)| (slot, slot.status.borrow().memory())).collect();
-        let total = others.iter().map(|(_, bytes)| *bytes).fold(needed, u64::saturating_add);
+        let others = slots
+            .iter()
+            .filter(|(of, slot)| of.as_path() != path && has_model(&slot.status.borrow()));
+        let others: Vec<_> = others
+            .map(|(_, slot)| (slot, slot.status.borrow().memory()))
+            .collect();
+        let total = others
+            .iter()
+            .map(|(_, bytes)| *bytes)
+            .fold(needed, u64::saturating_add);
         if limits.memory.is_some_and(|most| total <= most) {
             return None;
         }
-        others.into_iter().min_by_key(|(slot, _)| slot.used).map(|(slot, _)| slot.commands.clone())
+        others
+            .into_iter()
+            .min_by_key(|(slot, _)| slot.used)
+            .map(|(slot, _)| slot.commands.clone())
     }
 }
 
 /// Whether a model for replies is loaded and nothing runs.
 fn has_model(status: &WorkerStatus) -> bool {
-    status.loaded.as_ref().is_some_and(|loaded| loaded.context > 0) && status.state != WorkerState::Busy
+    status
+        .loaded
+        .as_ref()
+        .is_some_and(|loaded| loaded.context > 0)
+        && status.state != WorkerState::Busy
 }
 
 /// Completes a receiver once every supervisor has confirmed. It fails if one does not.
@@ -202,12 +243,22 @@ impl Confirmation {
     /// `count` is the number of supervisors.
     pub(crate) fn of(count: usize) -> (Arc<Self>, oneshot::Receiver<()>) {
         let (done, receiver) = oneshot::channel();
-        (Arc::new(Self { pending: AtomicUsize::new(count), done: Mutex::new(Some(done)) }), receiver)
+        (
+            Arc::new(Self {
+                pending: AtomicUsize::new(count),
+                done: Mutex::new(Some(done)),
+            }),
+            receiver,
+        )
     }
 
     pub(crate) fn confirm(&self) {
         if self.pending.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(done) = self.done.lock().unwrap_or_else(PoisonError::into_inner).take()
+            && let Some(done) = self
+                .done
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
         {
             // The caller may have stopped waiting.
             let _ = done.send(());
@@ -217,7 +268,10 @@ impl Confirmation {
 
 impl Pool {
     /// Sends a command that every supervisor must confirm.
-    pub(crate) fn send_confirmed(&self, command: impl Fn(Arc<Confirmation>) -> ActorCommand) -> oneshot::Receiver<()> {
+    pub(crate) fn send_confirmed(
+        &self,
+        command: impl Fn(Arc<Confirmation>) -> ActorCommand,
+    ) -> oneshot::Receiver<()> {
         let slots = self.slots();
         let (confirmation, receiver) = Confirmation::of(slots.len());
         for slot in slots.values() {
@@ -241,6 +295,9 @@ mod tests {
         assert!(done.try_recv().is_ok());
         let (lost, mut done) = Confirmation::of(1);
         drop(lost);
-        assert!(matches!(done.try_recv(), Err(oneshot::error::TryRecvError::Closed)));
+        assert!(matches!(
+            done.try_recv(),
+            Err(oneshot::error::TryRecvError::Closed)
+        ));
     }
 }

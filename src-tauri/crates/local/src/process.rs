@@ -17,8 +17,8 @@ use crate::actor::Loaded;
 use crate::failure::{self, Death};
 use crate::settings::WorkerSettings;
 
-/// Environment variables passed to a worker: library paths, variables that Windows programs need, and those with which a
-/// user selects graphics drivers and devices, or places their shader caches.
+/// Environment variables passed to a worker: library paths, variables that Windows programs need,
+/// and those with which a user selects graphics drivers and devices, or places their shader caches.
 const ENVIRONMENT: [&str; 11] = [
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
@@ -60,23 +60,35 @@ pub(crate) fn restrict(command: &mut Command, settings: &WorkerSettings) {
     if let Some(folder) = settings.worker.parent().filter(|folder| folder.is_dir()) {
         command.current_dir(folder);
     }
-    command.env_clear().envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.env_clear().envs(
+        ENVIRONMENT
+            .iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?))),
+    );
     command.env("GOMP_SPINCOUNT", settings.spin.to_string());
     // An abort would start a debugger, whose output would mix with the frames on stdout.
     command.env("GGML_NO_BACKTRACE", "1");
 }
 
 impl Worker {
-    /// Starts a worker and waits for its handshake. On Linux the worker dies with the calling *thread*, so that must
-    /// stay alive.
+    /// Starts a worker and waits for its handshake. On Linux the worker dies with the calling
+    /// *thread*, so that must stay alive.
     ///
     /// # Errors
     /// The binary does not start, or does not speak our protocol.
-    pub(crate) async fn start(settings: &WorkerSettings, graphics: bool) -> Result<Self, ProviderError> {
+    pub(crate) async fn start(
+        settings: &WorkerSettings,
+        graphics: bool,
+    ) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
-        let mut worker = Self::spawn(settings, graphics).map_err(|error| failure::not_started(path, error))?;
+        let mut worker =
+            Self::spawn(settings, graphics).map_err(|error| failure::not_started(path, error))?;
         match timeout(settings.policy.handshake, worker.frames.recv()).await {
-            Ok(Some(Ok(WorkerReply::Ready { protocol: PROTOCOL, build, devices }))) => {
+            Ok(Some(Ok(WorkerReply::Ready {
+                protocol: PROTOCOL,
+                build,
+                devices,
+            }))) => {
                 tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
                 Ok(worker)
             }
@@ -88,7 +100,10 @@ impl Worker {
                     Ok(Some(Ok(_))) => "it did not report that it is ready".to_owned(),
                     Ok(Some(Err(error))) => error.to_string(),
                     Ok(None) => worker.end(None).await.describe(),
-                    Err(_) => format!("it sent nothing for {} seconds", settings.policy.handshake.as_secs_f32()),
+                    Err(_) => format!(
+                        "it sent nothing for {} seconds",
+                        settings.policy.handshake.as_secs_f32()
+                    ),
                 };
                 Err(failure::no_worker(path, &why))
             }
@@ -101,11 +116,18 @@ impl Worker {
         command.arg(settings.task);
         restrict(&mut command, settings);
         if !graphics {
-            command.arg("--no-graphics").envs(DEVICES.map(|name| (name, "")));
+            command
+                .arg("--no-graphics")
+                .envs(DEVICES.map(|name| (name, "")));
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         let mut child = command.spawn()?;
-        let (Some(pipe), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let (Some(pipe), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(std::io::Error::other("it has no pipes"));
         };
@@ -113,7 +135,15 @@ impl Worker {
         tokio::spawn(read_frames(stdout, sender));
         let words = Arc::default();
         let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
-        Ok(Self { child, pipe, frames, words, listener, graphics, loaded: None })
+        Ok(Self {
+            child,
+            pipe,
+            frames,
+            words,
+            listener,
+            graphics,
+            loaded: None,
+        })
     }
 
     /// Returns the process id while the process runs.
@@ -126,10 +156,16 @@ impl Worker {
     }
 
     /// Sends a request. An error means that the worker is gone or has not read for `limit`.
-    pub(crate) async fn send(&mut self, request: &WorkerRequest, limit: Duration) -> Result<(), FrameError> {
+    pub(crate) async fn send(
+        &mut self,
+        request: &WorkerRequest,
+        limit: Duration,
+    ) -> Result<(), FrameError> {
         let bytes = frame::encode(request)?;
         let written = timeout(limit, self.pipe.write_all(&bytes)).await;
-        written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
+        written
+            .unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
+            .map_err(FrameError::Pipe)
     }
 
     /// Asks the process to save its caches and exit. Kills it after `limit`.
@@ -147,7 +183,8 @@ impl Worker {
         self.end(Some("Inglenook is closing".to_owned())).await;
     }
 
-    /// Kills the process if it still runs, and describes its end. `killed_because` is the reason if we end it.
+    /// Kills the process if it still runs, and describes its end. `killed_because` is the reason if
+    /// we end it.
     pub(crate) async fn end(&mut self, killed_because: Option<String>) -> Death {
         if killed_because.is_none() {
             // The pipes close shortly before the exit status is available.
@@ -156,21 +193,35 @@ impl Worker {
         let _ = self.child.start_kill();
         let status = self.child.wait().await.ok();
         let _ = timeout(Duration::from_millis(200), &mut self.listener).await;
-        Death { status, stderr_tail: self.stderr_tail(), killed_because }
+        Death {
+            status,
+            stderr_tail: self.stderr_tail(),
+            killed_because,
+        }
     }
 
     /// Returns the end of stderr.
     pub(crate) fn stderr_tail(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
-        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
         let last = lines[lines.len().saturating_sub(4)..].join(" / ");
-        last.chars().filter(|character| !character.is_control()).take(600).collect()
+        last.chars()
+            .filter(|character| !character.is_control())
+            .take(600)
+            .collect()
     }
 }
 
 /// Forwards frames until the pipe closes or its data is invalid.
-async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Result<WorkerReply, FrameError>>) {
+async fn read_frames(
+    mut pipe: impl AsyncRead + Unpin,
+    frames: mpsc::Sender<Result<WorkerReply, FrameError>>,
+) {
     loop {
         let frame = match read_frame(&mut pipe).await {
             Ok(None) => return,
@@ -184,17 +235,29 @@ async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Resu
     }
 }
 
-async fn read_frame(pipe: &mut (impl AsyncRead + Unpin)) -> Result<Option<WorkerReply>, FrameError> {
+async fn read_frame(
+    pipe: &mut (impl AsyncRead + Unpin),
+) -> Result<Option<WorkerReply>, FrameError> {
     let mut head = Vec::with_capacity(frame::HEAD);
-    (&mut *pipe).take(frame::HEAD as u64).read_to_end(&mut head).await?;
+    (&mut *pipe)
+        .take(frame::HEAD as u64)
+        .read_to_end(&mut head)
+        .await?;
     if head.is_empty() {
         return Ok(None);
     }
-    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut { wanted: frame::HEAD, got: head.len() })?;
+    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut {
+        wanted: frame::HEAD,
+        got: head.len(),
+    })?;
     let wanted = frame::length(head)?;
     let mut json = Vec::new();
     let got = pipe.take(wanted as u64).read_to_end(&mut json).await?;
-    if got < wanted { Err(FrameError::Cut { wanted, got }) } else { frame::decode(&json).map(Some) }
+    if got < wanted {
+        Err(FrameError::Cut { wanted, got })
+    } else {
+        frame::decode(&json).map(Some)
+    }
 }
 
 /// Keeps the end of stderr.

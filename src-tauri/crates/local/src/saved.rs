@@ -1,5 +1,5 @@
-//! Saved KV caches: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads them. This module
-//! decides which model they belong to, how many to keep, and which to delete.
+//! Saved KV caches: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads
+//! them. This module decides which model they belong to, how many to keep, and which to delete.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -57,11 +57,14 @@ impl SavedCaches {
     pub(crate) fn of(settings: &WorkerSettings) -> Option<Self> {
         // The worker runs in another directory.
         let dir = std::path::absolute(settings.state_dir.as_ref()?).ok()?;
-        (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
+        (settings.state_budget > 0).then_some(Self {
+            dir,
+            budget: settings.state_budget,
+        })
     }
 
-    /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens. `variant` names
-    /// the other options on which the content of a cache depends.
+    /// Returns the folder in which `worker` saves caches of `model` with a context of `context`
+    /// tokens. `variant` names the other options on which the content of a cache depends.
     pub(crate) fn folder_for(
         &self,
         model: &Path,
@@ -70,35 +73,57 @@ impl SavedCaches {
         worker: &Path,
     ) -> Option<protocol::SavedCacheFolder> {
         let fingerprint = fingerprint(model, context, variant, worker);
-        let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
-        let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
-        Some(protocol::SavedCacheFolder { folder, budget: self.budget })
+        let fingerprint = fingerprint
+            .inspect_err(|error| tracing::warn!(%error, "caches are not saved"))
+            .ok()?;
+        let folder = self
+            .dir
+            .join(fingerprint)
+            .into_os_string()
+            .into_string()
+            .ok()?;
+        Some(protocol::SavedCacheFolder {
+            folder,
+            budget: self.budget,
+        })
     }
 
-    /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one remains.
+    /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one
+    /// remains.
     pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
         let forgotten = hashed_names(cache_keys);
-        let saved = self.all().into_iter().filter(|saved| forgotten.contains(saved.chat()));
+        let saved = self
+            .all()
+            .into_iter()
+            .filter(|saved| forgotten.contains(saved.chat()));
         saved.filter(|saved| !remove(saved)).count() == 0
     }
 
     /// Deletes the caches of all other cache keys, for every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
         let kept = hashed_names(cache_keys);
-        self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
+        self.all()
+            .into_iter()
+            .filter(|saved| is_whole(saved) && !kept.contains(saved.chat()))
+            .for_each(delete);
     }
 
-    /// Deletes unfinished files after the death of a worker. If another worker writes one at this moment, that cache is
-    /// lost, which costs time only.
+    /// Deletes unfinished files after the death of a worker. If another worker writes one at this
+    /// moment, that cache is lost, which costs time only.
     pub(crate) fn delete_unfinished(&self) {
-        self.all().into_iter().filter(is_unfinished).for_each(delete);
+        self.all()
+            .into_iter()
+            .filter(is_unfinished)
+            .for_each(delete);
     }
 
-    /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. Recent unfinished files stay,
-    /// because another worker may be writing them.
+    /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. Recent
+    /// unfinished files stay, because another worker may be writing them.
     pub(crate) fn enforce_budget(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
-        rest.into_iter().filter(|saved| is_unfinished(saved) && saved.is_old()).for_each(delete);
+        rest.into_iter()
+            .filter(|saved| is_unfinished(saved) && saved.is_old())
+            .for_each(delete);
         whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
         let mut room = self.budget;
         for saved in whole {
@@ -114,9 +139,15 @@ impl SavedCaches {
     }
 
     fn all(&self) -> Vec<Saved> {
-        let files = entries(&self.dir).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
+        let files =
+            entries(&self.dir).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
         files
-            .filter_map(|file| Some(Saved { path: file.path(), metadata: file.metadata().ok()? }))
+            .filter_map(|file| {
+                Some(Saved {
+                    path: file.path(),
+                    metadata: file.metadata().ok()?,
+                })
+            })
             .filter(|saved| saved.metadata.is_file())
             .collect()
     }
@@ -160,13 +191,16 @@ fn remove(saved: &Saved) -> bool {
     }
 }
 
-/// Identifies model, context size and worker, which llama.cpp does not check itself. Ignores the path, which changes
-/// with every start of an AppImage.
+/// Identifies model, context size and worker, which llama.cpp does not check itself. Ignores the
+/// path, which changes with every start of an AppImage.
 fn fingerprint(model: &Path, context: u32, variant: &str, worker: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     for path in [model, worker] {
         let metadata = fs::metadata(path)?;
-        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let modified = metadata
+            .modified()?
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         hasher.update(metadata.len().to_le_bytes());
         hasher.update(modified.as_nanos().to_le_bytes());
     }
@@ -191,7 +225,10 @@ mod tests {
 
     fn saved_caches(budget: u64) -> (TempDir, SavedCaches) {
         let dir = tempfile::tempdir().unwrap();
-        let saved = SavedCaches { dir: dir.path().to_owned(), budget };
+        let saved = SavedCaches {
+            dir: dir.path().to_owned(),
+            budget,
+        };
         (dir, saved)
     }
 
@@ -201,14 +238,26 @@ mod tests {
         let path = saved.dir.join(folder).join(name);
         fs::write(&path, [0; 100]).unwrap();
         let used = SystemTime::now() - Duration::from_secs(age);
-        File::options().write(true).open(path).unwrap().set_modified(used).unwrap();
+        File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(used)
+            .unwrap();
     }
 
     fn names(saved: &SavedCaches) -> Vec<String> {
         let mut names: Vec<_> = saved
             .all()
             .iter()
-            .map(|file| file.path.strip_prefix(&saved.dir).unwrap().to_str().unwrap().to_owned())
+            .map(|file| {
+                file.path
+                    .strip_prefix(&saved.dir)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned()
+            })
             .collect();
         names.sort();
         names
@@ -225,7 +274,15 @@ mod tests {
         put(&saved, "gone", "c.loading", 90);
         put(&saved, "not ours", "notes.txt", 0);
         saved.enforce_budget();
-        assert_eq!(names(&saved), ["large/a.kv", "large/d.part", "not ours/notes.txt", "small/b.kv"]);
+        assert_eq!(
+            names(&saved),
+            [
+                "large/a.kv",
+                "large/d.part",
+                "not ours/notes.txt",
+                "small/b.kv"
+            ]
+        );
         assert!(!saved.dir.join("gone").exists());
     }
 
@@ -238,9 +295,17 @@ mod tests {
             put(&saved, folder, &bob, 0);
         }
         put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
-        put(&saved, "large", &worker::saved::file_name_of_earlier_part("ada"), 0);
+        put(
+            &saved,
+            "large",
+            &worker::saved::file_name_of_earlier_part("ada"),
+            0,
+        );
         assert!(saved.forget(["ada"]));
-        assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
+        assert_eq!(
+            names(&saved),
+            [format!("large/{bob}"), format!("small/{bob}")]
+        );
         put(&saved, "small", &ada, 0);
         saved.forget_all_but(["ada", "cleo"]);
         assert_eq!(names(&saved), [format!("small/{ada}")]);
@@ -255,17 +320,37 @@ mod tests {
             path
         };
         let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
-        let place = |model: &Path, context, worker: &Path| saved.folder_for(model, context, "", worker).unwrap().folder;
+        let place = |model: &Path, context, worker: &Path| {
+            saved.folder_for(model, context, "", worker).unwrap().folder
+        };
         let first = place(&model, 2048, &worker);
         assert_eq!(place(&model, 2048, &worker), first);
         assert!(Path::new(&first).starts_with(&saved.dir));
         assert_ne!(place(&model, 4096, &worker), first);
-        assert_ne!(saved.folder_for(&model, 2048, "Q8_0", &worker).unwrap().folder, first);
-        assert_ne!(place(&model, 2048, &write("other worker", b"newer code")), first);
+        assert_ne!(
+            saved
+                .folder_for(&model, 2048, "Q8_0", &worker)
+                .unwrap()
+                .folder,
+            first
+        );
+        assert_ne!(
+            place(&model, 2048, &write("other worker", b"newer code")),
+            first
+        );
         let times = fs::metadata(&model).unwrap().modified().unwrap();
         let twin = write("twin", b"WEIGHTS");
-        File::options().write(true).open(&twin).unwrap().set_modified(times).unwrap();
-        assert_ne!(place(&twin, 2048, &worker), first, "of the same size and age");
+        File::options()
+            .write(true)
+            .open(&twin)
+            .unwrap()
+            .set_modified(times)
+            .unwrap();
+        assert_ne!(
+            place(&twin, 2048, &worker),
+            first,
+            "of the same size and age"
+        );
         let moved = saved.dir.join("moved");
         fs::rename(&model, &moved).unwrap();
         assert_eq!(place(&moved, 2048, &worker), first);

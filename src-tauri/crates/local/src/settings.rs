@@ -17,7 +17,8 @@ pub struct WorkerSettings {
     pub task: &'static str,
     /// Number of compute threads.
     pub threads: u32,
-    /// Spin iterations of an idle libgomp thread before it sleeps (`GOMP_SPINCOUNT`). Other OpenMP runtimes ignore it.
+    /// Spin iterations of an idle libgomp thread before it sleeps (`GOMP_SPINCOUNT`). Other OpenMP
+    /// runtimes ignore it.
     pub spin: u32,
     /// Maximum bytes of memory for the KV caches of chats other than the current one.
     pub cache_budget: u64,
@@ -49,14 +50,16 @@ impl Default for WorkerSettings {
 /// Timeouts and restart limits of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Number of deaths within `window` after which no worker starts for the same model and context size.
+    /// Number of deaths within `window` after which no worker starts for the same model and context
+    /// size.
     pub deaths: usize,
     pub window: Duration,
     /// Pause before the first restart; it doubles with each death.
     pub backoff: Duration,
     /// Timeout for the handshake of a started worker.
     pub handshake: Duration,
-    /// Silence of a busy worker after which [`Stalled`](provider::GenerationEvent::Stalled) is sent.
+    /// Silence of a busy worker after which [`Stalled`](provider::GenerationEvent::Stalled) is
+    /// sent.
     pub stall_notice: Duration,
     /// Silence of a busy worker after which it is killed.
     pub reply_timeout: Duration,
@@ -81,8 +84,8 @@ impl Default for Policy {
     }
 }
 
-/// Returns `$INGLENOOK_WORKER`, else the binary next to this one, else its place in packages. Test binaries are one
-/// folder deeper.
+/// Returns `$INGLENOOK_WORKER`, else the binary next to this one, else its place in packages. Test
+/// binaries are one folder deeper.
 fn worker_path() -> PathBuf {
     if let Some(path) = std::env::var_os(WORKER_VARIABLE) {
         return path.into();
@@ -96,29 +99,34 @@ fn worker_path() -> PathBuf {
     let folder = folder.unwrap_or(Path::new(""));
     let sibling = folder.join(&name);
     let packaged = folder.join("../lib/inglenook").join(&name);
-    if !sibling.exists() && packaged.exists() { packaged } else { sibling }
+    if !sibling.exists() && packaged.exists() {
+        packaged
+    } else {
+        sibling
+    }
 }
 
-/// A tenth of the available memory, at most 512 MiB. Larger caches have frozen machines with little memory.
+/// A tenth of the available memory, at most 512 MiB. Larger caches have frozen machines with little
+/// memory.
 fn cache_budget() -> u64 {
     const MOST: u64 = 512 << 20;
     available_memory().map_or(MOST / 4, |available| (available / 10).min(MOST))
 }
 
-/// One thread per physical core, because a second thread on a core does not speed up matrix products. Limited to the
-/// cores that this process may use.
+/// One thread per physical core, because a second thread on a core does not speed up matrix
+/// products. Limited to the cores that this process may use.
 fn threads() -> u32 {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(num_cpus::get_physical().clamp(1, allowed)).unwrap_or(1)
 }
 
-/// Spin count of libgomp. ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of
-/// the decode speed on an idle virtual machine. Spinning without limit costs a factor of 20 as soon as another process
-/// needs a core.
+/// Spin count of libgomp. ggml has several hundred barriers per token. Sleeping at each one costs
+/// up to two thirds of the decode speed on an idle virtual machine. Spinning without limit costs a
+/// factor of 20 as soon as another process needs a core.
 ///
-/// The values are the smallest with about full speed on an idle machine. Measured with `cargo xtask bench decode --
-/// --sweep` on an AMD EPYC and an Intel Xeon, two virtual cores each. Decode speed in tokens/s, in several runs at
-/// different hours:
+/// The values are the smallest with about full speed on an idle machine. Measured with `cargo xtask
+/// bench decode -- --sweep` on an AMD EPYC and an Intel Xeon, two virtual cores each. Decode speed
+/// in tokens/s, in several runs at different hours:
 ///
 /// | spin | EPYC idle | EPYC with one busy process | Xeon idle | Xeon with one busy process |
 /// | --- | --- | --- | --- | --- |
@@ -130,5 +138,9 @@ fn spin() -> u32 {
     const AMD: u32 = 400;
     const OTHERS: u32 = 1_000;
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    if processor.contains("AuthenticAMD") { AMD } else { OTHERS }
+    if processor.contains("AuthenticAMD") {
+        AMD
+    } else {
+        OTHERS
+    }
 }

@@ -46,7 +46,10 @@ impl WorkerStatus {
     /// Bytes of this machine's memory that the loaded model takes.
     pub fn memory(&self) -> u64 {
         let devices = self.loaded.iter().flat_map(|loaded| &loaded.devices);
-        devices.filter(|device| device.name.is_empty()).map(|device| device.used).sum()
+        devices
+            .filter(|device| device.name.is_empty())
+            .map(|device| device.used)
+            .sum()
     }
 }
 

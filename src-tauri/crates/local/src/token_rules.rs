@@ -8,10 +8,24 @@ use worker::token_rules::{WireBias, WireRules, WireStage};
 /// A required form of the reply replaces the user's grammar and schema.
 pub(crate) fn rules(request: &Request) -> WireRules {
     let (sampling, rules) = (&request.sampling, &request.sampling.rules);
-    let grammar = request.response_schema.as_ref().map(|shape| &shape.grammar).or(rules.grammar.as_ref());
+    let grammar = request
+        .response_schema
+        .as_ref()
+        .map(|shape| &shape.grammar)
+        .or(rules.grammar.as_ref());
     WireRules {
-        order: sampling.order.stages().iter().map(|stage| wire_stage(*stage)).collect(),
-        logit_bias: rules.logit_bias.iter().filter(|bias| bias.bias.is_finite()).map(bias).collect(),
+        order: sampling
+            .order
+            .stages()
+            .iter()
+            .map(|stage| wire_stage(*stage))
+            .collect(),
+        logit_bias: rules
+            .logit_bias
+            .iter()
+            .filter(|bias| bias.bias.is_finite())
+            .map(bias)
+            .collect(),
         banned_strings: rules.banned_strings.clone(),
         dry_breakers: sampling.dry.breakers.clone(),
         grammar: grammar.cloned(),
@@ -24,8 +38,10 @@ pub(crate) fn rules(request: &Request) -> WireRules {
 
 /// Converts a token that the worker reports.
 pub(crate) fn choice(token: worker::token_rules::TokenChoice) -> TokenChoice {
-    let alternative =
-        |other: worker::token_rules::TokenAlternative| TokenAlternative { text: other.text, logprob: other.logprob };
+    let alternative = |other: worker::token_rules::TokenAlternative| TokenAlternative {
+        text: other.text,
+        logprob: other.logprob,
+    };
     TokenChoice {
         text: token.text,
         logprob: token.logprob,
@@ -39,7 +55,11 @@ fn bias(bias: &LogitBias) -> WireBias {
         TokenSelector::Text(text) => (Vec::new(), vec![text.clone()]),
         TokenSelector::Word(word) => (Vec::new(), vec![word.clone(), format!(" {word}")]),
     };
-    WireBias { ids, texts, bias: bias.bias }
+    WireBias {
+        ids,
+        texts,
+        bias: bias.bias,
+    }
 }
 
 fn wire_stage(stage: SamplerStage) -> WireStage {
@@ -68,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_word_covers_both_of_its_forms() {
-        let word = |bias| LogitBias { tokens: TokenSelector::Word("blue".into()), bias };
+        let word = |bias| LogitBias {
+            tokens: TokenSelector::Word("blue".into()),
+            bias,
+        };
         assert_eq!(bias(&word(-5.0)).texts, ["blue", " blue"]);
     }
 }

@@ -1,4 +1,5 @@
-//! Compares this process's tokenizer with the worker's (llama.cpp), which is the reference, on samples.
+//! Compares this process's tokenizer with the worker's (llama.cpp), which is the reference, on
+//! samples.
 
 use domain::prompt::Segment;
 use tokenizer::Tokenizer;
@@ -35,20 +36,42 @@ const SAMPLES: &[&str] = &[
     "<|im_start|>user <s> </s> <pad> [INST] [/INST] <<SYS>> <unk> <|endoftext|> <0x0A> ▁ Ġ Ċ <start_of_turn>",
 ];
 
-/// Segments to compare: the samples, and texts that resemble the model's control tokens, each as contents and as
-/// control.
+/// Segments to compare: the samples, and texts that resemble the model's control tokens, each as
+/// contents and as control.
 pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
-    let lookalikes: Vec<String> = tokenizer.special_texts().take(200).map(|text| format!("a {text} b{text}")).collect();
-    let texts = SAMPLES.iter().copied().chain(lookalikes.iter().map(String::as_str));
-    texts.flat_map(|text| [false, true].map(|control| Segment { text: text.to_owned(), control })).collect()
+    let lookalikes: Vec<String> = tokenizer
+        .special_texts()
+        .take(200)
+        .map(|text| format!("a {text} b{text}"))
+        .collect();
+    let texts = SAMPLES
+        .iter()
+        .copied()
+        .chain(lookalikes.iter().map(String::as_str));
+    texts
+        .flat_map(|text| {
+            [false, true].map(|control| Segment {
+                text: text.to_owned(),
+                control,
+            })
+        })
+        .collect()
 }
 
-/// Returns the first of `segments` with other tokens in the worker than in `tokenizer`, shortened for display.
-pub(crate) fn difference(tokenizer: &Tokenizer, segments: &[Segment], worker: &[Vec<i32>]) -> Option<String> {
+/// Returns the first of `segments` with other tokens in the worker than in `tokenizer`, shortened
+/// for display.
+pub(crate) fn difference(
+    tokenizer: &Tokenizer,
+    segments: &[Segment],
+    worker: &[Vec<i32>],
+) -> Option<String> {
     let same = |(segment, theirs): &(&Segment, &Vec<i32>)| {
         let ours = tokenizer.tokenize(segment);
         ours.len() == theirs.len()
-            && ours.iter().zip(*theirs).all(|(ours, theirs)| i64::from(*ours) == i64::from(*theirs))
+            && ours
+                .iter()
+                .zip(*theirs)
+                .all(|(ours, theirs)| i64::from(*ours) == i64::from(*theirs))
     };
     let (segment, _) = segments.iter().zip(worker).find(|pair| !same(pair))?;
     Some(segment.text.chars().take(40).collect())

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListResourcesRequest, ListToolsRequest,
-    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerPeerInfo,
+    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListResourcesRequest,
+    ListToolsRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
+    ServerPeerInfo,
 };
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError,
+    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService,
+    ServiceError,
 };
 use rmcp::transport::IntoTransport;
 use rmcp::{ServiceExt as _, transport::DynamicTransportError};
@@ -68,7 +70,8 @@ struct OpenRequest(Option<RequestHandle<RoleClient>>);
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        if let (Some(request), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+        if let (Some(request), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
+        {
             runtime.spawn(request.cancel(None));
         }
     }
@@ -81,7 +84,12 @@ impl Connection {
     /// Every [`McpError`] except `Refused` and `TooManyDeaths`.
     pub async fn connect(config: &ServerConfig, limits: Limits) -> Result<Self, McpError> {
         match config {
-            ServerConfig::Process { command, args, env, folder } => {
+            ServerConfig::Process {
+                command,
+                args,
+                env,
+                folder,
+            } => {
                 let (process, stdout, stdin) = ServerProcess::start(command, args, env, folder)?;
                 let traffic = Traffic::new(&limits);
                 let pipes = (Bounded::new(stdout, Arc::clone(&traffic)), stdin);
@@ -106,7 +114,14 @@ impl Connection {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let traffic = Traffic::new(&limits);
-        Self::shake_hands((Bounded::new(read, Arc::clone(&traffic)), write), None, None, traffic, limits).await
+        Self::shake_hands(
+            (Bounded::new(read, Arc::clone(&traffic)), write),
+            None,
+            None,
+            traffic,
+            limits,
+        )
+        .await
     }
 
     async fn shake_hands<T, E, A>(
@@ -127,7 +142,16 @@ impl Connection {
                 let peer = service.peer().clone();
                 let (service, process) = (Mutex::new(service), Mutex::new(process));
                 let answered = AtomicBool::new(false);
-                return Ok(Self { service, peer, process, url, traffic, tools_changed, answered, limits });
+                return Ok(Self {
+                    service,
+                    peer,
+                    process,
+                    url,
+                    traffic,
+                    tools_changed,
+                    answered,
+                    limits,
+                });
             }
             Ok(Err(error)) => Some(error),
             Err(_) => None,
@@ -136,8 +160,13 @@ impl Connection {
             return Err(excess);
         }
         let Some(error) = error else {
-            let stderr = process.map(|process| process.stderr_tail()).unwrap_or_default();
-            return Err(McpError::Timeout { seconds: limits.start.as_secs(), stderr });
+            let stderr = process
+                .map(|process| process.stderr_tail())
+                .unwrap_or_default();
+            return Err(McpError::Timeout {
+                seconds: limits.start.as_secs(),
+                stderr,
+            });
         };
         let words = match &mut process {
             Some(process) => process.last_words(limits.farewell).await,
@@ -151,20 +180,30 @@ impl Connection {
         !self.peer.is_transport_closed()
     }
 
-    /// Returns and forgets whether the tools may have changed since this was asked last; true for a new connection.
+    /// Returns and forgets whether the tools may have changed since this was asked last; true for a
+    /// new connection.
     pub fn take_tools_changed(&self) -> bool {
         self.tools_changed.swap(false, Ordering::Relaxed)
     }
 
     /// Process id of the server, if it is a process of ours.
     pub async fn pid(&self) -> Option<u32> {
-        self.process.lock().await.as_ref().and_then(ServerProcess::pid)
+        self.process
+            .lock()
+            .await
+            .as_ref()
+            .and_then(ServerProcess::pid)
     }
 
     pub fn about(&self) -> ServerAbout {
-        let Some(server) = self.info().and_then(|info| info.server_info.clone()) else { return ServerAbout::default() };
+        let Some(server) = self.info().and_then(|info| info.server_info.clone()) else {
+            return ServerAbout::default();
+        };
         let name = server.title.as_deref().unwrap_or(&server.name);
-        ServerAbout { name: clean_line(name, MAX_LINE), version: clean_line(&server.version, MAX_LINE) }
+        ServerAbout {
+            name: clean_line(name, MAX_LINE),
+            version: clean_line(&server.version, MAX_LINE),
+        }
     }
 
     /// Lists the tools. Odd tools and those beyond the limits are left out and named.
@@ -173,7 +212,10 @@ impl Connection {
     /// Every [`McpError`] of a running server.
     pub async fn tools(&self) -> Result<ToolList, McpError> {
         let mut list = ToolList::default();
-        if self.info().is_some_and(|info| info.capabilities.tools.is_none()) {
+        if self
+            .info()
+            .is_some_and(|info| info.capabilities.tools.is_none())
+        {
             return Ok(list);
         }
         let mut cursor = None;
@@ -195,16 +237,25 @@ impl Connection {
     /// # Errors
     /// Every [`McpError`] of a running server.
     pub async fn resources(&self) -> Result<Vec<ServerResource>, McpError> {
-        if self.info().is_some_and(|info| info.capabilities.resources.is_none()) {
+        if self
+            .info()
+            .is_some_and(|info| info.capabilities.resources.is_none())
+        {
             return Ok(Vec::new());
         }
         let (mut resources, mut cursor) = (Vec::new(), None);
         for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let request = ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
+            let request =
+                ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
             let page = self.ask(request, &CancellationToken::new()).await?;
             let room = self.limits.resources - resources.len();
-            resources.extend(listed(&page, "resources")?.iter().filter_map(resource).take(room));
+            resources.extend(
+                listed(&page, "resources")?
+                    .iter()
+                    .filter_map(resource)
+                    .take(room),
+            );
             cursor = next_page(&page);
             if cursor.is_none() || resources.len() >= self.limits.resources {
                 break;
@@ -218,7 +269,9 @@ impl Connection {
     /// # Errors
     /// Every [`McpError`] of a running server.
     pub async fn read(&self, uri: &str) -> Result<String, McpError> {
-        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)));
+        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(
+            ReadResourceRequestParams::new(uri),
+        ));
         let result = self.ask(request, &CancellationToken::new()).await?;
         Ok(output::of_resource(&result, self.limits.result_bytes))
     }
@@ -237,15 +290,26 @@ impl Connection {
             CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments),
         ));
         let result = self.ask(request, cancel).await?;
-        if result["resultType"].as_str().is_some_and(|kind| kind != "complete") {
-            return Err(McpError::Protocol { detail: "it asks for more input, which Inglenook does not offer".into() });
+        if result["resultType"]
+            .as_str()
+            .is_some_and(|kind| kind != "complete")
+        {
+            return Err(McpError::Protocol {
+                detail: "it asks for more input, which Inglenook does not offer".into(),
+            });
         }
         Ok(output::of_call(&result, self.limits.result_bytes))
     }
 
     /// Closes the input of the server, gives its process time to exit, and kills it.
     pub async fn close(&self) {
-        let closing = async { self.service.lock().await.close_with_timeout(self.limits.farewell).await };
+        let closing = async {
+            self.service
+                .lock()
+                .await
+                .close_with_timeout(self.limits.farewell)
+                .await
+        };
         if timeout(self.limits.farewell, closing).await.is_err() {
             tracing::debug!("the tool server did not end in time");
         }
@@ -254,13 +318,19 @@ impl Connection {
         }
     }
 
-    /// Whether the server has answered a request after the handshake, so that a refusal may mean a lost session.
+    /// Whether the server has answered a request after the handshake, so that a refusal may mean a
+    /// lost session.
     pub(crate) fn had_session(&self) -> bool {
         self.url.is_some() && self.answered.load(Ordering::Relaxed)
     }
 
-    /// Waits for one answer, within the limits. A request that is given up is cancelled at the server.
-    async fn ask(&self, request: ClientRequest, cancel: &CancellationToken) -> Result<Value, McpError> {
+    /// Waits for one answer, within the limits. A request that is given up is cancelled at the
+    /// server.
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Value, McpError> {
         self.traffic.restart();
         let answer = tokio::select! {
             biased;
@@ -273,15 +343,23 @@ impl Connection {
                 Ok(answer)
             }
             Ok(Err(error)) => Err(self.explain(&error).await),
-            Err(_) => Err(McpError::Timeout { seconds: self.limits.request.as_secs(), stderr: String::new() }),
+            Err(_) => Err(McpError::Timeout {
+                seconds: self.limits.request.as_secs(),
+                stderr: String::new(),
+            }),
         }
     }
 
     /// Returns the result as the server wrote it.
     async fn answer(&self, request: ClientRequest) -> Result<Value, ServiceError> {
-        let handle = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let handle = self
+            .peer
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await?;
         let mut open = OpenRequest(Some(handle));
-        let Some(handle) = &mut open.0 else { return Err(ServiceError::TransportClosed) };
+        let Some(handle) = &mut open.0 else {
+            return Err(ServiceError::TransportClosed);
+        };
         let answer = (&mut handle.rx).await;
         open.0 = None;
         let answer = answer.map_err(|_| ServiceError::TransportClosed)??;
@@ -291,7 +369,9 @@ impl Connection {
     async fn explain(&self, error: &ServiceError) -> McpError {
         match (error, &self.url) {
             (ServiceError::McpError(refusal), Some(url)) if http::names_lost_session(refusal) => {
-                McpError::SessionGone { host: http::host(url) }
+                McpError::SessionGone {
+                    host: http::host(url),
+                }
             }
             _ => self.explain_other(error).await,
         }
@@ -299,7 +379,9 @@ impl Connection {
 
     async fn explain_other(&self, error: &ServiceError) -> McpError {
         match error {
-            ServiceError::McpError(refusal) => McpError::Refused { message: clean(&refusal.message, MAX_MESSAGE) },
+            ServiceError::McpError(refusal) => McpError::Refused {
+                message: clean(&refusal.message, MAX_MESSAGE),
+            },
             ServiceError::Cancelled { .. } => McpError::Cancelled,
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 if let Some(excess) = self.traffic.excess() {
@@ -314,7 +396,9 @@ impl Connection {
                 };
                 McpError::Ended { stderr }
             }
-            _ => McpError::Protocol { detail: "it sent an unexpected answer".into() },
+            _ => McpError::Protocol {
+                detail: "it sent an unexpected answer".into(),
+            },
         }
     }
 
@@ -326,22 +410,35 @@ impl Connection {
 /// The items of a page of a list.
 fn listed<'v>(page: &'v Value, list: &str) -> Result<&'v [Value], McpError> {
     let items = page[list].as_array().map(Vec::as_slice);
-    items.ok_or_else(|| McpError::Protocol { detail: format!("its answer has no list of {list}") })
+    items.ok_or_else(|| McpError::Protocol {
+        detail: format!("its answer has no list of {list}"),
+    })
 }
 
 fn next_page(page: &Value) -> Option<String> {
-    page["nextCursor"].as_str().filter(|cursor| !cursor.is_empty()).map(str::to_owned)
+    page["nextCursor"]
+        .as_str()
+        .filter(|cursor| !cursor.is_empty())
+        .map(str::to_owned)
 }
 
 /// `None` without an address. Other odd fields are ignored.
 fn resource(resource: &Value) -> Option<ServerResource> {
     let uri = resource["uri"].as_str()?;
-    let name = resource["title"].as_str().or_else(|| resource["name"].as_str()).unwrap_or(uri);
+    let name = resource["title"]
+        .as_str()
+        .or_else(|| resource["name"].as_str())
+        .unwrap_or(uri);
     Some(ServerResource {
         uri: clean_line(uri, 4 * MAX_LINE),
         name: clean_line(name, MAX_LINE),
-        description: clean_line(resource["description"].as_str().unwrap_or_default(), MAX_LINE),
-        mime_type: resource["mimeType"].as_str().map(|kind| clean_line(kind, 100)),
+        description: clean_line(
+            resource["description"].as_str().unwrap_or_default(),
+            MAX_LINE,
+        ),
+        mime_type: resource["mimeType"]
+            .as_str()
+            .map(|kind| clean_line(kind, 100)),
     })
 }
 
@@ -353,12 +450,15 @@ fn handshake_error(error: &ClientInitializeError, url: Option<&Url>, words: Stri
             by_transport(error).unwrap_or(McpError::Ended { stderr: words })
         }
         ClientInitializeError::ConnectionClosed(_) => match url {
-            Some(url) => McpError::Unreachable { host: http::host(url), reason: "it closed the connection".into() },
+            Some(url) => McpError::Unreachable {
+                host: http::host(url),
+                reason: "it closed the connection".into(),
+            },
             None => McpError::Ended { stderr: words },
         },
-        ClientInitializeError::JsonRpcError(refusal) => {
-            McpError::Refused { message: clean(&refusal.message, MAX_MESSAGE) }
-        }
+        ClientInitializeError::JsonRpcError(refusal) => McpError::Refused {
+            message: clean(&refusal.message, MAX_MESSAGE),
+        },
         ClientInitializeError::Cancelled => McpError::Cancelled,
         _ => McpError::Protocol { detail: words },
     }

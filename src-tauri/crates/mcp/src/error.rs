@@ -36,7 +36,9 @@ pub enum McpError {
     Refused { message: String },
     #[error("the server does not follow the protocol{}", because(.detail))]
     Protocol { detail: String },
-    #[error("the server ended {deaths} times within a few minutes, and may start again in {seconds} seconds")]
+    #[error(
+        "the server ended {deaths} times within a few minutes, and may start again in {seconds} seconds"
+    )]
     TooManyDeaths { deaths: usize, seconds: u64 },
     #[error("the request was cancelled")]
     Cancelled,
@@ -50,7 +52,9 @@ impl McpError {
                 "Install the program that runs the server, or enter its full path. Servers from npm need Node.js."
             }
             Self::NotStarted { .. } => "Check that the file may be run, or enter another command.",
-            Self::BadAddress { .. } => "Enter an https address, or an http address of this machine or your network.",
+            Self::BadAddress { .. } => {
+                "Enter an https address, or an http address of this machine or your network."
+            }
             Self::BadHeader { .. } => "Correct the header or remove it.",
             Self::Unreachable { .. } => "Check the address, and that the server is running.",
             Self::Unauthorized { .. } => "Add a header with your key, for example Authorization.",
@@ -61,21 +65,28 @@ impl McpError {
             Self::Status { .. } => {
                 "Check the address. Servers that only offer the older SSE transport are not supported."
             }
-            Self::SessionGone { .. } => "Try again. If it happens again, test the server in the settings.",
+            Self::SessionGone { .. } => {
+                "Try again. If it happens again, test the server in the settings."
+            }
             Self::Ended { .. } => "Check the command, its arguments and its variables.",
             Self::Timeout { .. } => {
                 "Try again. The first start can take long if the program is still being downloaded."
             }
             Self::TooMuch { .. } => "Ask for less, or remove the server.",
             Self::Refused { .. } => "Check the arguments.",
-            Self::Protocol { .. } => "Check that the command starts a tool server (MCP), or update the server.",
-            Self::TooManyDeaths { .. } => "Check the command and its variables, then test the server.",
+            Self::Protocol { .. } => {
+                "Check that the command starts a tool server (MCP), or update the server."
+            }
+            Self::TooManyDeaths { .. } => {
+                "Check the command and its variables, then test the server."
+            }
             Self::Cancelled => "Try again.",
         }
     }
 
-    /// Whether the server has refused the request before it ran, because it no longer knows the session. Servers report
-    /// that with different statuses. 429 asks to wait, and a request may have run before a 5xx.
+    /// Whether the server has refused the request before it ran, because it no longer knows the
+    /// session. Servers report that with different statuses. 429 asks to wait, and a request may
+    /// have run before a 5xx.
     pub(crate) fn may_be_lost_session(&self) -> bool {
         match self {
             Self::SessionGone { .. } | Self::Unauthorized { .. } => true,
@@ -86,10 +97,17 @@ impl McpError {
 
     /// Whether the server failed as such, and not one request.
     pub fn is_death(&self) -> bool {
-        !matches!(self, Self::Refused { .. } | Self::Cancelled | Self::TooManyDeaths { .. })
+        !matches!(
+            self,
+            Self::Refused { .. } | Self::Cancelled | Self::TooManyDeaths { .. }
+        )
     }
 }
 
 fn because(detail: &str) -> String {
-    if detail.is_empty() { String::new() } else { format!(": {detail}") }
+    if detail.is_empty() {
+        String::new()
+    } else {
+        format!(": {detail}")
+    }
 }

@@ -1,4 +1,5 @@
-//! Our side of the protocol. A server can ask for a model, folders or answers of the user; it gets none of them.
+//! Our side of the protocol. A server can ask for a model, folders or answers of the user; it gets
+//! none of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,9 @@ pub(crate) struct Host {
 impl Host {
     /// A new connection may lead to another version of the server.
     pub(crate) fn new() -> Self {
-        Self { tools_changed: Arc::new(AtomicBool::new(true)) }
+        Self {
+            tools_changed: Arc::new(AtomicBool::new(true)),
+        }
     }
 }
 

@@ -11,7 +11,9 @@ use rmcp::service::ServiceError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::FixedInterval;
-use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
@@ -27,12 +29,16 @@ const RECONNECTIONS: usize = 3;
 
 pub(crate) type HttpTransport = StreamableHttpClientTransport<Shortening>;
 
-/// Parses an address. Secrets may be sent without encryption only on this machine and in the private network.
+/// Parses an address. Secrets may be sent without encryption only on this machine and in the
+/// private network.
 ///
 /// # Errors
 /// `BadAddress`.
 pub(crate) fn address(text: &str) -> Result<Url, McpError> {
-    let bad = |reason| McpError::BadAddress { url: clean_line(text, 200), reason };
+    let bad = |reason| McpError::BadAddress {
+        url: clean_line(text, 200),
+        reason,
+    };
     let url = Url::parse(text.trim()).map_err(|_| bad("it is not a web address"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(bad("it contains a user name or a password"));
@@ -61,7 +67,8 @@ pub fn same_origin(one: &str, other: &str) -> bool {
 /// Host and port for messages, without the path and the query, which may contain a secret.
 pub(crate) fn host(url: &Url) -> String {
     let name = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
+    url.port()
+        .map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
 }
 
 /// Creates the transport without connecting.
@@ -86,9 +93,10 @@ pub(crate) fn transport(
             builder = builder.tls_certs_only([]);
         }
     }
-    let client = builder
-        .build()
-        .map_err(|_| McpError::Unreachable { host: host(url), reason: "secure connections cannot be set up".into() })?;
+    let client = builder.build().map_err(|_| McpError::Unreachable {
+        host: host(url),
+        reason: "secure connections cannot be set up".into(),
+    })?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(parsed(headers)?)
         .max_sse_event_size(limits.message_bytes)
@@ -97,12 +105,19 @@ pub(crate) fn transport(
     let mut retries = FixedInterval::default();
     retries.max_times = Some(RECONNECTIONS);
     config.retry_config = Arc::new(retries);
-    Ok(StreamableHttpClientTransport::with_client(Shortening(client), config))
+    Ok(StreamableHttpClientTransport::with_client(
+        Shortening(client),
+        config,
+    ))
 }
 
-fn parsed(headers: &[(String, SecretString)]) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {
+fn parsed(
+    headers: &[(String, SecretString)],
+) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {
     let header = |(name, value): &(String, SecretString)| {
-        let bad = || McpError::BadHeader { name: clean_line(name, 100) };
+        let bad = || McpError::BadHeader {
+            name: clean_line(name, 100),
+        };
         let name = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
         let mut value = HeaderValue::try_from(value.expose_secret()).map_err(|_| bad())?;
         value.set_sensitive(true);
@@ -114,11 +129,19 @@ fn parsed(headers: &[(String, SecretString)]) -> Result<HashMap<HeaderName, Head
 /// Explains an error of the transport.
 pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
     let host = host(url);
-    let Some(error) = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() else {
-        return McpError::Unreachable { host, reason: "the connection broke".into() };
+    let Some(error) = error
+        .error
+        .downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    else {
+        return McpError::Unreachable {
+            host,
+            reason: "the connection broke".into(),
+        };
     };
     match error {
-        StreamableHttpError::AuthRequired(required) if asks_for_sign_in(&required.www_authenticate_header) => {
+        StreamableHttpError::AuthRequired(required)
+            if asks_for_sign_in(&required.www_authenticate_header) =>
+        {
             McpError::SignIn { host }
         }
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
@@ -127,53 +150,88 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         StreamableHttpError::HttpStatus(status) if matches!(status.status, 401 | 403) => {
             McpError::Unauthorized { host }
         }
-        StreamableHttpError::HttpStatus(status) => McpError::Status { host, status: status.status },
+        StreamableHttpError::HttpStatus(status) => McpError::Status {
+            host,
+            status: status.status,
+        },
         StreamableHttpError::Client(error) => match error.status() {
             Some(status) if matches!(status.as_u16(), 401 | 403) => McpError::Unauthorized { host },
-            Some(status) => McpError::Status { host, status: status.as_u16() },
-            None if error.is_connect() => McpError::Unreachable { host, reason: "nothing answers there".into() },
-            None if error.is_timeout() => McpError::Unreachable { host, reason: "it does not answer".into() },
-            None => McpError::Unreachable { host, reason: "the connection broke".into() },
+            Some(status) => McpError::Status {
+                host,
+                status: status.as_u16(),
+            },
+            None if error.is_connect() => McpError::Unreachable {
+                host,
+                reason: "nothing answers there".into(),
+            },
+            None if error.is_timeout() => McpError::Unreachable {
+                host,
+                reason: "it does not answer".into(),
+            },
+            None => McpError::Unreachable {
+                host,
+                reason: "the connection broke".into(),
+            },
         },
-        StreamableHttpError::ReservedHeaderConflict(name) => McpError::BadHeader { name: name.clone() },
-        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
-            McpError::TooMuch { megabytes: max_size >> 20, one_message: true }
+        StreamableHttpError::ReservedHeaderConflict(name) => {
+            McpError::BadHeader { name: name.clone() }
         }
+        StreamableHttpError::ResponseBodyTooLarge { max_size } => McpError::TooMuch {
+            megabytes: max_size >> 20,
+            one_message: true,
+        },
         StreamableHttpError::UnexpectedServerResponse(text) if is_too_deep(text) => {
-            McpError::Protocol { detail: format!("the answer of {host} is nested too deeply") }
+            McpError::Protocol {
+                detail: format!("the answer of {host} is nested too deeply"),
+            }
         }
         StreamableHttpError::UnexpectedServerResponse(text) => match status_in(text) {
             Some(401 | 403) => McpError::Unauthorized { host },
             Some(status) => McpError::Status { host, status },
-            None => McpError::Protocol { detail: format!("{host} is not a tool server") },
+            None => McpError::Protocol {
+                detail: format!("{host} is not a tool server"),
+            },
         },
         // The text may quote the server's page; the protocol error says enough.
         StreamableHttpError::UnexpectedContentType(_) | StreamableHttpError::Deserialize(_) => {
-            McpError::Protocol { detail: format!("{host} is not a tool server") }
+            McpError::Protocol {
+                detail: format!("{host} is not a tool server"),
+            }
         }
-        _ => McpError::Unreachable { host, reason: "the connection broke".into() },
+        _ => McpError::Unreachable {
+            host,
+            reason: "the connection broke".into(),
+        },
     }
 }
 
-/// The status of a refusal whose body is no JSON-RPC. The library has it only in the beginning of its text.
+/// The status of a refusal whose body is no JSON-RPC. The library has it only in the beginning of
+/// its text.
 fn status_in(text: &str) -> Option<u16> {
-    text.strip_prefix("HTTP ")?.split([' ', ':']).next()?.parse().ok()
+    text.strip_prefix("HTTP ")?
+        .split([' ', ':'])
+        .next()?
+        .parse()
+        .ok()
 }
 
-/// Whether a challenge asks for a sign-in by OAuth (RFC 9728) and does not refuse a token that was sent (RFC 6750).
+/// Whether a challenge asks for a sign-in by OAuth (RFC 9728) and does not refuse a token that was
+/// sent (RFC 6750).
 fn asks_for_sign_in(challenge: &str) -> bool {
     let challenge = challenge.to_ascii_lowercase();
     let is_bearer = challenge.split([',', ' ']).any(|word| word == "bearer");
     is_bearer && challenge.contains("resource_metadata") && !challenge.contains("invalid_token")
 }
 
-/// JSON-RPC codes with which servers report a session that they no longer know. Tools fail with other codes.
+/// JSON-RPC codes with which servers report a session that they no longer know. Tools fail with
+/// other codes.
 const SESSION_CODES: [i32; 3] = [-32000, -32001, -32600];
 
 /// Whether an answer says that the server no longer knows the session.
 pub(crate) fn names_lost_session(refusal: &ErrorData) -> bool {
     let message = refusal.message.to_lowercase();
-    SESSION_CODES.contains(&refusal.code.0) && (message.contains("session") || message.contains("not initialized"))
+    SESSION_CODES.contains(&refusal.code.0)
+        && (message.contains("session") || message.contains("not initialized"))
 }
 
 /// Finds the transport's error in an error of the service.
@@ -210,21 +268,38 @@ mod tests {
 
     #[test]
     fn plain_http_is_only_for_the_own_network() {
-        for good in ["https://example.org/mcp", "http://localhost:3001/mcp", "http://192.168.1.5/mcp", "http://[::1]/"]
-        {
+        for good in [
+            "https://example.org/mcp",
+            "http://localhost:3001/mcp",
+            "http://192.168.1.5/mcp",
+            "http://[::1]/",
+        ] {
             assert!(address(good).is_ok(), "{good}");
         }
-        for bad in ["http://example.org/mcp", "ftp://localhost", "localhost:3001", "", "https://me:key@example.org"] {
-            assert!(matches!(address(bad), Err(McpError::BadAddress { .. })), "{bad}");
+        for bad in [
+            "http://example.org/mcp",
+            "ftp://localhost",
+            "localhost:3001",
+            "",
+            "https://me:key@example.org",
+        ] {
+            assert!(
+                matches!(address(bad), Err(McpError::BadAddress { .. })),
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn only_an_oauth_challenge_asks_for_a_sign_in() {
-        let metadata = "resource_metadata=\"https://example.org/.well-known/oauth-protected-resource\"";
+        let metadata =
+            "resource_metadata=\"https://example.org/.well-known/oauth-protected-resource\"";
         for (challenge, expected) in [
             (format!("Bearer {metadata}"), true),
-            (format!("Basic realm=\"x\", bearer realm=\"y\", {metadata}"), true),
+            (
+                format!("Basic realm=\"x\", bearer realm=\"y\", {metadata}"),
+                true,
+            ),
             (format!("Bearer error=\"invalid_token\", {metadata}"), false),
             ("Bearer realm=\"keys\"".to_owned(), false),
             ("Basic realm=\"x\"".to_owned(), false),

@@ -1,16 +1,18 @@
-//! A client for tool servers that speak the Model Context Protocol (MCP), over the pipes of a child process or over
-//! streamable HTTP. The protocol itself is the crate `rmcp`.
+//! A client for tool servers that speak the Model Context Protocol (MCP), over the pipes of a child
+//! process or over streamable HTTP. The protocol itself is the crate `rmcp`.
 //!
 //! Guarantees
-//! - A server is hostile. Everything that it sends is bounded: messages, lists, texts, time. It causes an error, never a
-//!   panic or a hang.
+//! - A server is hostile. Everything that it sends is bounded: messages, lists, texts, time. It
+//!   causes an error, never a panic or a hang.
 //! - An odd tool, an odd part of a result or too deep nesting costs that item, not the server.
-//! - A process starts with a clean environment and in a folder of its own. It and the processes of its group end with its
-//!   [`Server`], at the latest when the app ends. A process that starts a session of its own (`setsid`) stays.
+//! - A process starts with a clean environment and in a folder of its own. It and the processes of
+//!   its group end with its [`Server`], at the latest when the app ends. A process that starts a
+//!   session of its own (`setsid`) stays.
 //! - It is offered nothing: no model, no folders, no questions to the user.
 //! - A server that keeps dying is not started again for a while.
 //!
-//! Not in this crate: storage, settings, keychains, permissions. Callers decide which tool may be called.
+//! Not in this crate: storage, settings, keychains, permissions. Callers decide which tool may be
+//! called.
 
 mod connection;
 mod error;

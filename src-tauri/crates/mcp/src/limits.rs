@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Limits of one server.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// From the start to the end of the handshake. The first start of a package runner includes its download.
+    /// From the start to the end of the handshake. The first start of a package runner includes its
+    /// download.
     pub start: Duration,
     /// Of one request.
     pub request: Duration,

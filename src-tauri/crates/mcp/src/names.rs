@@ -11,15 +11,21 @@ pub const MAX_NAME: usize = 64;
 /// Characters of the suffix that makes a name unique, with its underscore.
 const SUFFIX: usize = 7;
 
-/// Returns the names that a model uses for `(server id, server name, tool name)`, in the same order. A name consists of
-/// `[a-zA-Z0-9_-]`, has at most 64 characters and is unique. It depends on its own server and tool; on the others only
-/// if two would be equal.
-pub fn model_names<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>) -> Vec<String> {
+/// Returns the names that a model uses for `(server id, server name, tool name)`, in the same
+/// order. A name consists of `[a-zA-Z0-9_-]`, has at most 64 characters and is unique. It depends
+/// on its own server and tool; on the others only if two would be equal.
+pub fn model_names<'a>(
+    tools: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut names = Vec::new();
     for (id, server, tool) in tools {
         let plain = format!("{}__{}", sanitized(server), sanitized(tool));
-        let mut name = if plain.len() <= MAX_NAME { plain.clone() } else { suffixed(&plain, id, tool, 0) };
+        let mut name = if plain.len() <= MAX_NAME {
+            plain.clone()
+        } else {
+            suffixed(&plain, id, tool, 0)
+        };
         let mut round = 0;
         while !taken.insert(name.clone()) {
             round += 1;
@@ -30,17 +36,28 @@ pub fn model_names<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a st
     names
 }
 
-/// Identifies a tool's definition. A permission for a tool ends when the server changes the definition.
+/// Identifies a tool's definition. A permission for a tool ends when the server changes the
+/// definition.
 pub fn digest(tool: &ServerTool) -> String {
     let text = format!("{}\0{}\0{}", tool.name, tool.description, tool.parameters);
     hex::encode(&Sha256::digest(text)[..16])
 }
 
 fn sanitized(name: &str) -> String {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() || letter == '-' {
+            letter
+        } else {
+            '_'
+        }
+    };
     let name: String = name.chars().take(MAX_NAME).map(letter).collect();
     let name = name.trim_matches('_');
-    if name.is_empty() { "tool".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "tool".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 fn suffixed(plain: &str, id: &str, tool: &str, round: u32) -> String {
@@ -57,7 +74,10 @@ mod tests {
 
     #[test]
     fn name_joins_server_and_tool() {
-        let names = model_names([("1", "My files", "read_file"), ("1", "My files", "schreib/Datei")]);
+        let names = model_names([
+            ("1", "My files", "read_file"),
+            ("1", "My files", "schreib/Datei"),
+        ]);
         assert_eq!(names, ["My_files__read_file", "My_files__schreib_Datei"]);
     }
 
@@ -65,7 +85,10 @@ mod tests {
     fn equal_names_get_a_suffix() {
         let names = model_names([("1", "a b", "x"), ("2", "a_b", "x"), ("2", "a_b", "x")]);
         assert_eq!(names[0], "a_b__x");
-        assert!(names[1].starts_with("a_b__x_") && names[1] != names[2], "{names:?}");
+        assert!(
+            names[1].starts_with("a_b__x_") && names[1] != names[2],
+            "{names:?}"
+        );
     }
 
     proptest! {

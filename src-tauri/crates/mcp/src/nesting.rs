@@ -1,5 +1,5 @@
-//! Shortens messages that are nested more deeply than the parser accepts. Without this, such a message is lost, and its
-//! request waits until it times out.
+//! Shortens messages that are nested more deeply than the parser accepts. Without this, such a
+//! message is lost, and its request waits until it times out.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,11 @@ mod tests {
     use super::*;
 
     fn nested(depth: usize) -> String {
-        format!("{{\"a\":{}\"]\\\"[\"{},\"b\":[1,{{}}]}}", "[".repeat(depth), "]".repeat(depth))
+        format!(
+            "{{\"a\":{}\"]\\\"[\"{},\"b\":[1,{{}}]}}",
+            "[".repeat(depth),
+            "]".repeat(depth)
+        )
     }
 
     #[test]
@@ -71,6 +75,10 @@ mod tests {
             assert!(value["a"].to_string().contains(TOO_DEEP), "{depth}");
             assert_eq!(value["b"], serde_json::json!([1, {}]), "{depth}");
         }
-        assert_eq!(shortened(b"]]}{[\"").into_owned(), b"]]}{[\"", "broken JSON stays as it is");
+        assert_eq!(
+            shortened(b"]]}{[\"").into_owned(),
+            b"]]}{[\"",
+            "broken JSON stays as it is"
+        );
     }
 }

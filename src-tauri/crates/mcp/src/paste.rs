@@ -18,8 +18,15 @@ const MAX_VALUE: usize = 8 << 10;
 /// A server as a text describes it. An empty value is missing: the user has to enter it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastedServer {
-    Process { command: String, args: Vec<String>, env: Vec<(String, String)> },
-    Http { url: String, headers: Vec<(String, String)> },
+    Process {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, String)>,
+    },
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+    },
 }
 
 /// One entry of a text.
@@ -41,21 +48,29 @@ pub enum PasteError {
     TooMany,
 }
 
-/// Keys under which apps keep their servers: Claude Desktop, Cursor, Windsurf and Cline; VS Code; Zed.
+/// Keys under which apps keep their servers: Claude Desktop, Cursor, Windsurf and Cline; VS Code;
+/// Zed.
 const LISTS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 
-/// Reads all servers of a text: the settings of an app, the part that a server's documentation shows, or one server.
+/// Reads all servers of a text: the settings of an app, the part that a server's documentation
+/// shows, or one server.
 ///
 /// # Errors
-/// [`PasteError`] if there is no server in it. A single server that cannot be used is an entry with a reason.
+/// [`PasteError`] if there is no server in it. A single server that cannot be used is an entry with
+/// a reason.
 pub fn read_servers(text: &str) -> Result<Vec<Pasted>, PasteError> {
     let value = parse(text)?;
     let object = value.as_object().ok_or(PasteError::NoServer)?;
     let servers: Vec<Pasted> = match list(object) {
-        Some(list) => list.iter().map(|(name, server)| entry(name, server)).collect(),
+        Some(list) => list
+            .iter()
+            .map(|(name, server)| entry(name, server))
+            .collect(),
         None if is_server(object) => vec![entry(&derived_name(object), &value)],
         None => {
-            let named = object.iter().filter(|(_, server)| server.as_object().is_some_and(is_server));
+            let named = object
+                .iter()
+                .filter(|(_, server)| server.as_object().is_some_and(is_server));
             named.map(|(name, server)| entry(name, server)).collect()
         }
     };
@@ -75,14 +90,26 @@ fn parse(text: &str) -> Result<Value, PasteError> {
         Err(error) => error,
     };
     // The error refers to the text that the user sees.
-    let reason = clean_line(error.to_string().split(" at line").next().unwrap_or_default(), 200);
-    braced(&strict).ok_or(PasteError::NotJson { line: error.line(), reason })
+    let reason = clean_line(
+        error
+            .to_string()
+            .split(" at line")
+            .next()
+            .unwrap_or_default(),
+        200,
+    );
+    braced(&strict).ok_or(PasteError::NotJson {
+        line: error.line(),
+        reason,
+    })
 }
 
 fn braced(text: &str) -> Option<Value> {
     let text = text.trim().trim_end_matches(',');
     let starts_with_key = text.starts_with('"') && text.contains(':');
-    starts_with_key.then(|| serde_json::from_str(&format!("{{{text}}}")).ok()).flatten()
+    starts_with_key
+        .then(|| serde_json::from_str(&format!("{{{text}}}")).ok())
+        .flatten()
 }
 
 /// Replaces comments and trailing commas with spaces. Line numbers stay.
@@ -140,13 +167,25 @@ fn list(object: &Map<String, Value>) -> Option<&Map<String, Value>> {
 }
 
 fn is_server(object: &Map<String, Value>) -> bool {
-    ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| object.contains_key(*key))
+    ["command", "url", "serverUrl", "httpUrl"]
+        .iter()
+        .any(|key| object.contains_key(*key))
 }
 
 fn entry(name: &str, server: &Value) -> Pasted {
     let name = clean_line(name, 100);
-    let name = if name.is_empty() { "server".to_owned() } else { name };
-    Pasted { name, server: server.as_object().ok_or("it is not an object").and_then(read) }
+    let name = if name.is_empty() {
+        "server".to_owned()
+    } else {
+        name
+    };
+    Pasted {
+        name,
+        server: server
+            .as_object()
+            .ok_or("it is not an object")
+            .and_then(read),
+    }
 }
 
 fn read(object: &Map<String, Value>) -> Result<PastedServer, &'static str> {
@@ -159,23 +198,38 @@ fn read(object: &Map<String, Value>) -> Result<PastedServer, &'static str> {
         Some(Value::Object(nested)) => process(text_of(nested, &["path", "command"]), nested),
         Some(_) => process(text_of(object, &["command"]), object),
         None => {
-            let url = text_of(object, &["url", "serverUrl", "httpUrl"]).ok_or("it has no command and no address")?;
+            let url = text_of(object, &["url", "serverUrl", "httpUrl"])
+                .ok_or("it has no command and no address")?;
             let headers = pairs(object.get("headers"))?;
-            Ok(PastedServer::Http { url: placeholders_removed(&url), headers })
+            Ok(PastedServer::Http {
+                url: placeholders_removed(&url),
+                headers,
+            })
         }
     }
 }
 
-fn process(command: Option<String>, object: &Map<String, Value>) -> Result<PastedServer, &'static str> {
-    let command = command.filter(|command| !command.trim().is_empty()).ok_or("its command is not a text")?;
+fn process(
+    command: Option<String>,
+    object: &Map<String, Value>,
+) -> Result<PastedServer, &'static str> {
+    let command = command
+        .filter(|command| !command.trim().is_empty())
+        .ok_or("its command is not a text")?;
     let args = match object.get("args") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(args)) if args.len() <= MAX_ITEMS => {
-            args.iter().map(scalar).collect::<Option<_>>().ok_or("one of its arguments is not a text")?
-        }
+        Some(Value::Array(args)) if args.len() <= MAX_ITEMS => args
+            .iter()
+            .map(scalar)
+            .collect::<Option<_>>()
+            .ok_or("one of its arguments is not a text")?,
         Some(_) => return Err("its arguments are not a list of texts"),
     };
-    Ok(PastedServer::Process { command: command.trim().to_owned(), args, env: pairs(object.get("env"))? })
+    Ok(PastedServer::Process {
+        command: command.trim().to_owned(),
+        args,
+        env: pairs(object.get("env"))?,
+    })
 }
 
 fn pairs(value: Option<&Value>) -> Result<Vec<(String, String)>, &'static str> {
@@ -189,8 +243,13 @@ fn pairs(value: Option<&Value>) -> Result<Vec<(String, String)>, &'static str> {
     if map.len() > MAX_ITEMS {
         return Err("it has too many values");
     }
-    let pair = |(name, value): (&String, &Value)| Some((name.clone(), placeholders_removed(&scalar(value)?)));
-    map.iter().map(pair).collect::<Option<_>>().ok_or("one of its values is not a text")
+    let pair = |(name, value): (&String, &Value)| {
+        Some((name.clone(), placeholders_removed(&scalar(value)?)))
+    };
+    map.iter()
+        .map(pair)
+        .collect::<Option<_>>()
+        .ok_or("one of its values is not a text")
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -207,25 +266,50 @@ fn text_of(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(object.get(*key)?))
 }
 
-/// A value such as `${input:key}`, `<YOUR_KEY>` or `YOUR_API_KEY` is a placeholder: the user has to enter the value. Our
-/// own environment is never read for it.
+/// A value such as `${input:key}`, `<YOUR_KEY>` or `YOUR_API_KEY` is a placeholder: the user has to
+/// enter the value. Our own environment is never read for it.
 fn placeholders_removed(value: &str) -> String {
     let trimmed = value.trim();
-    let is_name = |text: &str| text.chars().all(|letter| letter.is_ascii_uppercase() || matches!(letter, '_' | '-'));
+    let is_name = |text: &str| {
+        text.chars()
+            .all(|letter| letter.is_ascii_uppercase() || matches!(letter, '_' | '-'))
+    };
     let bracketed = trimmed.starts_with('<') && trimmed.ends_with('>');
-    let shouted = is_name(trimmed) && (trimmed.starts_with("YOUR_") || trimmed.starts_with("YOUR-"));
-    if trimmed.contains("${") || bracketed || shouted { String::new() } else { value.to_owned() }
+    let shouted =
+        is_name(trimmed) && (trimmed.starts_with("YOUR_") || trimmed.starts_with("YOUR-"));
+    if trimmed.contains("${") || bracketed || shouted {
+        String::new()
+    } else {
+        value.to_owned()
+    }
 }
 
 /// A name for a server that is pasted without one: its package, program or host.
 fn derived_name(object: &Map<String, Value>) -> String {
     if let Some(url) = text_of(object, &["url", "serverUrl", "httpUrl"]) {
-        return url::Url::parse(&url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or(url);
+        return url::Url::parse(&url)
+            .ok()
+            .and_then(|url| url.host_str().map(str::to_owned))
+            .unwrap_or(url);
     }
-    let args = object.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let package = args.filter(|arg| !arg.starts_with('-')).find(|arg| arg.contains("mcp") || arg.contains("server"));
-    let program = package.map(str::to_owned).or_else(|| text_of(object, &["command"])).unwrap_or_default();
-    Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned()
+    let args = object
+        .get("args")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    let package = args
+        .filter(|arg| !arg.starts_with('-'))
+        .find(|arg| arg.contains("mcp") || arg.contains("server"));
+    let program = package
+        .map(str::to_owned)
+        .or_else(|| text_of(object, &["command"]))
+        .unwrap_or_default();
+    Path::new(&program)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[cfg(test)]
@@ -245,7 +329,10 @@ mod tests {
         PastedServer::Process {
             command: command.into(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-            env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
         }
     }
 
@@ -253,8 +340,15 @@ mod tests {
     fn claude_desktop_settings_are_read() {
         let text = r#"{ "theme": "dark", "mcpServers": { "files": { "command": "npx",
             "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/notes"], "env": { "KEY": "abc" } } } }"#;
-        let args = ["-y", "@modelcontextprotocol/server-filesystem", "/srv/notes"];
-        assert_eq!(one(text), ("files".into(), process("npx", &args, &[("KEY", "abc")])));
+        let args = [
+            "-y",
+            "@modelcontextprotocol/server-filesystem",
+            "/srv/notes",
+        ];
+        assert_eq!(
+            one(text),
+            ("files".into(), process("npx", &args, &[("KEY", "abc")]))
+        );
     }
 
     #[test]
@@ -262,22 +356,39 @@ mod tests {
         let text = "{\n // keys are asked for\n \"inputs\": [{ \"id\": \"k\" },], \"servers\": { \"web\": { \"type\": \"http\",
             \"url\": \"https://example.org/mcp\", \"headers\": { \"Authorization\": \"Bearer ${input:k}\" }, /* end */ }, } }";
         let headers = vec![("Authorization".to_owned(), String::new())];
-        assert_eq!(one(text), ("web".into(), PastedServer::Http { url: "https://example.org/mcp".into(), headers }));
+        assert_eq!(
+            one(text),
+            (
+                "web".into(),
+                PastedServer::Http {
+                    url: "https://example.org/mcp".into(),
+                    headers
+                }
+            )
+        );
         let nested = r#"{ "mcp": { "servers": { "t": { "command": "uvx", "args": ["mcp-server-time"] } } } }"#;
-        assert_eq!(one(nested), ("t".into(), process("uvx", &["mcp-server-time"], &[])));
+        assert_eq!(
+            one(nested),
+            ("t".into(), process("uvx", &["mcp-server-time"], &[]))
+        );
     }
 
     #[test]
     fn part_without_outer_braces_is_read() {
         let text = r#""time": { "command": "uvx", "args": ["mcp-server-time"] },"#;
-        assert_eq!(one(text), ("time".into(), process("uvx", &["mcp-server-time"], &[])));
+        assert_eq!(
+            one(text),
+            ("time".into(), process("uvx", &["mcp-server-time"], &[]))
+        );
         let whole = r#""mcpServers": { "time": { "command": "uvx" } }"#;
         assert_eq!(one(whole), ("time".into(), process("uvx", &[], &[])));
     }
 
     #[test]
     fn single_server_gets_a_name() {
-        let (name, _) = one(r#"{ "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"] }"#);
+        let (name, _) = one(
+            r#"{ "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"] }"#,
+        );
         assert_eq!(name, "server-everything");
         let (name, _) = one(r#"{ "url": "https://mcp.example.org/mcp" }"#);
         assert_eq!(name, "mcp.example.org");
@@ -294,14 +405,17 @@ mod tests {
         let text = r#"{ "mcpServers": { "old": { "type": "sse", "url": "https://example.org/sse" }, "odd": { "command": [] },
             "no": 7, "good": { "command": "x", "args": [1, true], "env": { "A": null } }, "fine": { "command": "x" } } }"#;
         let servers = read_servers(text).unwrap();
-        let failed: Vec<&str> = servers.iter().filter(|one| one.server.is_err()).map(|one| one.name.as_str()).collect();
+        let failed: Vec<&str> = servers
+            .iter()
+            .filter(|one| one.server.is_err())
+            .map(|one| one.name.as_str())
+            .collect();
         assert_eq!(failed, ["old", "odd", "no", "good"]);
     }
 
     #[test]
     fn placeholders_become_missing_values() {
-        let text =
-            r#"{ "command": "x", "env": { "A": "${env:HOME}", "B": "<your key>", "C": "YOUR_API_KEY", "D": "real" } }"#;
+        let text = r#"{ "command": "x", "env": { "A": "${env:HOME}", "B": "<your key>", "C": "YOUR_API_KEY", "D": "real" } }"#;
         let env = [("A", ""), ("B", ""), ("C", ""), ("D", "real")];
         assert_eq!(one(text).1, process("x", &[], &env));
     }
@@ -310,9 +424,17 @@ mod tests {
     fn text_without_server_is_refused() {
         assert_eq!(read_servers("{}"), Err(PasteError::NoServer));
         assert_eq!(read_servers("[1]"), Err(PasteError::NoServer));
-        assert!(matches!(read_servers("{\n\"mcpServers\": {"), Err(PasteError::NotJson { line: 2, .. })));
-        let many: Vec<String> = (0..60).map(|index| format!(r#""s{index}": {{ "command": "x" }}"#)).collect();
-        assert_eq!(read_servers(&format!("{{{}}}", many.join(","))), Err(PasteError::TooMany));
+        assert!(matches!(
+            read_servers("{\n\"mcpServers\": {"),
+            Err(PasteError::NotJson { line: 2, .. })
+        ));
+        let many: Vec<String> = (0..60)
+            .map(|index| format!(r#""s{index}": {{ "command": "x" }}"#))
+            .collect();
+        assert_eq!(
+            read_servers(&format!("{{{}}}", many.join(","))),
+            Err(PasteError::TooMany)
+        );
     }
 
     proptest! {

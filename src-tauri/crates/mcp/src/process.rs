@@ -15,11 +15,14 @@ use tokio::time::timeout;
 use crate::McpError;
 use crate::text::clean_line;
 
-/// Environment variables that a server receives besides its own: what programs need to start, and nothing that usually
-/// contains a key. The reference implementations of the protocol pass the same.
+/// Environment variables that a server receives besides its own: what programs need to start, and
+/// nothing that usually contains a key. The reference implementations of the protocol pass the
+/// same.
 #[cfg(not(windows))]
-const ENVIRONMENT: &[&str] =
-    &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+const ENVIRONMENT: &[&str] = &[
+    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
+    "USER",
+];
 #[cfg(windows)]
 const ENVIRONMENT: &[&str] = &[
     "APPDATA",
@@ -63,16 +66,32 @@ impl ServerProcess {
         folder: &Path,
     ) -> Result<(Self, ChildStdout, ChildStdin), McpError> {
         let program = clean_line(command, 200);
-        let failed = |reason: String| McpError::NotStarted { program: program.clone(), reason };
-        std::fs::create_dir_all(folder).map_err(|error| failed(format!("its folder cannot be made, {error}")))?;
+        let failed = |reason: String| McpError::NotStarted {
+            program: program.clone(),
+            reason,
+        };
+        std::fs::create_dir_all(folder)
+            .map_err(|error| failed(format!("its folder cannot be made, {error}")))?;
         let path = std::env::var_os("PATH");
-        let found = which::which_in(command, path, folder)
-            .map_err(|_| McpError::ProgramNotFound { program: program.clone() })?;
+        let found =
+            which::which_in(command, path, folder).map_err(|_| McpError::ProgramNotFound {
+                program: program.clone(),
+            })?;
         let mut command = CommandWrap::with_new(found, |command| {
             command.args(args).current_dir(folder).env_clear();
-            command.envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-            command.envs(env.iter().map(|(name, value)| (name, value.expose_secret())));
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.envs(
+                ENVIRONMENT
+                    .iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            );
+            command.envs(
+                env.iter()
+                    .map(|(name, value)| (name, value.expose_secret())),
+            );
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
         });
         command.wrap(KillOnDrop);
         #[cfg(unix)]
@@ -80,11 +99,25 @@ impl ServerProcess {
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else { return Err(failed("it has no pipes".into())) };
+        let pipes = (
+            child.stdin().take(),
+            child.stdout().take(),
+            child.stderr().take(),
+        );
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(failed("it has no pipes".into()));
+        };
         let words = Arc::default();
         let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
-        Ok((Self { child, words, listener }, stdout, stdin))
+        Ok((
+            Self {
+                child,
+                words,
+                listener,
+            },
+            stdout,
+            stdin,
+        ))
     }
 
     /// Process id while it runs.
@@ -92,10 +125,13 @@ impl ServerProcess {
         self.child.id()
     }
 
-    /// Waits until the process exits by itself, at most for `limit`. Returns the reason: the end of its error output,
-    /// else its exit status, else nothing.
+    /// Waits until the process exits by itself, at most for `limit`. Returns the reason: the end of
+    /// its error output, else its exit status, else nothing.
     pub(crate) async fn last_words(&mut self, limit: Duration) -> String {
-        let status = timeout(limit, self.child.wait()).await.ok().and_then(Result::ok);
+        let status = timeout(limit, self.child.wait())
+            .await
+            .ok()
+            .and_then(Result::ok);
         if status.is_some() && !self.listener.is_finished() {
             // The pipe may still contain text. A process that the server started may keep it open.
             let _ = timeout(limit, &mut self.listener).await;
@@ -111,7 +147,11 @@ impl ServerProcess {
     pub(crate) fn stderr_tail(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
-        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
         clean_line(&lines[lines.len().saturating_sub(4)..].join(" / "), 600)
     }
 }
@@ -125,7 +165,8 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Keeps the end of the error output. A server that writes without end cannot fill memory or a pipe.
+/// Keeps the end of the error output. A server that writes without end cannot fill memory or a
+/// pipe.
 async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4_096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {

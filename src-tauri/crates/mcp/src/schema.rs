@@ -1,5 +1,5 @@
-//! Makes the schema of a tool's arguments the schema of an object. Model services refuse a whole request for one tool
-//! with another schema.
+//! Makes the schema of a tool's arguments the schema of an object. Model services refuse a whole
+//! request for one tool with another schema.
 
 use domain::shown_text::{visible, visible_line};
 use serde_json::{Map, Value, json};
@@ -22,16 +22,27 @@ pub(crate) fn of_object(schema: &Value) -> Result<Value, &'static str> {
     }
     let mut flat = fields.clone();
     if let Some(target) = flat.remove("$ref") {
-        let target =
-            target.as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?)).and_then(Value::as_object);
-        merge(&mut flat, target.ok_or("the schema of its arguments refers to a missing part")?);
+        let target = target
+            .as_str()
+            .and_then(|path| schema.pointer(path.strip_prefix('#')?))
+            .and_then(Value::as_object);
+        merge(
+            &mut flat,
+            target.ok_or("the schema of its arguments refers to a missing part")?,
+        );
     }
     if !may_be_object(&flat) {
         return Err("its arguments are not an object");
     }
     for keyword in COMBINATIONS {
-        let Some(Value::Array(branches)) = flat.remove(keyword) else { continue };
-        let objects: Vec<_> = branches.iter().filter_map(Value::as_object).filter(|one| may_be_object(one)).collect();
+        let Some(Value::Array(branches)) = flat.remove(keyword) else {
+            continue;
+        };
+        let objects: Vec<_> = branches
+            .iter()
+            .filter_map(Value::as_object)
+            .filter(|one| may_be_object(one))
+            .collect();
         if objects.is_empty() && !branches.is_empty() {
             return Err("its arguments are not an object");
         }
@@ -55,7 +66,9 @@ pub(crate) fn of_object(schema: &Value) -> Result<Value, &'static str> {
 /// Whether a key has letters that a person does not see.
 fn has_hidden_name(schema: &Value) -> bool {
     match schema {
-        Value::Object(fields) => fields.iter().any(|(key, value)| visible_line(key) != *key || has_hidden_name(value)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| visible_line(key) != *key || has_hidden_name(value)),
         Value::Array(items) => items.iter().any(has_hidden_name),
         _ => false,
     }
@@ -70,7 +83,9 @@ fn clean_texts(schema: &mut Value) {
             }
             for (key, value) in fields {
                 match value {
-                    Value::String(text) if key == "description" || key == "title" => *text = visible(text),
+                    Value::String(text) if key == "description" || key == "title" => {
+                        *text = visible(text)
+                    }
                     value => clean_texts(value),
                 }
             }
@@ -101,7 +116,11 @@ fn merge(schema: &mut Map<String, Value>, other: &Map<String, Value>) {
                 }
             }
             (Some(Value::Array(all)), Value::Array(more)) if key == "required" => {
-                let new: Vec<Value> = more.iter().filter(|name| !all.contains(name)).cloned().collect();
+                let new: Vec<Value> = more
+                    .iter()
+                    .filter(|name| !all.contains(name))
+                    .cloned()
+                    .collect();
                 all.extend(new);
             }
             (Some(_), _) => {}
@@ -118,7 +137,11 @@ mod tests {
         let plain = json!({ "type": "object", "properties": { "q": { "type": "string" } }, "required": ["q"] });
         assert_eq!(of_object(&plain).unwrap(), plain);
         let empty = json!({ "type": "object", "properties": {} });
-        for schema in [json!({}), json!({ "type": ["object", "null"] }), json!({ "type": "object" })] {
+        for schema in [
+            json!({}),
+            json!({ "type": ["object", "null"] }),
+            json!({ "type": "object" }),
+        ] {
             assert_eq!(of_object(&schema).unwrap(), empty, "{schema}");
         }
         let any = json!({ "anyOf": [
@@ -126,20 +149,28 @@ mod tests {
             { "type": "object", "properties": { "b": {} } },
             { "type": "null" },
         ] });
-        assert_eq!(of_object(&any).unwrap(), json!({ "type": "object", "properties": { "a": {}, "b": {} } }));
+        assert_eq!(
+            of_object(&any).unwrap(),
+            json!({ "type": "object", "properties": { "a": {}, "b": {} } })
+        );
         let all = json!({ "properties": { "a": {} }, "allOf": [{ "properties": { "b": {} }, "required": ["b"] }] });
-        let joined = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["b"] });
+        let joined =
+            json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["b"] });
         assert_eq!(of_object(&all).unwrap(), joined);
-        let referring =
-            json!({ "$ref": "#/$defs/In", "$defs": { "In": { "type": "object", "properties": { "a": {} } } } });
-        assert_eq!(of_object(&referring).unwrap()["properties"], json!({ "a": {} }));
+        let referring = json!({ "$ref": "#/$defs/In", "$defs": { "In": { "type": "object", "properties": { "a": {} } } } });
+        assert_eq!(
+            of_object(&referring).unwrap()["properties"],
+            json!({ "a": {} })
+        );
     }
 
     #[test]
     fn texts_for_the_model_are_cleaned() {
-        let schema =
-            json!({ "properties": { "a": { "description": "Re\u{200b}ads\u{e0100}.", "$comment": "hidden" } } });
-        assert_eq!(of_object(&schema).unwrap()["properties"], json!({ "a": { "description": "Reads." } }));
+        let schema = json!({ "properties": { "a": { "description": "Re\u{200b}ads\u{e0100}.", "$comment": "hidden" } } });
+        assert_eq!(
+            of_object(&schema).unwrap()["properties"],
+            json!({ "a": { "description": "Reads." } })
+        );
         assert!(of_object(&json!({ "properties": { "a\u{200b}": {} } })).is_err());
     }
 

@@ -1,4 +1,5 @@
-//! A server that starts when it is needed, stops when it is idle, and may start again after a death.
+//! A server that starts when it is needed, stops when it is idle, and may start again after a
+//! death.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
@@ -63,7 +64,9 @@ impl Server {
     /// # Errors
     /// Every [`McpError`].
     pub async fn tools(self: &Arc<Self>) -> Result<ToolList, McpError> {
-        let listed = self.ask(|connection| async move { connection.tools().await }).await?;
+        let listed = self
+            .ask(|connection| async move { connection.tools().await })
+            .await?;
         lock(&self.left_out).clone_from(&listed.left_out);
         Ok(listed)
     }
@@ -78,7 +81,8 @@ impl Server {
     /// # Errors
     /// Every [`McpError`].
     pub async fn resources(self: &Arc<Self>) -> Result<Vec<ServerResource>, McpError> {
-        self.ask(|connection| async move { connection.resources().await }).await
+        self.ask(|connection| async move { connection.resources().await })
+            .await
     }
 
     /// Reads a resource as text; see [`Connection::read`].
@@ -86,7 +90,8 @@ impl Server {
     /// # Errors
     /// Every [`McpError`].
     pub async fn read(self: &Arc<Self>, uri: &str) -> Result<String, McpError> {
-        self.ask(|connection| async move { connection.read(uri).await }).await
+        self.ask(|connection| async move { connection.read(uri).await })
+            .await
     }
 
     /// Calls a tool by the server's name for it.
@@ -111,7 +116,8 @@ impl Server {
         }
     }
 
-    /// Sends a request. If the server no longer knows the session, a new session begins and the request is sent once more.
+    /// Sends a request. If the server no longer knows the session, a new session begins and the
+    /// request is sent once more.
     async fn ask<T, F: Future<Output = Result<T, McpError>>>(
         self: &Arc<Self>,
         request: impl Fn(Arc<Connection>) -> F,
@@ -119,7 +125,12 @@ impl Server {
         let connection = self.connection().await?;
         let had_session = connection.had_session();
         let result = request(Arc::clone(&connection)).await;
-        if had_session && result.as_ref().err().is_some_and(McpError::may_be_lost_session) {
+        if had_session
+            && result
+                .as_ref()
+                .err()
+                .is_some_and(McpError::may_be_lost_session)
+        {
             tracing::info!("the tool server no longer knows the session; a new one begins");
             self.forget(&connection).await;
             drop(connection);
@@ -132,7 +143,10 @@ impl Server {
     /// Drops a connection, so that the next request opens another.
     async fn forget(&self, old: &Arc<Connection>) {
         let mut open = self.open.lock().await;
-        if open.as_ref().is_some_and(|connection| Arc::ptr_eq(connection, old)) {
+        if open
+            .as_ref()
+            .is_some_and(|connection| Arc::ptr_eq(connection, old))
+        {
             *open = None;
         }
     }
@@ -151,7 +165,8 @@ impl Server {
             *open = None;
             self.died();
         }
-        self.check_deaths().inspect_err(|error| self.set(ServerState::Failed(error.clone())))?;
+        self.check_deaths()
+            .inspect_err(|error| self.set(ServerState::Failed(error.clone())))?;
         self.set(ServerState::Starting);
         let _given_up = StopStarting(self);
         let cancel = CancellationToken::new();
@@ -166,7 +181,10 @@ impl Server {
                 let connection = Arc::new(connection);
                 *open = Some(Arc::clone(&connection));
                 self.set(ServerState::Running);
-                tokio::spawn(stop_when_idle(Arc::downgrade(self), Arc::downgrade(&connection)));
+                tokio::spawn(stop_when_idle(
+                    Arc::downgrade(self),
+                    Arc::downgrade(&connection),
+                ));
                 Ok(connection)
             }
             Err(error) => {
@@ -198,7 +216,10 @@ impl Server {
         let Err(error) = &result else { return result };
         if error.is_death() {
             let mut open = self.open.lock().await;
-            if open.as_ref().is_some_and(|connection| !connection.is_open()) {
+            if open
+                .as_ref()
+                .is_some_and(|connection| !connection.is_open())
+            {
                 *open = None;
                 self.died();
             }
@@ -213,13 +234,21 @@ impl Server {
 
     fn check_deaths(&self) -> Result<(), McpError> {
         let mut deaths = lock(&self.deaths);
-        while deaths.front().is_some_and(|death| death.elapsed() >= self.limits.death_window) {
+        while deaths
+            .front()
+            .is_some_and(|death| death.elapsed() >= self.limits.death_window)
+        {
             deaths.pop_front();
         }
         match deaths.front() {
             Some(first) if deaths.len() >= self.limits.deaths => {
-                let seconds = (self.limits.death_window - first.elapsed()).as_secs().max(1);
-                Err(McpError::TooManyDeaths { deaths: deaths.len(), seconds })
+                let seconds = (self.limits.death_window - first.elapsed())
+                    .as_secs()
+                    .max(1);
+                Err(McpError::TooManyDeaths {
+                    deaths: deaths.len(),
+                    seconds,
+                })
             }
             _ => Ok(()),
         }
@@ -246,7 +275,9 @@ impl Drop for StopStarting<'_> {
 async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
     loop {
         let rest = {
-            let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) else { return };
+            let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) else {
+                return;
+            };
             let unused = lock(&server.used).elapsed();
             // The caller of a long request holds the connection.
             let busy = Arc::strong_count(&connection) > 2;

@@ -2,7 +2,8 @@
 
 use domain::shown_text::visible;
 
-/// Removes characters that hide or reorder text, and cuts at `most` bytes. Line breaks and tabs stay.
+/// Removes characters that hide or reorder text, and cuts at `most` bytes. Line breaks and tabs
+/// stay.
 pub(crate) fn clean(text: &str, most: usize) -> String {
     let mut kept = String::with_capacity(text.len().min(most));
     for letter in visible(text).chars() {
@@ -18,7 +19,10 @@ pub(crate) fn clean(text: &str, most: usize) -> String {
 /// Cleans a text for one line.
 pub(crate) fn clean_line(text: &str, most: usize) -> String {
     let visible = clean(text, text.len());
-    clean(&visible.split_whitespace().collect::<Vec<_>>().join(" "), most)
+    clean(
+        &visible.split_whitespace().collect::<Vec<_>>().join(" "),
+        most,
+    )
 }
 
 #[cfg(test)]

@@ -79,19 +79,32 @@ fn read(tool: &Value, limits: &Limits) -> Result<ServerTool, String> {
             limits.schema_bytes.div_ceil(1024)
         ));
     }
-    let title = tool["title"].as_str().or_else(|| tool["annotations"]["title"].as_str());
+    let title = tool["title"]
+        .as_str()
+        .or_else(|| tool["annotations"]["title"].as_str());
     Ok(ServerTool {
         name: name.to_owned(),
-        title: title.map(|title| clean_line(title, MAX_LINE)).filter(|title| !title.is_empty()),
-        description: clean(tool["description"].as_str().unwrap_or_default(), limits.description_bytes),
+        title: title
+            .map(|title| clean_line(title, MAX_LINE))
+            .filter(|title| !title.is_empty()),
+        description: clean(
+            tool["description"].as_str().unwrap_or_default(),
+            limits.description_bytes,
+        ),
         parameters,
-        reads_only: tool["annotations"]["readOnlyHint"].as_bool().unwrap_or(false),
+        reads_only: tool["annotations"]["readOnlyHint"]
+            .as_bool()
+            .unwrap_or(false),
     })
 }
 
 fn shown_name(tool: &Value, number: usize) -> String {
     let name = clean_line(tool["name"].as_str().unwrap_or_default(), 100);
-    if name.is_empty() { format!("number {number}") } else { name }
+    if name.is_empty() {
+        format!("number {number}")
+    } else {
+        name
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +115,13 @@ mod tests {
 
     fn listed(tools: &Value) -> ToolList {
         let mut list = ToolList::default();
-        list.add(tools.as_array().unwrap(), &Limits { tools: 3, ..Limits::default() });
+        list.add(
+            tools.as_array().unwrap(),
+            &Limits {
+                tools: 3,
+                ..Limits::default()
+            },
+        );
         list
     }
 
@@ -114,7 +133,10 @@ mod tests {
             (json!({ "name": "bad", "description": "d" }), "bad"),
             (json!({ "name": "bad", "inputSchema": "x" }), "bad"),
             (json!({ "name": 7, "inputSchema": {} }), "number 2"),
-            (json!({ "name": "bad", "inputSchema": { "type": "object", "a": TOO_DEEP } }), "bad"),
+            (
+                json!({ "name": "bad", "inputSchema": { "type": "object", "a": TOO_DEEP } }),
+                "bad",
+            ),
             (json!("tool"), "number 2"),
             (json!(null), "number 2"),
             (good("first"), "first"),
@@ -123,7 +145,14 @@ mod tests {
             let names: Vec<&str> = list.tools.iter().map(|tool| tool.name.as_str()).collect();
             assert_eq!(names, ["first", "last"], "{odd}");
             assert_eq!(list.left_out.len(), 1, "{odd}");
-            assert_eq!((list.left_out[0].name.as_str(), list.left_out[0].reason.is_empty()), (name, false), "{odd}");
+            assert_eq!(
+                (
+                    list.left_out[0].name.as_str(),
+                    list.left_out[0].reason.is_empty()
+                ),
+                (name, false),
+                "{odd}"
+            );
         }
         let many = listed(&json!([good("a"), good("b"), good("c"), good("d")]));
         assert_eq!((many.tools.len(), many.left_out[0].name.as_str()), (3, "d"));
@@ -137,7 +166,13 @@ mod tests {
         }]);
         let list = listed(&odd);
         assert_eq!(list.left_out, []);
-        assert_eq!((list.tools[0].title.clone(), list.tools[0].description.as_str()), (None, ""));
+        assert_eq!(
+            (
+                list.tools[0].title.clone(),
+                list.tools[0].description.as_str()
+            ),
+            (None, "")
+        );
         assert!(!list.tools[0].reads_only);
     }
 }

@@ -39,17 +39,23 @@ impl Traffic {
     pub(crate) fn excess(&self) -> Option<McpError> {
         let megabytes = |bytes: usize| bytes >> 20;
         if self.message_exceeded.load(Ordering::Relaxed) {
-            Some(McpError::TooMuch { megabytes: megabytes(self.message_most), one_message: true })
+            Some(McpError::TooMuch {
+                megabytes: megabytes(self.message_most),
+                one_message: true,
+            })
         } else if self.received.load(Ordering::Relaxed) > self.most {
-            Some(McpError::TooMuch { megabytes: megabytes(self.most), one_message: false })
+            Some(McpError::TooMuch {
+                megabytes: megabytes(self.most),
+                one_message: false,
+            })
         } else {
             None
         }
     }
 }
 
-/// Reads messages, one per line, and ends with an error when a limit is exceeded. Shortens messages that are nested too
-/// deeply.
+/// Reads messages, one per line, and ends with an error when a limit is exceeded. Shortens messages
+/// that are nested too deeply.
 pub(crate) struct Bounded<R> {
     reader: R,
     traffic: Arc<Traffic>,
@@ -66,7 +72,13 @@ const PIECE: usize = 16 << 10;
 
 impl<R> Bounded<R> {
     pub(crate) fn new(reader: R, traffic: Arc<Traffic>) -> Self {
-        Self { reader, traffic, line: Vec::new(), ready: Vec::new(), taken: 0 }
+        Self {
+            reader,
+            traffic,
+            line: Vec::new(),
+            ready: Vec::new(),
+            taken: 0,
+        }
     }
 
     fn count(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -77,7 +89,11 @@ impl<R> Bounded<R> {
                 self.line.clear();
             }
         }
-        let received = self.traffic.received.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
+        let received = self
+            .traffic
+            .received
+            .fetch_add(bytes.len(), Ordering::Relaxed)
+            + bytes.len();
         let is_endless = self.line.len() > self.traffic.message_most;
         if is_endless {
             self.traffic.message_exceeded.store(true, Ordering::Relaxed);
@@ -90,7 +106,11 @@ impl<R> Bounded<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         while self.taken == self.ready.len() {
             (self.taken, self.ready) = (0, Vec::new());
             let mut piece = [0; PIECE];

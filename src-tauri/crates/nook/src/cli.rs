@@ -51,15 +51,18 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Import cards, chats, lorebooks, presets and model files; folders are searched recursively, SillyTavern's as a whole
+    /// Import cards, chats, lorebooks, presets and model files; folders are searched recursively,
+    /// SillyTavern's as a whole
     Import {
         #[arg(required_unless_present = "sillytavern", value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// A SillyTavern folder: imports its cards, chats, personas, regex scripts and active presets, and shows progress
+        /// A SillyTavern folder: imports its cards, chats, personas, regex scripts and active
+        /// presets, and shows progress
         #[arg(long, value_name = "DIR")]
         sillytavern: Option<PathBuf>,
     },
-    /// Export a character, a lorebook, a chat, a preset, a script, a template or a background to a file
+    /// Export a character, a lorebook, a chat, a preset, a script, a template or a background to a
+    /// file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -91,7 +94,8 @@ pub(crate) enum Verb {
         #[command(flatten)]
         whose: SettingsOwnerArgs,
     },
-    /// Change a setting of prompts and replies: for all chats, or for one chat, character, model or endpoint
+    /// Change a setting of prompts and replies: for all chats, or for one chat, character, model or
+    /// endpoint
     Set {
         /// Key of the setting, such as `history_cap`; `show settings` lists all keys
         key: String,
@@ -112,15 +116,16 @@ pub(crate) enum Verb {
     },
     /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
-    /// Search messages, notes, memories, lorebooks and characters: words, "phrases"; messages also by from:NAME, in:TITLE,
-    /// before:DATE, after:DATE, has:picture
+    /// Search messages, notes, memories, lorebooks and characters: words, "phrases"; messages also
+    /// by from:NAME, in:TITLE, before:DATE, after:DATE, has:picture
     Search {
         #[arg(required = true, value_name = "QUERY")]
         query: Vec<String>,
         /// Id or title [default: all chats]
         #[arg(long)]
         chat: Option<String>,
-        /// Also find messages, memories and marked entries with a similar meaning, if they are embedded
+        /// Also find messages, memories and marked entries with a similar meaning, if they are
+        /// embedded
         #[arg(long)]
         meaning: bool,
     },
@@ -190,11 +195,13 @@ pub(crate) enum Verb {
         /// Serve the OpenAI-compatible API and the chat socket, whatever the settings say
         #[arg(long)]
         api: bool,
-        /// A file with the API key of the default endpoint, or NAME=FILE for another; may be repeated; - reads stdin
+        /// A file with the API key of the default endpoint, or NAME=FILE for another; may be
+        /// repeated; - reads stdin
         #[arg(long, value_name = "[NAME=]FILE")]
         key_from: Vec<PathBuf>,
     },
-    /// Call any operation of the app by its name, such as `list_chats`, and print its result as JSON
+    /// Call any operation of the app by its name, such as `list_chats`, and print its result as
+    /// JSON
     Call {
         operation: String,
         /// The operation's arguments as one JSON object; - reads stdin [default: none]

@@ -38,7 +38,10 @@ impl CommandError {
 
 impl ErrorReason {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
-        Self { kind: kind.to_owned(), message: message.into() }
+        Self {
+            kind: kind.to_owned(),
+            message: message.into(),
+        }
     }
 }
 
@@ -70,7 +73,10 @@ impl From<OpenError> for CommandError {
     fn from(error: OpenError) -> Self {
         let what = error.to_string();
         match error {
-            OpenError::InUse { .. } => Self::because("inUse", with_hint(&what, "Close it, or use another --data-dir.")),
+            OpenError::InUse { .. } => Self::because(
+                "inUse",
+                with_hint(&what, "Close it, or use another --data-dir."),
+            ),
             OpenError::Damaged { newest_backup, .. } => {
                 let way_out = match newest_backup {
                     Some(backup) => format!(
@@ -106,7 +112,8 @@ impl From<WeakToken> for CommandError {
     }
 }
 
-/// Errors of stdin, stdout and the runtime. Errors of files are created where they are opened, with the file's name.
+/// Errors of stdin, stdout and the runtime. Errors of files are created where they are opened, with
+/// the file's name.
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {

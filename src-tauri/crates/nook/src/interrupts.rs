@@ -19,7 +19,10 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     pub(crate) fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { int: signal(SignalKind::interrupt())?, term: signal(SignalKind::terminate())? })
+        Ok(Self {
+            int: signal(SignalKind::interrupt())?,
+            term: signal(SignalKind::terminate())?,
+        })
     }
 
     pub(crate) async fn next(&mut self) -> Interrupt {

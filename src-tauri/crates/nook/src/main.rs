@@ -2,7 +2,8 @@
 //!
 //! Guarantees
 //! - It uses the desktop app's data folder, but never while another process uses it.
-//! - Every verb accepts `--json`: one document, or one line per event, on stdout. Keys are snake_case and stable.
+//! - Every verb accepts `--json`: one document, or one line per event, on stdout. Keys are
+//!   snake_case and stable.
 //! - Exit code 0: success. 1: the work failed; stderr has the reason. 2: the arguments were wrong.
 //!
 //! Not in this crate: prompts, SQL, and everything that another front end needs too.
@@ -39,7 +40,10 @@ fn main() -> ExitCode {
     if let Err(error) = engine::disable_core_dumps() {
         tracing::warn!(%error, "cannot disable core dumps");
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return out.fail(&CommandError::from(error)),
     };
@@ -53,19 +57,36 @@ fn main() -> ExitCode {
 
 /// Prints help and version as a success, and everything else as a usage error.
 fn explain(error: &clap::Error) -> ExitCode {
-    let misuse = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let misuse = !matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
     if misuse && std::env::args_os().any(|arg| arg == "--json") {
         let message = error.render().to_string();
-        Output::new(true).error("usage", message.trim_start_matches("error: ").lines().next().unwrap_or_default());
+        Output::new(true).error(
+            "usage",
+            message
+                .trim_start_matches("error: ")
+                .lines()
+                .next()
+                .unwrap_or_default(),
+        );
     }
     // The reader may have closed the pipe.
     let _ = error.print();
-    if misuse { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    if misuse {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// Enables the developer log on stderr if `RUST_LOG` is set.
 fn log_if_asked() {
     if let Ok(filter) = EnvFilter::try_from_default_env() {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
     }
 }

@@ -18,7 +18,11 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json, progress: std::io::stderr().is_terminal(), shown: Cell::new(false) }
+        Self {
+            json,
+            progress: std::io::stderr().is_terminal(),
+            shown: Cell::new(false),
+        }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -26,8 +30,16 @@ impl Output {
     }
 
     /// Prints one result: `value` as JSON, or its text.
-    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), CommandError> {
-        if self.json { self.event(value) } else { self.print(&text(value)) }
+    pub(crate) fn answer<T: Serialize>(
+        &self,
+        value: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CommandError> {
+        if self.json {
+            self.event(value)
+        } else {
+            self.print(&text(value))
+        }
     }
 
     /// Prints one line of JSON in JSON mode.
@@ -35,8 +47,8 @@ impl Output {
         if !self.json {
             return Ok(());
         }
-        let value =
-            serde_json::to_value(value).map_err(|error| CommandError::because("internal", error.to_string()))?;
+        let value = serde_json::to_value(value)
+            .map_err(|error| CommandError::because("internal", error.to_string()))?;
         self.write(&format!("{}\n", snake_case(value)))
     }
 
@@ -47,13 +59,21 @@ impl Output {
 
     /// Prints text for people, in whole lines.
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         self.print_piece(&format!("{text}{end}"))
     }
 
     /// Prints a piece of text for people.
     pub(crate) fn print_piece(&self, text: &str) -> Result<(), CommandError> {
-        if self.json { Ok(()) } else { self.write(&strip_control(text)) }
+        if self.json {
+            Ok(())
+        } else {
+            self.write(&strip_control(text))
+        }
     }
 
     /// Shows a temporary progress line.
@@ -92,7 +112,8 @@ impl Output {
         Ok(stdout.flush()?)
     }
 
-    /// Prints the reason on stderr, and also on stdout in JSON mode if nothing was printed there yet.
+    /// Prints the reason on stderr, and also on stdout in JSON mode if nothing was printed there
+    /// yet.
     pub(crate) fn fail(&self, failure: &CommandError) -> ExitCode {
         let reason = match failure {
             CommandError::PipeClosed => return ExitCode::SUCCESS,
@@ -121,27 +142,38 @@ impl Output {
 
 /// Replaces control characters, so that text from cards and models cannot control the terminal.
 fn strip_control(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' && c != '\t' {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
 /// Converts the engine's camelCase keys to snake_case. None of these types has data as keys.
 fn snake_case(value: Value) -> Value {
     match value {
-        Value::Object(map) => map.into_iter().map(|(key, value)| (snake(&key), snake_case(value))).collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, value)| (snake(&key), snake_case(value)))
+            .collect(),
         Value::Array(items) => items.into_iter().map(snake_case).collect(),
         other => other,
     }
 }
 
 fn snake(camel: &str) -> String {
-    camel.chars().fold(String::with_capacity(camel.len() + 2), |mut name, c| {
-        if c.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-        name
-    })
+    camel
+        .chars()
+        .fold(String::with_capacity(camel.len() + 2), |mut name, c| {
+            if c.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+            name
+        })
 }
 
 #[cfg(test)]
@@ -150,7 +182,8 @@ mod tests {
 
     #[test]
     fn converts_keys_at_every_depth() {
-        let value = json!({ "droppedReason": "tooOld", "byZone": [{ "firstTextMs": 1 }], "sha256": "" });
+        let value =
+            json!({ "droppedReason": "tooOld", "byZone": [{ "firstTextMs": 1 }], "sha256": "" });
         assert_eq!(
             snake_case(value),
             json!({ "dropped_reason": "tooOld", "by_zone": [{ "first_text_ms": 1 }], "sha256": "" })
@@ -159,6 +192,9 @@ mod tests {
 
     #[test]
     fn replaces_control_characters() {
-        assert_eq!(strip_control("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J");
+        assert_eq!(
+            strip_control("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"),
+            "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J"
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! Downloads a large file from a URL that the user entered or from a model hub, and resumes a partial download.
+//! Downloads a large file from a URL that the user entered or from a model hub, and resumes a
+//! partial download.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
+use reqwest::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE,
+};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
 use secrecy::SecretString;
@@ -32,13 +35,24 @@ pub enum DownloadError {
     #[error("cannot download from {url}: {why}")]
     Address { url: String, why: &'static str },
     #[error("{host} answered {status}")]
-    Refused { host: String, status: StatusCode, fault: HubFault },
+    Refused {
+        host: String,
+        status: StatusCode,
+        fault: HubFault,
+    },
     /// The received bytes stay in the part file, and the next try resumes there.
     #[error("the connection was lost after {bytes} bytes; try again to resume")]
-    Broken { bytes: u64, source: Option<reqwest::Error> },
+    Broken {
+        bytes: u64,
+        source: Option<reqwest::Error>,
+    },
     #[error("cannot write {}: {source}", path.display())]
-    File { path: PathBuf, source: std::io::Error },
-    /// The link to the file is no longer valid. The next try gets a new one from the hub, and resumes.
+    File {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// The link to the file is no longer valid. The next try gets a new one from the hub, and
+    /// resumes.
     #[error("the link to the file has expired after {bytes} bytes; try again to resume")]
     Expired { bytes: u64 },
     /// The caller stopped it. The received bytes stay in the part file.
@@ -60,7 +74,8 @@ pub struct Conditions<'a> {
     /// The caller compares a checksum afterwards, so a download may resume without an ETag.
     pub verified: bool,
     pub cancel: CancellationToken,
-    /// Whether the disk has room for this many further bytes; asked before the download and every 64 MiB.
+    /// Whether the disk has room for this many further bytes; asked before the download and every
+    /// 64 MiB.
     pub has_room: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
 }
 
@@ -77,7 +92,10 @@ impl DownloadSource {
     /// # Errors
     /// [`DownloadError::Address`].
     pub fn parse(text: &str) -> Result<Self, DownloadError> {
-        let refused = |why| DownloadError::Address { url: text.chars().take(MAX_TEXT).collect(), why };
+        let refused = |why| DownloadError::Address {
+            url: text.chars().take(MAX_TEXT).collect(),
+            why,
+        };
         let url = Url::parse(text).map_err(|_| refused("it is not a valid URL"))?;
         if !is_safe(&url) {
             return Err(refused("it must begin with https://"));
@@ -99,9 +117,16 @@ impl DownloadSource {
         let last = self.url.path_segments()?.next_back()?;
         let name: String = last
             .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' })
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() || "._-".contains(letter) {
+                    letter
+                } else {
+                    '-'
+                }
+            })
             .collect();
-        Some(name).filter(|name| name.len() <= MAX_TEXT && !name.starts_with('.') && !name.is_empty())
+        Some(name)
+            .filter(|name| name.len() <= MAX_TEXT && !name.starts_with('.') && !name.is_empty())
     }
 
     fn host(&self) -> String {
@@ -133,7 +158,10 @@ pub async fn download_with(
     progress: impl Fn(u64, Option<u64>),
 ) -> Result<(), DownloadError> {
     let done = fetch(source, part, conditions, progress).await;
-    if matches!(done, Err(DownloadError::Full { .. } | DownloadError::Size { .. })) {
+    if matches!(
+        done,
+        Err(DownloadError::Full { .. } | DownloadError::Size { .. })
+    ) {
         discard(part).await?;
     }
     done
@@ -162,7 +190,12 @@ async fn fetch(
         match fetch_piece(source, (part, &tag_file), conditions, &progress).await? {
             Piece::Last => return remove(&tag_file).await,
             Piece::Ends { here } if here > before => {}
-            Piece::Ends { here } => return Err(DownloadError::Broken { bytes: here, source: None }),
+            Piece::Ends { here } => {
+                return Err(DownloadError::Broken {
+                    bytes: here,
+                    source: None,
+                });
+            }
         }
     }
 }
@@ -181,7 +214,10 @@ async fn fetch_piece(
     conditions: &Conditions<'_>,
     progress: &impl Fn(u64, Option<u64>),
 ) -> Result<Piece, DownloadError> {
-    let (mut here, tag) = (length(part).await, fs::read_to_string(tag_file).await.unwrap_or_default());
+    let (mut here, tag) = (
+        length(part).await,
+        fs::read_to_string(tag_file).await.unwrap_or_default(),
+    );
     let answer = tokio::select! {
         answer = request(source, here, &tag, conditions.verified) => answer?,
         () = conditions.cancel.cancelled() => return Err(DownloadError::Stopped { bytes: here }),
@@ -190,31 +226,49 @@ async fn fetch_piece(
         return Err(refused(source, part, here, &answer).await);
     }
     let served = ServedRange::of(&answer, here);
-    if let (Some(expected), Some(found)) = (conditions.bytes, served.total.filter(|all| Some(*all) != conditions.bytes))
-    {
+    if let (Some(expected), Some(found)) = (
+        conditions.bytes,
+        served.total.filter(|all| Some(*all) != conditions.bytes),
+    ) {
         return Err(DownloadError::Size { expected, found });
     }
     if served.start > here {
         // There would be a gap, so the next try asks for the whole file.
         discard(part).await?;
-        return Err(DownloadError::Broken { bytes: 0, source: None });
+        return Err(DownloadError::Broken {
+            bytes: 0,
+            source: None,
+        });
     }
     here = served.start;
     if here == 0 {
         keep_tag(tag_file, answer.headers()).await?;
     }
     let all = served.total.or(conditions.bytes);
-    write(answer, part, (&mut here, all), conditions, |here| progress(here, all)).await?;
+    write(answer, part, (&mut here, all), conditions, |here| {
+        progress(here, all)
+    })
+    .await?;
     let is_complete = all.is_none_or(|all| all == here);
-    Ok(if is_complete { Piece::Last } else { Piece::Ends { here } })
+    Ok(if is_complete {
+        Piece::Last
+    } else {
+        Piece::Ends { here }
+    })
 }
 
-/// Explains an answer without success. Links of file servers expire, and each server says so with its own status;
-/// the hub's own refusals name a code.
-async fn refused(source: &DownloadSource, part: &Path, here: u64, answer: &Response) -> DownloadError {
+/// Explains an answer without success. Links of file servers expire, and each server says so with
+/// its own status; the hub's own refusals name a code.
+async fn refused(
+    source: &DownloadSource,
+    part: &Path,
+    here: u64,
+    answer: &Response,
+) -> DownloadError {
     let (status, headers) = (answer.status(), answer.headers());
     let of_hub = headers.contains_key(hub::ERROR_CODE);
-    let elsewhere = answer.url().host_str() != source.url.host_str() || answer.url().port() != source.url.port();
+    let elsewhere = answer.url().host_str() != source.url.host_str()
+        || answer.url().port() != source.url.port();
     let may_be_expired = matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && elsewhere;
     // The hub has given the beginning of the file, so it does not ask for anything first.
     if !of_hub && (may_be_expired || (status == StatusCode::FORBIDDEN && here > 0)) {
@@ -226,7 +280,11 @@ async fn refused(source: &DownloadSource, part: &Path, here: u64, answer: &Respo
     {
         return error;
     }
-    DownloadError::Refused { host: source.host(), status, fault: hub::fault_of_status(status, headers) }
+    DownloadError::Refused {
+        host: source.host(),
+        status,
+        fault: hub::fault_of_status(status, headers),
+    }
 }
 
 /// The place of an answer's bytes in the file. It may be another one than the client asked for.
@@ -240,22 +298,46 @@ impl ServedRange {
     /// `here` is the start that the client asked for.
     fn of(answer: &Response, here: u64) -> Self {
         if answer.status() != StatusCode::PARTIAL_CONTENT {
-            return Self { start: 0, total: answer.content_length() };
+            return Self {
+                start: 0,
+                total: answer.content_length(),
+            };
         }
-        let range = answer.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).and_then(content_range);
-        range.unwrap_or_else(|| Self { start: here, total: answer.content_length().map(|rest| here + rest) })
+        let range = answer
+            .headers()
+            .get(CONTENT_RANGE)
+            .and_then(|range| range.to_str().ok())
+            .and_then(content_range);
+        range.unwrap_or_else(|| Self {
+            start: here,
+            total: answer.content_length().map(|rest| here + rest),
+        })
     }
 }
 
 /// Reads `bytes 100-199/200`; the total may be `*`.
 fn content_range(header: &str) -> Option<ServedRange> {
-    let (range, total) = header.trim().strip_prefix("bytes")?.trim_start().split_once('/')?;
+    let (range, total) = header
+        .trim()
+        .strip_prefix("bytes")?
+        .trim_start()
+        .split_once('/')?;
     let start = range.split_once('-')?.0.trim().parse().ok()?;
-    Some(ServedRange { start, total: total.trim().parse().ok() })
+    Some(ServedRange {
+        start,
+        total: total.trim().parse().ok(),
+    })
 }
 
-async fn request(source: &DownloadSource, here: u64, tag: &str, verified: bool) -> Result<Response, DownloadError> {
-    let mut request = client(&source.url)?.get(source.url.clone()).header(ACCEPT_ENCODING, "identity");
+async fn request(
+    source: &DownloadSource,
+    here: u64,
+    tag: &str,
+    verified: bool,
+) -> Result<Response, DownloadError> {
+    let mut request = client(&source.url)?
+        .get(source.url.clone())
+        .header(ACCEPT_ENCODING, "identity");
     if let Some(token) = source.token.as_ref().and_then(hub::bearer) {
         request = request.header(AUTHORIZATION, token);
     }
@@ -281,7 +363,10 @@ async fn write(
     options.create(true).write(true).truncate(false);
     let mut written: File = options.open(part).await.map_err(failed)?;
     written.set_len(*here).await.map_err(failed)?;
-    written.seek(std::io::SeekFrom::End(0)).await.map_err(failed)?;
+    written
+        .seek(std::io::SeekFrom::End(0))
+        .await
+        .map_err(failed)?;
     let received = receive(answer, &mut written, part, (here, all), conditions, report).await;
     // Bytes in the buffer must reach the file before the next try looks at its length.
     written.flush().await.map_err(failed)?;
@@ -306,17 +391,25 @@ async fn receive(
         let Some(piece) = piece else { return Ok(()) };
         let piece = piece.map_err(|error| broken(*here, error))?;
         if let Some(expected) = all.filter(|expected| *here + piece.len() as u64 > *expected) {
-            return Err(DownloadError::Size { expected, found: *here + piece.len() as u64 });
+            return Err(DownloadError::Size {
+                expected,
+                found: *here + piece.len() as u64,
+            });
         }
         if looked_at.is_none_or(|at| *here - at >= BETWEEN_LOOKS) {
             looked_at = Some(*here);
             // A file without a stated size may take half of the free space.
             let rest = all.map_or(*here + BETWEEN_LOOKS, |all| all.saturating_sub(*here));
             if conditions.has_room.is_some_and(|has_room| !has_room(rest)) {
-                return Err(DownloadError::Full { path: part.to_owned() });
+                return Err(DownloadError::Full {
+                    path: part.to_owned(),
+                });
             }
         }
-        written.write_all(&piece).await.map_err(|source| file(part, source))?;
+        written
+            .write_all(&piece)
+            .await
+            .map_err(|source| file(part, source))?;
         *here += piece.len() as u64;
         report(*here);
     }
@@ -339,7 +432,11 @@ pub(crate) fn client(url: &Url) -> Result<Client, DownloadError> {
 /// Redirect policy. Model hubs redirect to the URL of the file itself.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let known = attempt.previous();
-    match known.len() <= MAX_REDIRECTS && known.first().is_some_and(|first| may_redirect_to(first, attempt.url())) {
+    match known.len() <= MAX_REDIRECTS
+        && known
+            .first()
+            .is_some_and(|first| may_redirect_to(first, attempt.url()))
+    {
         true => attempt.follow(),
         false => attempt.stop(),
     }
@@ -363,13 +460,18 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether the host is an address of a private network (RFC 1918, RFC 4193) or a link-local one, or this machine.
+/// Whether the host is an address of a private network (RFC 1918, RFC 4193) or a link-local one, or
+/// this machine.
 fn is_private(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Ipv4(address)) => is_private_v4(address),
         Some(url::Host::Ipv6(address)) => match address.to_ipv4_mapped() {
             Some(mapped) => is_private_v4(mapped),
-            None => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
+            None => {
+                address.is_loopback()
+                    || address.is_unique_local()
+                    || address.is_unicast_link_local()
+            }
         },
         Some(url::Host::Domain(_)) => is_loopback(url),
         None => false,
@@ -377,14 +479,20 @@ fn is_private(url: &Url) -> bool {
 }
 
 fn is_private_v4(address: std::net::Ipv4Addr) -> bool {
-    address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
+    address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_unspecified()
 }
 
-/// Only a strong ETag proves that the bytes are the same; without one, a failed download starts over.
+/// Only a strong ETag proves that the bytes are the same; without one, a failed download starts
+/// over.
 async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadError> {
     let tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok());
     match tag.filter(|tag| tag.starts_with('"') && tag.len() <= MAX_TEXT) {
-        Some(tag) => fs::write(tag_file, tag).await.map_err(|source| file(tag_file, source)),
+        Some(tag) => fs::write(tag_file, tag)
+            .await
+            .map_err(|source| file(tag_file, source)),
         None => remove(tag_file).await,
     }
 }
@@ -411,14 +519,22 @@ async fn remove(path: &Path) -> Result<(), DownloadError> {
 fn file(path: &Path, source: std::io::Error) -> DownloadError {
     match source.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            DownloadError::Full { path: path.to_owned() }
+            DownloadError::Full {
+                path: path.to_owned(),
+            }
         }
-        _ => DownloadError::File { path: path.to_owned(), source },
+        _ => DownloadError::File {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 
 fn broken(bytes: u64, error: reqwest::Error) -> DownloadError {
-    DownloadError::Broken { bytes, source: Some(error.without_url()) }
+    DownloadError::Broken {
+        bytes,
+        source: Some(error.without_url()),
+    }
 }
 
 #[cfg(test)]
@@ -432,26 +548,55 @@ mod tests {
     #[tokio::test]
     async fn full_disk_is_reported() {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url: Url = format!("http://{}/m", server.local_addr().unwrap()).parse().unwrap();
+        let url: Url = format!("http://{}/m", server.local_addr().unwrap())
+            .parse()
+            .unwrap();
         let serve = async {
             let (mut stream, _) = server.accept().await.unwrap();
             stream.read_exact(&mut [0; 4]).await.unwrap();
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwords").await.unwrap();
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwords")
+                .await
+                .unwrap();
         };
         let (answer, ()) = tokio::join!(client(&url).unwrap().get(url.clone()).send(), serve);
-        let mut disk = OpenOptions::new().write(true).open("/dev/full").await.unwrap();
-        let conditions =
-            Conditions { bytes: None, verified: false, cancel: CancellationToken::new(), has_room: Some(&|_| true) };
+        let mut disk = OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .await
+            .unwrap();
+        let conditions = Conditions {
+            bytes: None,
+            verified: false,
+            cancel: CancellationToken::new(),
+            has_room: Some(&|_| true),
+        };
         let part = Path::new("m.part");
-        let received = receive(answer.unwrap(), &mut disk, part, (&mut 0, None), &conditions, |_| ()).await;
+        let received = receive(
+            answer.unwrap(),
+            &mut disk,
+            part,
+            (&mut 0, None),
+            &conditions,
+            |_| (),
+        )
+        .await;
         let ended = received.and(disk.flush().await.map_err(|source| file(part, source)));
-        assert!(matches!(ended, Err(DownloadError::Full { .. })), "{ended:?}");
+        assert!(
+            matches!(ended, Err(DownloadError::Full { .. })),
+            "{ended:?}"
+        );
     }
 
     #[test]
     fn remote_hosts_cannot_redirect_to_loopback() {
-        let leads = |from: &str, to: &str| may_redirect_to(&from.parse().unwrap(), &to.parse().unwrap());
-        let (hub, files, here) = ("https://hub.example/a", "https://files.example/b", "http://127.0.0.1:9/c");
+        let leads =
+            |from: &str, to: &str| may_redirect_to(&from.parse().unwrap(), &to.parse().unwrap());
+        let (hub, files, here) = (
+            "https://hub.example/a",
+            "https://files.example/b",
+            "http://127.0.0.1:9/c",
+        );
         assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));
         for own in [
             here,

@@ -22,7 +22,8 @@ pub enum ProviderErrorKind {
     BadRequest,
     /// The service's content filter refused the request or ended the reply.
     Filtered,
-    /// The endpoint cannot continue an unfinished reply. The caller may ask for the rest in a new message.
+    /// The endpoint cannot continue an unfinished reply. The caller may ask for the rest in a new
+    /// message.
     NoPrefill,
     /// The prompt is longer than the model's context.
     ContextOverflow,
@@ -57,11 +58,24 @@ pub struct ProviderError {
 }
 
 impl ProviderError {
-    pub fn new(kind: ProviderErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), status: None, source: None }
+    pub fn new(
+        kind: ProviderErrorKind,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            status: None,
+            source: None,
+        }
     }
 
-    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         self.source = Some(source.into());
         self
     }

@@ -1,8 +1,8 @@
-//! Scripted provider for tests and previews. It records every request and plays a script, without a model, a clock or a
-//! network. It is always compiled so that tests of other crates can use it.
+//! Scripted provider for tests and previews. It records every request and plays a script, without a
+//! model, a clock or a network. It is always compiled so that tests of other crates can use it.
 //!
-//! Its tokens are words, so that a reader can count them. It records `max_tokens` and `prompt.stop` but does not apply
-//! them.
+//! Its tokens are words, so that a reader can count them. It records `max_tokens` and `prompt.stop`
+//! but does not apply them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventStream, FinishReason, GenerationEvent, Provider, ProviderError, ProviderErrorKind, Request, Timings, Usage,
+    EventStream, FinishReason, GenerationEvent, Provider, ProviderError, ProviderErrorKind,
+    Request, Timings, Usage,
 };
 
 /// A scripted provider. Clones share the scripts and the recorded requests.
@@ -34,7 +35,9 @@ struct FakeState {
 
 impl Default for FakeProvider {
     fn default() -> Self {
-        Self { state: Arc::new(watch::Sender::new(FakeState::default())) }
+        Self {
+            state: Arc::new(watch::Sender::new(FakeState::default())),
+        }
     }
 }
 
@@ -45,7 +48,8 @@ impl FakeProvider {
 
     /// Adds a script for one more request. [`echo`] answers requests beyond the last script.
     pub fn play(&self, script: ReplyScript) -> &Self {
-        self.state.send_modify(|state| state.scripts.push_back(script));
+        self.state
+            .send_modify(|state| state.scripts.push_back(script));
         self
     }
 
@@ -71,7 +75,10 @@ impl FakeProvider {
     /// Waits until at least `count` requests were made and returns them.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<Request> {
         let mut watcher = self.state.subscribe();
-        match watcher.wait_for(|state| state.requests.len() >= count).await {
+        match watcher
+            .wait_for(|state| state.requests.len() >= count)
+            .await
+        {
             Ok(state) => state.requests.clone(),
             // `self` holds the sender, so the channel is never closed here.
             Err(_) => self.requests(),
@@ -84,8 +91,15 @@ impl FakeProvider {
         let mut reused = 0;
         self.state.send_modify(|state| {
             script = state.scripts.pop_front();
-            let before = state.cached.insert(request.cache_key.clone(), words.clone()).unwrap_or_default();
-            reused = before.iter().zip(&words).take_while(|(old, new)| old == new).count();
+            let before = state
+                .cached
+                .insert(request.cache_key.clone(), words.clone())
+                .unwrap_or_default();
+            reused = before
+                .iter()
+                .zip(&words)
+                .take_while(|(old, new)| old == new)
+                .count();
             state.requests.push(request.clone());
         });
         let usage = Usage {
@@ -94,7 +108,10 @@ impl FakeProvider {
             evaluated: Some(count(words.len() - reused)),
             generated: Some(0),
         };
-        (script.unwrap_or_else(|| ReplyScript::new().words(&echo(&request.prompt))), usage)
+        (
+            script.unwrap_or_else(|| ReplyScript::new().words(&echo(&request.prompt))),
+            usage,
+        )
     }
 }
 
@@ -111,11 +128,18 @@ pub fn echo(prompt: &Prompt) -> String {
     if prompt.continues {
         return " and so on.".to_owned();
     }
-    let last = prompt.messages.iter().rfind(|message| message.role == PromptRole::User);
-    format!("You said: {}", last.map_or("nothing", |message| message.text.as_str()))
+    let last = prompt
+        .messages
+        .iter()
+        .rfind(|message| message.role == PromptRole::User);
+    format!(
+        "You said: {}",
+        last.map_or("nothing", |message| message.text.as_str())
+    )
 }
 
-/// Events of one request, in order. A script without an ending finishes with [`FinishReason::Stop`].
+/// Events of one request, in order. A script without an ending finishes with
+/// [`FinishReason::Stop`].
 #[derive(Debug, Default)]
 pub struct ReplyScript {
     steps: VecDeque<ScriptStep>,
@@ -154,17 +178,29 @@ impl ReplyScript {
     }
 
     pub fn prefill(self, done: u32, total: u32, reused: u32) -> Self {
-        self.event(GenerationEvent::Prefill { done, total, reused })
+        self.event(GenerationEvent::Prefill {
+            done,
+            total,
+            reused,
+        })
     }
 
     pub fn retrying(self, attempt: u32, after_ms: u64, why: impl Into<String>) -> Self {
-        self.event(GenerationEvent::Retrying { attempt, after_ms, why: why.into() })
+        self.event(GenerationEvent::Retrying {
+            attempt,
+            after_ms,
+            why: why.into(),
+        })
     }
 
     /// Adds a tool call.
     pub fn call(self, name: &str, arguments: &str) -> Self {
         let arguments = ToolArguments::read(arguments);
-        self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
+        self.event(GenerationEvent::ToolCall(ToolCall {
+            id: None,
+            name: name.to_owned(),
+            arguments,
+        }))
     }
 
     /// Adds a piece of thoughts apart from the text.
@@ -295,11 +331,23 @@ fn perform(
 
 fn words_of(prompt: &Prompt) -> Vec<String> {
     let texts: Vec<&str> = if prompt.segments.is_empty() {
-        prompt.messages.iter().map(|message| message.text.as_str()).collect()
+        prompt
+            .messages
+            .iter()
+            .map(|message| message.text.as_str())
+            .collect()
     } else {
-        prompt.segments.iter().map(|segment| segment.text.as_str()).collect()
+        prompt
+            .segments
+            .iter()
+            .map(|segment| segment.text.as_str())
+            .collect()
     };
-    texts.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
+    texts
+        .iter()
+        .flat_map(|text| text.split_whitespace())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn count(words: usize) -> u32 {
@@ -315,11 +363,17 @@ mod tests {
     use super::*;
 
     fn request(user: &str) -> Request {
-        let message = PromptMessage { role: PromptRole::User, text: user.to_owned() };
+        let message = PromptMessage {
+            role: PromptRole::User,
+            text: user.to_owned(),
+        };
         Request {
             cache_key: "chat".to_owned(),
             background: false,
-            prompt: Prompt { messages: vec![message], ..Prompt::default() },
+            prompt: Prompt {
+                messages: vec![message],
+                ..Prompt::default()
+            },
             sampling: SamplerOptions::default().resolve(1),
             response_schema: None,
         }
@@ -351,8 +405,19 @@ mod tests {
     async fn plays_one_script_per_request_in_order() {
         let fake = FakeProvider::new();
         fake.reply("The lamp is lit.")
-            .play(ReplyScript::new().loading(0.5).prefill(3, 9, 2).text("Half").cut())
-            .play(ReplyScript::new().words("one two").finish(FinishReason::Length).text("never sent"));
+            .play(
+                ReplyScript::new()
+                    .loading(0.5)
+                    .prefill(3, 9, 2)
+                    .text("Half")
+                    .cut(),
+            )
+            .play(
+                ReplyScript::new()
+                    .words("one two")
+                    .finish(FinishReason::Length)
+                    .text("never sent"),
+            );
         let mut replies = Vec::new();
         for _ in 0..3 {
             replies.push(shown(fake.stream(request("Go on."), CancellationToken::new())).await);
@@ -372,7 +437,9 @@ mod tests {
         let fake = FakeProvider::new();
         let gate = ReplyGate::new();
         fake.play(ReplyScript::new().text("before ").gate(&gate).text("after"));
-        let reply = tokio::spawn(shown(fake.stream(request("Hello."), CancellationToken::new())));
+        let reply = tokio::spawn(shown(
+            fake.stream(request("Hello."), CancellationToken::new()),
+        ));
         gate.reached().await;
         assert_eq!(fake.wait_for_requests(1).await.len(), 1);
         gate.open();
@@ -384,15 +451,32 @@ mod tests {
         let fake = FakeProvider::new();
         let gate = ReplyGate::new();
         let cancel = CancellationToken::new();
-        fake.play(ReplyScript::new().words("two words").gate(&gate).text("never sent"));
-        let events = tokio::spawn(fake.stream(request("Say a lot."), cancel.clone()).collect::<Vec<_>>());
+        fake.play(
+            ReplyScript::new()
+                .words("two words")
+                .gate(&gate)
+                .text("never sent"),
+        );
+        let events = tokio::spawn(
+            fake.stream(request("Say a lot."), cancel.clone())
+                .collect::<Vec<_>>(),
+        );
         gate.reached().await;
         cancel.cancel();
         let last = events.await.unwrap().pop().unwrap().unwrap();
-        let usage = Usage { prompt: Some(3), reused: Some(0), evaluated: Some(3), generated: Some(2) };
+        let usage = Usage {
+            prompt: Some(3),
+            reused: Some(0),
+            evaluated: Some(3),
+            generated: Some(2),
+        };
         assert_eq!(
             last,
-            GenerationEvent::Finished { reason: FinishReason::Cancelled, usage, timings: Timings::default() }
+            GenerationEvent::Finished {
+                reason: FinishReason::Cancelled,
+                usage,
+                timings: Timings::default()
+            }
         );
     }
 
@@ -405,7 +489,9 @@ mod tests {
         while let Some(event) = events.next().await {
             last = Some(event.unwrap());
         }
-        let Some(GenerationEvent::Finished { usage, .. }) = last else { panic!("no ending: {last:?}") };
+        let Some(GenerationEvent::Finished { usage, .. }) = last else {
+            panic!("no ending: {last:?}")
+        };
         assert_eq!((usage.reused, usage.evaluated), (Some(3), Some(1)));
     }
 }

@@ -1,9 +1,11 @@
-//! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for remote endpoints, the
-//! client for model hubs, and the downloader of model files. The crate `local` implements the port for local models.
+//! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for
+//! remote endpoints, the client for model hubs, and the downloader of model files. The crate
+//! `local` implements the port for local models.
 //!
 //! Guarantees
 //! - Text from a model is never mistaken for an event, because events are typed values.
-//! - A stream ends with exactly one `Finished` or one error. The caller may keep the text that came before an error.
+//! - A stream ends with exactly one `Finished` or one error. The caller may keep the text that came
+//!   before an error.
 //! - A request is retried at most twice, and never after its first token.
 //!
 //! Not in this crate: prompt building, storage, settings.
@@ -35,8 +37,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use calibration::Calibration;
 pub use endpoint::{
-    EndpointClient, EndpointConfig, EndpointProbe, LearnedDialect, ModelPrice, RoleRules, Timeouts, guess_dialect,
-    probe,
+    EndpointClient, EndpointConfig, EndpointProbe, LearnedDialect, ModelPrice, RoleRules, Timeouts,
+    guess_dialect, probe,
 };
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, ReplyGate, ReplyScript};
@@ -70,8 +72,8 @@ impl Request {
     }
 }
 
-/// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they support it. An
-/// endpoint may ignore it, so the caller must validate the reply.
+/// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they
+/// support it. An endpoint may ignore it, so the caller must validate the reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResponseSchema {
     /// GBNF, with a rule `root`.
@@ -126,20 +128,31 @@ pub enum GenerationEvent {
     Prefill { done: u32, total: u32, reused: u32 },
     /// A piece of the reply; it never splits a character.
     Text(String),
-    /// A piece of the model's thoughts, which are no part of the reply. Some services send them apart from the text.
+    /// A piece of the model's thoughts, which are no part of the reply. Some services send them
+    /// apart from the text.
     Thoughts(String),
-    /// A thought that the service demands back with the results of the calls. Sent before the calls.
+    /// A thought that the service demands back with the results of the calls. Sent before the
+    /// calls.
     SignedThought(SignedThought),
-    /// The probabilities of the tokens of the text so far, if the request wants them. Only local models report them.
+    /// The probabilities of the tokens of the text so far, if the request wants them. Only local
+    /// models report them.
     Choices(Vec<TokenChoice>),
     /// A complete tool call, sent after all text. The provider never runs it.
     ToolCall(ToolCall),
     /// The request failed before its first token and will be sent again after `after_ms`.
-    Retrying { attempt: u32, after_ms: u64, why: String },
+    Retrying {
+        attempt: u32,
+        after_ms: u64,
+        why: String,
+    },
     /// Nothing has arrived for `seconds`; the request continues.
     Stalled { seconds: u32 },
     /// The last event.
-    Finished { reason: FinishReason, usage: Usage, timings: Timings },
+    Finished {
+        reason: FinishReason,
+        usage: Usage,
+        timings: Timings,
+    },
 }
 
 /// Events of one reply.
@@ -147,6 +160,7 @@ pub type EventStream = BoxStream<'static, Result<GenerationEvent, ProviderError>
 
 /// A model backend that generates replies.
 pub trait Provider: Send + Sync {
-    /// Starts a reply. Cancelling ends it with `Finished { reason: Cancelled, .. }`. Dropping the stream also stops it.
+    /// Starts a reply. Cancelling ends it with `Finished { reason: Cancelled, .. }`. Dropping the
+    /// stream also stops it.
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream;
 }

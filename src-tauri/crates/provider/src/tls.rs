@@ -1,4 +1,5 @@
-//! Installs the process-wide TLS provider: rustls with ring. The HTTP client uses it instead of building its own.
+//! Installs the process-wide TLS provider: rustls with ring. The HTTP client uses it instead of
+//! building its own.
 
 use std::sync::Once;
 
@@ -6,7 +7,10 @@ use std::sync::Once;
 pub fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        if rustls::crypto::ring::default_provider().install_default().is_err() {
+        if rustls::crypto::ring::default_provider()
+            .install_default()
+            .is_err()
+        {
             tracing::debug!("another TLS provider is already installed; using it");
         }
     });

@@ -18,7 +18,8 @@ fn word(rank: usize) -> String {
     format!("w{}", rank * 7_919 % VOCABULARY)
 }
 
-/// Messages with word frequencies by Zipf's law: the word of rank 10 occurs a tenth as often as the first.
+/// Messages with word frequencies by Zipf's law: the word of rank 10 occurs a tenth as often as the
+/// first.
 fn texts() -> Vec<String> {
     let mut state = 0x9e37_79b9_u32;
     let mut draw = move || {
@@ -28,12 +29,27 @@ fn texts() -> Vec<String> {
         let chance = f64::from(state) / f64::from(u32::MAX);
         ((VOCABULARY as f64).powf(chance) as usize).min(VOCABULARY) - 1
     };
-    (0..MESSAGES).map(|_| (0..WORDS).map(|_| word(draw())).collect::<Vec<_>>().join(" ")).collect()
+    (0..MESSAGES)
+        .map(|_| {
+            (0..WORDS)
+                .map(|_| word(draw()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
 }
 
 fn index(texts: &[String]) -> TextIndex {
     let mut index = TextIndex::default();
-    index.renew((0..).zip(texts).map(|(place, text)| IndexedText { place, stamp: place, said: 0, text }), None);
+    index.renew(
+        (0..).zip(texts).map(|(place, text)| IndexedText {
+            place,
+            stamp: place,
+            said: 0,
+            text,
+        }),
+        None,
+    );
     index
 }
 
@@ -49,7 +65,12 @@ fn twenty_thousand_messages_taken_in(bencher: Bencher<'_, '_>) {
 fn a_question_of_six_words(bencher: Bencher<'_, '_>) {
     let index = index(&texts());
     let asked = [10, 12, 200, 220, 3_000, 7_000].map(word);
-    bencher.bench_local(|| search(black_box(&[(&index, i64::MAX)]), asked.iter().map(String::as_str)));
+    bencher.bench_local(|| {
+        search(
+            black_box(&[(&index, i64::MAX)]),
+            asked.iter().map(String::as_str),
+        )
+    });
 }
 
 /// Adding one message during a chat.
@@ -59,6 +80,14 @@ fn one_more_message(bencher: Bencher<'_, '_>) {
     let mut index = index(&texts);
     bencher.bench_local(|| {
         place += 1;
-        index.renew([IndexedText { place, stamp: place, said: 0, text: black_box(&texts[7]) }], None);
+        index.renew(
+            [IndexedText {
+                place,
+                stamp: place,
+                said: 0,
+                text: black_box(&texts[7]),
+            }],
+            None,
+        );
     });
 }

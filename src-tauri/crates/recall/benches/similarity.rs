@@ -40,7 +40,8 @@ fn the_ten_nearest_of_a_hundred_thousand(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         let products = black_box(&rows).products(black_box(&asked));
         let mut order: Vec<usize> = (0..products.len()).collect();
-        let (nearest, ..) = order.select_nth_unstable_by(10, |a, b| products[*b].total_cmp(&products[*a]));
+        let (nearest, ..) =
+            order.select_nth_unstable_by(10, |a, b| products[*b].total_cmp(&products[*a]));
         nearest.to_vec()
     });
 }
@@ -49,20 +50,30 @@ fn the_ten_nearest_of_a_hundred_thousand(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 200)]
 fn the_same_bytes_only_read(bencher: Bencher<'_, '_>) {
     let numbers: Vec<i64> = (0..(VECTORS * DIMENSIONS / 8) as i64).collect();
-    bencher.bench_local(|| black_box(&numbers).iter().fold(0_i64, |sum, number| sum ^ number));
+    bencher.bench_local(|| {
+        black_box(&numbers)
+            .iter()
+            .fold(0_i64, |sum, number| sum ^ number)
+    });
 }
 
 /// Late interaction of one turn: 40 vectors for each of 120 candidates, for the eight of a query.
 #[divan::bench(sample_count = 200)]
 fn a_question_against_the_pieces_of_120_messages(bencher: Bencher<'_, '_>) {
     let pieces = |first: usize, count: usize| -> Vec<i8> {
-        (first..first + count).flat_map(|seed| bytes(&vector(seed)).0).collect()
+        (first..first + count)
+            .flat_map(|seed| bytes(&vector(seed)).0)
+            .collect()
     };
     let asked = pieces(1, 8);
     let messages: Vec<Vec<i8>> = (0..120).map(|message| pieces(100 * message, 40)).collect();
     let dimensions = NonZero::new(DIMENSIONS).unwrap_or(NonZero::<usize>::MIN);
     bencher.bench_local(|| -> i32 {
-        let meet = |message: &Vec<i8>| best_products(black_box(&asked), message, dimensions).into_iter().sum::<i32>();
+        let meet = |message: &Vec<i8>| {
+            best_products(black_box(&asked), message, dimensions)
+                .into_iter()
+                .sum::<i32>()
+        };
         messages.iter().map(meet).sum()
     });
 }

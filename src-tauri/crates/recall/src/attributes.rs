@@ -1,12 +1,22 @@
-//! Single-valued attributes in memories: where somebody lives, what something is called, how old somebody is. If two
-//! memories disagree, the newer one supersedes the older. Understands English and the most common German phrasings; any
-//! other phrasing supersedes nothing, and both memories stay.
+//! Single-valued attributes in memories: where somebody lives, what something is called, how old
+//! somebody is. If two memories disagree, the newer one supersedes the older. Understands English
+//! and the most common German phrasings; any other phrasing supersedes nothing, and both memories
+//! stay.
 
 use crate::statement::{Statement, USER};
 
 /// Change marks: words that say that a statement is true now but was not true before.
-const NOW: [&str; 9] =
-    ["now", "nowadays", "currently", "meanwhile", "newly", "jetzt", "inzwischen", "mittlerweile", "neuerdings"];
+const NOW: [&str; 9] = [
+    "now",
+    "nowadays",
+    "currently",
+    "meanwhile",
+    "newly",
+    "jetzt",
+    "inzwischen",
+    "mittlerweile",
+    "neuerdings",
+];
 /// Change marks of several words.
 static THESE_DAYS: [&[&str]; 3] = [&["these", "days"], &["from", "now", "on"], &["any", "more"]];
 
@@ -14,23 +24,38 @@ static THESE_DAYS: [&[&str]; 3] = [&["these", "days"], &["from", "now", "on"], &
 struct AttributePattern {
     verb: &'static [&'static str],
     of: &'static str,
-    /// The attribute is single-valued: two different names or numbers contradict each other. Otherwise the newer
-    /// sentence needs a change mark to supersede the older one.
+    /// The attribute is single-valued: two different names or numbers contradict each other.
+    /// Otherwise the newer sentence needs a change mark to supersede the older one.
     once: bool,
     /// The verb itself is a change mark.
     changed: bool,
 }
 
 const fn once(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
-    AttributePattern { verb, of, once: true, changed: false }
+    AttributePattern {
+        verb,
+        of,
+        once: true,
+        changed: false,
+    }
 }
 
 const fn often(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
-    AttributePattern { verb, of, once: false, changed: false }
+    AttributePattern {
+        verb,
+        of,
+        once: false,
+        changed: false,
+    }
 }
 
 const fn changed(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
-    AttributePattern { verb, of, once: true, changed: true }
+    AttributePattern {
+        verb,
+        of,
+        once: true,
+        changed: true,
+    }
 }
 
 /// A pattern comes before its own prefixes.
@@ -100,8 +125,12 @@ pub struct Attribute {
 impl Attribute {
     pub fn of(saying: &Statement) -> Option<Self> {
         let (words, marked) = without_marks(&saying.words);
-        let (at, form) = (1..words.len())
-            .find_map(|at| FORMS.iter().find(|form| starts(&words[at..], form.verb)).map(|form| (at, form)))?;
+        let (at, form) = (1..words.len()).find_map(|at| {
+            FORMS
+                .iter()
+                .find(|form| starts(&words[at..], form.verb))
+                .map(|form| (at, form))
+        })?;
         let (whose, value) = (&words[..at], &words[at + form.verb.len()..]);
         let first = value.first()?;
         let has = |list: &[&str]| whose.iter().any(|word| list.contains(&word.as_str()));
@@ -124,12 +153,15 @@ impl Attribute {
 
     /// Whether the speaker says that something about themselves has changed.
     pub fn is_news(&self) -> bool {
-        self.changed && (self.definite || !self.once) && self.of.first().is_some_and(|whose| whose == USER)
+        self.changed
+            && (self.definite || !self.once)
+            && self.of.first().is_some_and(|whose| whose == USER)
     }
 
     /// Whether this newer attribute makes `older` outdated.
     pub fn supersedes(&self, older: &Self) -> bool {
-        let differs = !self.value.starts_with(&older.value) && !older.value.starts_with(&self.value);
+        let differs =
+            !self.value.starts_with(&older.value) && !older.value.starts_with(&self.value);
         let holds = match self.once {
             true => self.definite && (self.changed || older.definite),
             false => self.changed,
@@ -140,11 +172,18 @@ impl Attribute {
 
 /// Cheap test for change marks. Most texts have none and need no parsing.
 pub fn may_have_changed(text: &str) -> bool {
-    let of_several = THESE_DAYS.into_iter().chain(FORMS.iter().filter(|form| form.changed).map(|form| form.verb));
+    let of_several = THESE_DAYS.into_iter().chain(
+        FORMS
+            .iter()
+            .filter(|form| form.changed)
+            .map(|form| form.verb),
+    );
     let words = || text.split(|letter: char| !letter.is_alphanumeric());
     let has = |word: &str| words().any(|each| each.eq_ignore_ascii_case(word));
     words().any(|each| NOW.iter().any(|word| each.eq_ignore_ascii_case(word)))
-        || of_several.into_iter().any(|several| several.iter().all(|word| has(word)))
+        || of_several
+            .into_iter()
+            .any(|several| several.iter().all(|word| has(word)))
 }
 
 fn named(whose: &[String], of: &str) -> Vec<String> {
@@ -188,12 +227,24 @@ mod tests {
         for (newer, older) in [
             ("Tom now lives in Porto.", "Tom lives in Lisbon."),
             ("Tom lives in Porto now.", "Tom said: \"I live in Lisbon\""),
-            ("Tom said: \"I have moved to Porto\"", "The user lives in Lisbon, near the sea."),
+            (
+                "Tom said: \"I have moved to Porto\"",
+                "The user lives in Lisbon, near the sea.",
+            ),
             ("Tom is 41 years old.", "Tom is 40 years old."),
-            ("Tom's boat is called Heron.", "Tom's boat's name is Zebulon."),
-            ("Tom said: \"my favourite colour is red\"", "Tom's favourite colour is blue."),
+            (
+                "Tom's boat is called Heron.",
+                "Tom's boat's name is Zebulon.",
+            ),
+            (
+                "Tom said: \"my favourite colour is red\"",
+                "Tom's favourite colour is blue.",
+            ),
             ("Tom now works as a teacher.", "Tom works as a baker."),
-            ("Tom said: \"these days I live in Porto\"", "Tom lives in Lisbon."),
+            (
+                "Tom said: \"these days I live in Porto\"",
+                "Tom lives in Lisbon.",
+            ),
             ("Tom wohnt jetzt in Köln.", "Tom wohnt in Bonn."),
         ] {
             assert!(supersedes(newer, older), "{newer} / {older}");

@@ -1,5 +1,6 @@
-//! Reads two hints from a question: whose messages it asks about (the user's or the character's), and from which month
-//! or year. Only English is understood; a question in another language gives no hints.
+//! Reads two hints from a question: whose messages it asks about (the user's or the character's),
+//! and from which month or year. Only English is understood; a question in another language gives
+//! no hints.
 
 use std::collections::HashSet;
 
@@ -15,12 +16,19 @@ const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const SECOND: [&str; 4] = ["you", "your", "yours", "yourself"];
 /// Words that refer to something named earlier.
 const NAMED_BEFORE: [&str; 26] = [
-    "he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs", "that", "this", "those",
-    "these", "there", "then", "one", "ones", "again", "else", "same", "other", "and", "too",
+    "he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs",
+    "that", "this", "those", "these", "there", "then", "one", "ones", "again", "else", "same",
+    "other", "and", "too",
 ];
 /// Phrases that open a question. They name the person asked, not the person the question is about.
-const ASKING: [&str; 6] =
-    ["do you remember", "do you recall", "do you know", "can you tell me", "tell me", "remind me"];
+const ASKING: [&str; 6] = [
+    "do you remember",
+    "do you recall",
+    "do you know",
+    "can you tell me",
+    "tell me",
+    "remind me",
+];
 const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -36,7 +44,9 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 /// "March" and "May" are months only after one of these words.
-const BEFORE_MONTHS: [&str; 10] = ["in", "of", "last", "this", "since", "until", "early", "mid", "late", "during"];
+const BEFORE_MONTHS: [&str; 10] = [
+    "in", "of", "last", "this", "since", "until", "early", "mid", "late", "during",
+];
 
 /// The hints that one question gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,16 +62,23 @@ impl QueryHints {
     pub fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
         let asked = asked(text);
         let asked: Vec<&str> = asked.split_whitespace().collect();
-        let speaker = match (names(&asked, user, &FIRST), names(&asked, character, &SECOND)) {
+        let speaker = match (
+            names(&asked, user, &FIRST),
+            names(&asked, character, &SECOND),
+        ) {
             (true, false) => Some(Role::User),
             (false, true) => Some(Role::Character),
             _ => None,
         };
-        Self { speaker, months: months(&asked), years: years(&asked) }
+        Self {
+            speaker,
+            months: months(&asked),
+            years: years(&asked),
+        }
     }
 
-    /// Number of hints, 0 to 2, that a message of `role` matches. `at` returns when it was said and is called only if
-    /// the question names a date.
+    /// Number of hints, 0 to 2, that a message of `role` matches. `at` returns when it was said and
+    /// is called only if the question names a date.
     pub fn fitting(&self, role: Role, at: impl FnOnce() -> DateTime) -> f32 {
         let who = self.speaker.is_some_and(|speaker| speaker == role);
         let when = self.names_a_date() && self.fits(at());
@@ -71,8 +88,12 @@ impl QueryHints {
     /// One signal for each hint given: 1 if a message of `role` at `at` matches it, else 0.
     pub fn hints(&self, role: Role, at: DateTime) -> impl Iterator<Item = Signal> {
         let fits = |fits: bool| f32::from(u8::from(fits));
-        let who = self.speaker.map(|speaker| SignalKind::Who.is(fits(speaker == role)));
-        let when = self.names_a_date().then(|| SignalKind::When.is(fits(self.fits(at))));
+        let who = self
+            .speaker
+            .map(|speaker| SignalKind::Who.is(fits(speaker == role)));
+        let when = self
+            .names_a_date()
+            .then(|| SignalKind::When.is(fits(self.fits(at))));
         who.into_iter().chain(when)
     }
 
@@ -85,10 +106,13 @@ impl QueryHints {
         !self.months.is_empty() || !self.years.is_empty()
     }
 
-    /// People mention the events of a month in that month or the next, so messages of both months match.
+    /// People mention the events of a month in that month or the next, so messages of both months
+    /// match.
     fn fits(&self, at: DateTime) -> bool {
         let before = (at.month() + 10) % 12 + 1;
-        let month = self.months.is_empty() || self.months.contains(&at.month()) || self.months.contains(&before);
+        let month = self.months.is_empty()
+            || self.months.contains(&at.month())
+            || self.months.contains(&before);
         month && (self.years.is_empty() || self.years.contains(&at.year()))
     }
 }
@@ -96,23 +120,28 @@ impl QueryHints {
 /// The words of a question without its opening phrases.
 fn asked(text: &str) -> String {
     let asked = words(text).collect::<Vec<_>>().join(" ");
-    ASKING.iter().fold(asked, |asked, phrase| asked.replace(phrase, ""))
+    ASKING
+        .iter()
+        .fold(asked, |asked, phrase| asked.replace(phrase, ""))
 }
 
 /// Whether the question contains one of these names or pronouns.
 fn names(asked: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
     let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
-    asked.iter().any(|word| pronouns.contains(word) || names.contains(*word))
+    asked
+        .iter()
+        .any(|word| pronouns.contains(word) || names.contains(*word))
 }
 
 /// A question with at least this many content words is self-contained.
 const TELLING: usize = 2;
-/// In a script without spaces, each run of up to this many characters is one content word. It holds about two words,
-/// and one of them may be the question word.
+/// In a script without spaces, each run of up to this many characters is one content word. It holds
+/// about two words, and one of them may be the question word.
 const LETTERS: usize = 7;
 
-/// Whether a question needs the message before it ("And what was her name?") because it has too few content words. One
-/// content word is enough if the question names one of the speakers and refers back to nothing ("Where is my flat?").
+/// Whether a question needs the message before it ("And what was her name?") because it has too few
+/// content words. One content word is enough if the question names one of the speakers and refers
+/// back to nothing ("Where is my flat?").
 pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
     let terms = terms(text, &[user, character[0], character[1]]);
     match terms.iter().map(|term| content_word_count(term)).sum() {
@@ -127,24 +156,43 @@ pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
     }
 }
 
-/// How many content words a word represents. In a script without spaces a run of characters is a clause.
+/// How many content words a word represents. In a script without spaces a run of characters is a
+/// clause.
 fn content_word_count(word: &str) -> usize {
-    if has_unspaced_script(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
+    if has_unspaced_script(word) {
+        word.chars().count().div_ceil(LETTERS)
+    } else {
+        1
+    }
 }
 
-/// The text to embed for a turn. `said` has the user's latest messages, newest first; the second one is included only
-/// if the newest leans back to it. Names become pronouns: a name pulls the embedding towards messages that use it.
+/// The text to embed for a turn. `said` has the user's latest messages, newest first; the second
+/// one is included only if the newest leans back to it. Names become pronouns: a name pulls the
+/// embedding towards messages that use it.
 pub fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
-    let leans_back = said.first().is_none_or(|last| leans_back(last, user, character));
+    let leans_back = said
+        .first()
+        .is_none_or(|last| leans_back(last, user, character));
     let wanted = if leans_back { 2 } else { 1 };
     let plain = |text: &&str| without_names(text, &[user], &character);
-    said.iter().take(wanted).rev().map(plain).collect::<Vec<_>>().join("\n")
+    said.iter()
+        .take(wanted)
+        .rev()
+        .map(plain)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// `text` with the names of the two speakers replaced by "I" and "you".
 pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
     let said: Vec<(HashSet<String>, &str, &str)> = [(user, "I", "my"), (character, "you", "your")]
-        .map(|(names, who, whose)| (names.iter().flat_map(|name| terms(name, &[])).collect(), who, whose))
+        .map(|(names, who, whose)| {
+            (
+                names.iter().flat_map(|name| terms(name, &[])).collect(),
+                who,
+                whose,
+            )
+        })
         .into();
     let plain = |word: &str| {
         let (bare, owner) = match word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")) {
@@ -155,7 +203,8 @@ pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
         let (_, who, whose) = said.iter().find(|(names, ..)| names.contains(&small))?;
         Some((*who, if owner { *whose } else { *who }))
     };
-    // For each word: the pronoun of the speaker it names, if any, and the text that takes its place.
+    // For each word: the pronoun of the speaker it names, if any, and the text that takes its
+    // place.
     let mut told: Vec<(Option<&str>, &str)> = Vec::new();
     for word in text.split_word_bounds() {
         let (meant, spoken) = plain(word).unzip();
@@ -173,16 +222,23 @@ pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
 
 fn months(asked: &[&str]) -> Vec<i8> {
     let month = |(place, word): (usize, &&str)| {
-        let number = (1..).zip(MONTHS).find(|(_, name)| name == word).map(|(number, _)| number)?;
+        let number = (1..)
+            .zip(MONTHS)
+            .find(|(_, name)| name == word)
+            .map(|(number, _)| number)?;
         let before = place.checked_sub(1).and_then(|before| asked.get(before));
-        let sure = !matches!(*word, "march" | "may") || before.is_some_and(|word| BEFORE_MONTHS.contains(word));
+        let sure = !matches!(*word, "march" | "may")
+            || before.is_some_and(|word| BEFORE_MONTHS.contains(word));
         sure.then_some(number)
     };
     asked.iter().enumerate().filter_map(month).collect()
 }
 
 fn years(asked: &[&str]) -> Vec<i16> {
-    let years = asked.iter().filter(|word| word.len() == 4).filter_map(|word| word.parse().ok());
+    let years = asked
+        .iter()
+        .filter(|word| word.len() == 4)
+        .filter_map(|word| word.parse().ok());
     years.filter(|year| (1900..2100).contains(year)).collect()
 }
 
@@ -224,17 +280,28 @@ mod tests {
         ] {
             assert!(leans_back(text), "{text}");
         }
-        for text in ["Where is my flat?", "Does Sam drink?", "What was the name of her dog?", "Whom did Mira kiss?"] {
+        for text in [
+            "Where is my flat?",
+            "Does Sam drink?",
+            "What was the name of her dog?",
+            "Whom did Mira kiss?",
+        ] {
             assert!(!leans_back(text), "{text}");
         }
         assert!(leans_back("那它叫什么名字？") && leans_back("なぜ？"));
-        assert!(!leans_back("我祖母出生的村庄叫什么？") && !leans_back("妹の飼っている猫の名前は何ですか？"));
+        assert!(
+            !leans_back("我祖母出生的村庄叫什么？")
+                && !leans_back("妹の飼っている猫の名前は何ですか？")
+        );
     }
 
     #[test]
     fn replaces_speaker_names_with_pronouns() {
         let plain = |text: &str| without_names(text, &["Sam"], &["Mira Quay", "Mira"]);
-        assert_eq!(plain("What did Mira tell Sam about Ida's boat?"), "What did you tell I about Ida's boat?");
+        assert_eq!(
+            plain("What did Mira tell Sam about Ida's boat?"),
+            "What did you tell I about Ida's boat?"
+        );
         assert_eq!(plain("Is it SAM's or Mira Quay’s?"), "Is it my or your?");
         assert_eq!(plain("Samuel? 你好, Miranda!"), "Samuel? 你好, Miranda!");
         assert_eq!(plain(""), "");
@@ -244,7 +311,10 @@ mod tests {
     fn reads_months_and_years_only() {
         let read = |text: &str| (about(text).months, about(text).years);
         assert_eq!(read("What happened in May 2026?"), (vec![5], vec![2026]));
-        assert_eq!(read("May I march to the pier, or in 15 July steps of 3000?"), (vec![7], vec![]));
+        assert_eq!(
+            read("May I march to the pier, or in 15 July steps of 3000?"),
+            (vec![7], vec![])
+        );
     }
 
     #[test]
@@ -252,11 +322,18 @@ mod tests {
         let (may, june, july) = (date(2026, 5, 9), date(2026, 6, 9), date(2026, 7, 9));
         let fitting = |text: &str, day: jiff::civil::Date| {
             let about = about(text);
-            (about.fitting(Role::User, || day.at(12, 0, 0, 0)), about.given())
+            (
+                about.fitting(Role::User, || day.at(12, 0, 0, 0)),
+                about.given(),
+            )
         };
         assert_eq!(fitting("And the boat?", may), (0.0, 0.0));
         assert_eq!(fitting("What did I say in May?", may), (2.0, 2.0));
-        assert_eq!(fitting("What did I say in May?", june), (2.0, 2.0), "the month after matches too");
+        assert_eq!(
+            fitting("What did I say in May?", june),
+            (2.0, 2.0),
+            "the month after matches too"
+        );
         assert_eq!(fitting("What did I say in May?", july), (1.0, 2.0));
         assert_eq!(fitting("What did you say?", may), (0.0, 1.0));
         assert_eq!(fitting("in December", date(2026, 1, 2)), (1.0, 1.0));

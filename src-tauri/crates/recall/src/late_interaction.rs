@@ -1,5 +1,5 @@
-//! Late interaction (as in ColBERT): each token of the question is compared with each token of a passage, and its best
-//! match counts (MaxSim). Pure, apart from the iterator that reads passages.
+//! Late interaction (as in ColBERT): each token of the question is compared with each token of a
+//! passage, and its best match counts (MaxSim). Pure, apart from the iterator that reads passages.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -14,15 +14,16 @@ use crate::signals::MessagePosition;
 
 /// Tokens that are scored together: a short sentence.
 const SENTENCE: usize = 12;
-/// Number of adjacent sentences within which the tokens must match. In a long text every token matches somewhere,
-/// whatever the text is about.
+/// Number of adjacent sentences within which the tokens must match. In a long text every token
+/// matches somewhere, whatever the text is about.
 const TOGETHER: usize = 2;
 /// Step in tokens between possible beginnings of the best sentence.
 const STEP: usize = 4;
 /// Number of steps in a sentence.
 const STEPS: usize = SENTENCE / STEP;
 
-/// The informative tokens of the question. The weight of a token is higher the fewer passages contain it (IDF).
+/// The informative tokens of the question. The weight of a token is higher the fewer passages
+/// contain it (IDF).
 pub struct QueryTokens {
     /// Vector of the whole question, of length 1.
     pub mean: Vec<f32>,
@@ -39,57 +40,97 @@ impl QueryTokens {
         self.weights.is_empty()
     }
 
-    /// Scores a passage: MaxSim within adjacent sentences, the cosine similarity of the nearest sentence, and the
-    /// position of the best one.
+    /// Scores a passage: MaxSim within adjacent sentences, the cosine similarity of the nearest
+    /// sentence, and the position of the best one.
     fn max_sim(&self, passage: &[i8]) -> PassageScore {
         let steps = passage.chunks(STEP * self.dimensions.get());
         let steps: Vec<PartialMatch> = steps.map(|step| self.part(step)).collect();
         let sentences: Vec<PartialMatch> = steps.chunks(STEPS).map(PartialMatch::of).collect();
-        let near = sentences.iter().map(|sentence| self.similarity(sentence)).fold(-1.0, f32::max);
+        let near = sentences
+            .iter()
+            .map(|sentence| self.similarity(sentence))
+            .fold(-1.0, f32::max);
         let (fit, at) = self.best_sentence(&steps);
-        PassageScore { best: self.best_group(&sentences), near, fit, at }
+        PassageScore {
+            best: self.best_group(&sentences),
+            near,
+            fit,
+            at,
+        }
     }
 
     fn part(&self, pieces: &[i8]) -> PartialMatch {
         let mut sum = vec![0_i32; self.dimensions.get()];
         for piece in pieces.chunks_exact(self.dimensions.get()) {
-            sum.iter_mut().zip(piece).for_each(|(sum, number)| *sum += i32::from(*number));
+            sum.iter_mut()
+                .zip(piece)
+                .for_each(|(sum, number)| *sum += i32::from(*number));
         }
         let best = best_products(&self.vectors, pieces, self.dimensions);
-        PartialMatch { best, sum, pieces: pieces.len() / self.dimensions }
+        PartialMatch {
+            best,
+            sum,
+            pieces: pieces.len() / self.dimensions,
+        }
     }
 
-    /// The score of the best sentence (MaxSim plus cosine similarity) and its middle, 0 to 1 in the passage. Ties go to
-    /// the first.
+    /// The score of the best sentence (MaxSim plus cosine similarity) and its middle, 0 to 1 in the
+    /// passage. Ties go to the first.
     fn best_sentence(&self, steps: &[PartialMatch]) -> (f32, f32) {
-        let sentences = steps.windows(STEPS.min(steps.len()).max(1)).map(PartialMatch::of);
-        let fits = (0..).zip(sentences).map(|(step, sentence): (usize, PartialMatch)| {
-            (self.score(&sentence.best) + self.similarity(&sentence), 2 * step * STEP + sentence.pieces)
-        });
+        let sentences = steps
+            .windows(STEPS.min(steps.len()).max(1))
+            .map(PartialMatch::of);
+        let fits = (0..)
+            .zip(sentences)
+            .map(|(step, sentence): (usize, PartialMatch)| {
+                (
+                    self.score(&sentence.best) + self.similarity(&sentence),
+                    2 * step * STEP + sentence.pieces,
+                )
+            });
         let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let twice_all: usize = steps.iter().map(|step| 2 * step.pieces).sum();
-        best.map_or((f32::MIN, 0.0), |(fit, twice_the_middle)| (fit, twice_the_middle as f32 / twice_all as f32))
+        best.map_or((f32::MIN, 0.0), |(fit, twice_the_middle)| {
+            (fit, twice_the_middle as f32 / twice_all as f32)
+        })
     }
 
     /// Cosine similarity of the whole question and the sum of a part's token vectors.
     fn similarity(&self, PartialMatch { sum, .. }: &PartialMatch) -> f32 {
-        let length = sum.iter().map(|number| (*number as f32).powi(2)).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        self.mean.iter().zip(sum).map(|(asked, number)| asked * *number as f32).sum::<f32>() / length
+        let length = sum
+            .iter()
+            .map(|number| (*number as f32).powi(2))
+            .sum::<f32>()
+            .sqrt()
+            .max(f32::MIN_POSITIVE);
+        self.mean
+            .iter()
+            .zip(sum)
+            .map(|(asked, number)| asked * *number as f32)
+            .sum::<f32>()
+            / length
     }
 
     /// The best products within the group of adjacent sentences that has the highest score.
     fn best_group(&self, sentences: &[PartialMatch]) -> Vec<i32> {
-        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(PartialMatch::best_of);
+        let parts = sentences
+            .windows(TOGETHER.min(sentences.len()).max(1))
+            .map(PartialMatch::best_of);
         let scored = parts.map(|best| (self.score(&best), best));
         let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
     }
 
-    /// The MaxSim score: the mean of the best products, weighted by IDF. It is a mean of cosine similarities, so it is
-    /// from -1 to 1.
+    /// The MaxSim score: the mean of the best products, weighted by IDF. It is a mean of cosine
+    /// similarities, so it is from -1 to 1.
     pub fn score(&self, best: &[i32]) -> f32 {
         let scale = Embedding::SCALE * Embedding::SCALE;
-        let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * *best as f32 / scale).sum();
+        let sum: f32 = self
+            .weights
+            .iter()
+            .zip(best)
+            .map(|(weight, best)| weight * *best as f32 / scale)
+            .sum();
         sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
     }
 }
@@ -121,16 +162,24 @@ impl PartialMatch {
     fn of(parts: &[Self]) -> Self {
         let mut sum = parts[0].sum.clone();
         for part in &parts[1..] {
-            sum.iter_mut().zip(&part.sum).for_each(|(sum, other)| *sum += other);
+            sum.iter_mut()
+                .zip(&part.sum)
+                .for_each(|(sum, other)| *sum += other);
         }
-        Self { best: Self::best_of(parts), sum, pieces: parts.iter().map(|part| part.pieces).sum() }
+        Self {
+            best: Self::best_of(parts),
+            sum,
+            pieces: parts.iter().map(|part| part.pieces).sum(),
+        }
     }
 
     /// The best products in any of `parts`; there must be at least one.
     fn best_of(parts: &[Self]) -> Vec<i32> {
         let mut best = parts[0].best.clone();
         for part in &parts[1..] {
-            best.iter_mut().zip(&part.best).for_each(|(best, other)| *best = (*best).max(*other));
+            best.iter_mut()
+                .zip(&part.best)
+                .for_each(|(best, other)| *best = (*best).max(*other));
         }
         best
     }
@@ -156,7 +205,8 @@ impl Nearest {
 /// A message, the number of one of its passages, and how well that matches.
 pub type ScoredPassage = (MessagePosition, i64, PassageScore);
 
-/// Scores passages while others are read. Reading takes a third of the time, and two threads share the rest.
+/// Scores passages while others are read. Reading takes a third of the time, and two threads share
+/// the rest.
 pub fn max_sim<E>(
     asked: &QueryTokens,
     read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), E>>,
@@ -167,10 +217,20 @@ pub fn max_sim<E>(
     }
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
-    let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+    let next = || {
+        receive
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv()
+            .ok()
+    };
     let max_sim = || {
-        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| (place, number, asked.max_sim(&vectors));
-        std::iter::from_fn(next).map(met).collect::<Vec<ScoredPassage>>()
+        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| {
+            (place, number, asked.max_sim(&vectors))
+        };
+        std::iter::from_fn(next)
+            .map(met)
+            .collect::<Vec<ScoredPassage>>()
     };
     thread::scope(|scope| {
         let beside = scope.spawn(max_sim);
@@ -190,7 +250,13 @@ pub fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
     passages.sort_unstable_by_key(|(number, ..)| *number);
     let numbered = passages.into_iter().enumerate();
     let best = numbered.max_by(|(_, (_, a, _)), (_, (_, b, _))| a.total_cmp(b));
-    best.map_or(Nearest { passage: 0, at: 0.0 }, |(passage, (.., at))| Nearest { passage, at })
+    best.map_or(
+        Nearest {
+            passage: 0,
+            at: 0.0,
+        },
+        |(passage, (.., at))| Nearest { passage, at },
+    )
 }
 
 #[cfg(test)]
@@ -200,7 +266,13 @@ mod tests {
     fn asked(vectors: &[[i8; 2]]) -> QueryTokens {
         let dimensions = NonZero::new(2).unwrap();
         let (pieces, weights) = ((0..vectors.len()).collect(), vec![1.0; vectors.len()]);
-        QueryTokens { mean: vec![0.6, 0.8], dimensions, pieces, vectors: vectors.concat(), weights }
+        QueryTokens {
+            mean: vec![0.6, 0.8],
+            dimensions,
+            pieces,
+            vectors: vectors.concat(),
+            weights,
+        }
     }
 
     #[test]
@@ -210,7 +282,10 @@ mod tests {
         passage[7 * SENTENCE - 1] = [90, 0];
         passage[7 * SENTENCE] = [0, 90];
         let met = asked.max_sim(&passage.concat());
-        assert_eq!((met.best, (met.at * 100.0).round()), (vec![9_000, 9_000], 68.0));
+        assert_eq!(
+            (met.best, (met.at * 100.0).round()),
+            (vec![9_000, 9_000], 68.0)
+        );
         let PassageScore { best, near, at, .. } = asked.max_sim(&[90, 0]);
         assert_eq!((best, near, at), (vec![9_000, 0], 0.6, 0.5));
         let PassageScore { best, near, at, .. } = asked.max_sim(&[]);
@@ -246,11 +321,21 @@ mod tests {
         assert_eq!(asked.max_sim(&passage.concat()).best, [100, 9_000]);
         passage.truncate(TOGETHER * SENTENCE);
         passage[TOGETHER * SENTENCE - 1] = [0, 90];
-        assert_eq!(asked.max_sim(&passage.concat()).best, [9_000, 9_000], "a usual message is one group");
+        assert_eq!(
+            asked.max_sim(&passage.concat()).best,
+            [9_000, 9_000],
+            "a usual message is one group"
+        );
     }
 
     #[test]
     fn picks_best_of_several_passages() {
-        assert_eq!(nearest(vec![(9, 0.4, 0.1), (7, 0.2, 0.2), (8, 0.9, 0.3)]), Nearest { passage: 1, at: 0.3 });
+        assert_eq!(
+            nearest(vec![(9, 0.4, 0.1), (7, 0.2, 0.2), (8, 0.9, 0.3)]),
+            Nearest {
+                passage: 1,
+                at: 0.3
+            }
+        );
     }
 }

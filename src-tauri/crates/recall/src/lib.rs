@@ -1,5 +1,5 @@
-//! Pure retrieval: lexical search (BM25), late interaction, similarity, query analysis, excerpts and maximal marginal
-//! relevance (MMR). It does no I/O; the engine reads the store and calls it.
+//! Pure retrieval: lexical search (BM25), late interaction, similarity, query analysis, excerpts
+//! and maximal marginal relevance (MMR). It does no I/O; the engine reads the store and calls it.
 
 pub mod attributes;
 pub mod command_parser;

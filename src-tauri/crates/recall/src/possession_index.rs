@@ -1,5 +1,5 @@
-//! Index of the messages of a chat that name a possession, such as "my dog". A turn looks up one or two of thousands.
-//! Pure.
+//! Index of the messages of a chat that name a possession, such as "my dog". A turn looks up one or
+//! two of thousands. Pure.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,13 +20,21 @@ impl Naming {
             return;
         }
         for thing in &things {
-            self.places.entry(thing.clone()).or_default().insert(position);
+            self.places
+                .entry(thing.clone())
+                .or_default()
+                .insert(position);
         }
         self.named.insert(position, things);
     }
 
     pub fn retain(&mut self, stays: impl Fn(i64) -> bool) {
-        let gone: Vec<i64> = self.named.keys().copied().filter(|position| !stays(*position)).collect();
+        let gone: Vec<i64> = self
+            .named
+            .keys()
+            .copied()
+            .filter(|position| !stays(*position))
+            .collect();
         gone.into_iter().for_each(|position| self.remove(position));
     }
 
@@ -44,12 +52,18 @@ impl Naming {
     /// The positions before `before` at which one of `things` is named, in order.
     pub fn of(&self, things: &[Possession], before: i64) -> BTreeSet<i64> {
         let places = things.iter().filter_map(|thing| self.places.get(thing));
-        places.flat_map(|places| places.range(..before)).copied().collect()
+        places
+            .flat_map(|places| places.range(..before))
+            .copied()
+            .collect()
     }
 
     /// `thing` as the message at `position` calls it, if it names it.
     pub fn at(&self, position: i64, thing: &Possession) -> Option<&Possession> {
-        self.named.get(&position)?.iter().find(|named| *named == thing)
+        self.named
+            .get(&position)?
+            .iter()
+            .find(|named| *named == thing)
     }
 }
 
@@ -72,7 +86,10 @@ mod tests {
         assert_eq!(naming.of(&named("my dog and my cat"), 7), [3, 5].into());
         assert!(naming.at(5, &dog[0]).is_some() && naming.at(7, &dog[0]).is_none());
         naming.put(5, named("My cat."));
-        assert_eq!((naming.of(&dog, 9), naming.of(&named("my cat"), 9)), ([3].into(), [3, 5, 7].into()));
+        assert_eq!(
+            (naming.of(&dog, 9), naming.of(&named("my cat"), 9)),
+            ([3].into(), [3, 5, 7].into())
+        );
         naming.retain(|position| position > 3);
         naming.put(5, Vec::new());
         naming.put(7, Vec::new());

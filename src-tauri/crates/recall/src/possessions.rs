@@ -1,5 +1,5 @@
-//! Possessions by the words for them: "my dog" in the user's message is "your dog" in the character's. English only.
-//! Pure.
+//! Possessions by the words for them: "my dog" in the user's message is "your dog" in the
+//! character's. English only. Pure.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -101,16 +101,31 @@ pub fn things(text: &str, by: Role) -> Vec<Possession> {
     let words: Vec<String> = words(text).collect();
     let thing = |of: Role, word: &String, whose: Option<&String>| {
         let word = Some(word).filter(|word| !says_nothing(word))?;
-        Some(Possession { of, noun: noun(word), as_said: whose.into_iter().chain([word]).cloned().collect() })
+        Some(Possession {
+            of,
+            noun: noun(word),
+            as_said: whose.into_iter().chain([word]).cloned().collect(),
+        })
     };
     let whose = |(at, word): (usize, &String)| {
         let of = if word == "my" { own } else { other };
-        let possessive = ["my", "your"].contains(&word.as_str()).then(|| &words[at + 1..])?;
-        thing(of, possessive.iter().find(|word| !BETWEEN.contains(&word.as_str()))?, Some(word))
+        let possessive = ["my", "your"]
+            .contains(&word.as_str())
+            .then(|| &words[at + 1..])?;
+        thing(
+            of,
+            possessive
+                .iter()
+                .find(|word| !BETWEEN.contains(&word.as_str()))?,
+            Some(word),
+        )
     };
     let having = |five: &[String]| {
-        let [which, noun, helps, who, have] = five else { return None };
-        let asks = ["which", "what"].contains(&which.as_str()) && ["do", "did"].contains(&helps.as_str());
+        let [which, noun, helps, who, have] = five else {
+            return None;
+        };
+        let asks =
+            ["which", "what"].contains(&which.as_str()) && ["do", "did"].contains(&helps.as_str());
         let of = if who == "i" { own } else { other };
         let has = ["i", "you"].contains(&who.as_str()) && ["have", "own"].contains(&have.as_str());
         (asks && has).then(|| thing(of, noun, None))?
@@ -121,12 +136,17 @@ pub fn things(text: &str, by: Role) -> Vec<Possession> {
             "you" => other,
             _ => return None,
         };
-        let does = words[at + 1..].iter().find(|word| !ADVERBS.contains(&word.as_str()))?;
-        DOING.contains(&stem(does).as_str()).then(|| thing(of, does, None))?
+        let does = words[at + 1..]
+            .iter()
+            .find(|word| !ADVERBS.contains(&word.as_str()))?;
+        DOING
+            .contains(&stem(does).as_str())
+            .then(|| thing(of, does, None))?
     };
     let being = |two: &[String]| {
         let [at, place] = two else { return None };
-        (at == "at" && ["home", "work"].contains(&place.as_str())).then(|| thing(own, place, None))?
+        (at == "at" && ["home", "work"].contains(&place.as_str()))
+            .then(|| thing(own, place, None))?
     };
     let each = || words.iter().enumerate();
     let mut things: Vec<Possession> = Vec::new();
@@ -149,8 +169,11 @@ fn stem(word: &str) -> String {
 
 /// The canonical noun of `word`, ignoring its ending.
 fn noun(word: &str) -> String {
-    static NOUNS: LazyLock<HashMap<String, &str>> =
-        LazyLock::new(|| SAME.iter().map(|(word, noun)| (stem(word), *noun)).collect());
+    static NOUNS: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
+        SAME.iter()
+            .map(|(word, noun)| (stem(word), *noun))
+            .collect()
+    });
     let stem = stem(word);
     NOUNS.get(&stem).map_or(stem, |noun| (*noun).to_owned())
 }
@@ -160,7 +183,10 @@ mod tests {
     use super::*;
 
     fn named(text: &str, by: Role) -> Vec<(bool, String)> {
-        things(text, by).into_iter().map(|thing| (thing.of == Role::User, thing.noun)).collect()
+        things(text, by)
+            .into_iter()
+            .map(|thing| (thing.of == Role::User, thing.noun))
+            .collect()
     }
 
     #[test]
@@ -168,8 +194,14 @@ mod tests {
         let dog = [(true, "dog".to_owned())];
         assert_eq!(named("I have to walk my dog.", Role::User), dog);
         assert_eq!(named("Are your old dogs asleep?", Role::Character), dog);
-        assert_eq!(named("MY DOG'S asleep.", Role::Character), [(false, "dog".to_owned())]);
-        assert_eq!(named("My dog, and your own cat.", Role::User), [dog[0].clone(), (false, "cat".to_owned())]);
+        assert_eq!(
+            named("MY DOG'S asleep.", Role::Character),
+            [(false, "dog".to_owned())]
+        );
+        assert_eq!(
+            named("My dog, and your own cat.", Role::User),
+            [dog[0].clone(), (false, "cat".to_owned())]
+        );
         assert_eq!(named("Which dog do I have?", Role::User), dog);
         assert_eq!(named("What dogs did you own?", Role::Character), dog);
     }
@@ -177,29 +209,63 @@ mod tests {
     #[test]
     fn verbs_imply_possessions() {
         let job = [(true, "job".to_owned())];
-        for text in ["For whom do I work?", "My job wears me out.", "I still worked for Ida.", "At work they shout."] {
+        for text in [
+            "For whom do I work?",
+            "My job wears me out.",
+            "I still worked for Ida.",
+            "At work they shout.",
+        ] {
             assert_eq!(named(text, Role::User), job, "{text}");
         }
         assert_eq!(named("Do you work today?", Role::Character), job);
-        for text in ["Where do I live?", "My flat is cold.", "Once I lived here.", "Which house do I own?"] {
-            assert_eq!(named(text, Role::User), [(true, "home".to_owned())], "{text}");
+        for text in [
+            "Where do I live?",
+            "My flat is cold.",
+            "Once I lived here.",
+            "Which house do I own?",
+        ] {
+            assert_eq!(
+                named(text, Role::User),
+                [(true, "home".to_owned())],
+                "{text}"
+            );
         }
         assert_eq!(named("I would work, you know. Alive!", Role::User), []);
     }
 
     #[test]
     fn skips_adjectives_before_the_noun() {
-        assert_eq!(named("What is my favorite color?", Role::User), [(true, "color".to_owned())]);
-        assert_eq!(named("My younger sister and my older brother.", Role::User).len(), 2);
-        assert_eq!(named(&"my dog, my cats, ".repeat(1_000), Role::User).len(), 2);
+        assert_eq!(
+            named("What is my favorite color?", Role::User),
+            [(true, "color".to_owned())]
+        );
+        assert_eq!(
+            named("My younger sister and my older brother.", Role::User).len(),
+            2
+        );
+        assert_eq!(
+            named(&"my dog, my cats, ".repeat(1_000), Role::User).len(),
+            2
+        );
         let pony = things("My ponies are calm.", Role::User);
         assert_eq!(pony, things("My pony is calm.", Role::User));
     }
 
     #[test]
     fn noun_without_owner_is_no_possession() {
-        for text in ["A stray dog!", "Oh my.", "It is your turn to say what is my.", "Mein Hund.", ""] {
-            assert!(!named(text, Role::User).iter().any(|(_, noun)| noun.contains("dog")), "{text}");
+        for text in [
+            "A stray dog!",
+            "Oh my.",
+            "It is your turn to say what is my.",
+            "Mein Hund.",
+            "",
+        ] {
+            assert!(
+                !named(text, Role::User)
+                    .iter()
+                    .any(|(_, noun)| noun.contains("dog")),
+                "{text}"
+            );
         }
         assert_eq!(named("My dog howls.", Role::Narrator), []);
     }

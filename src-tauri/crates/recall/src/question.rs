@@ -8,18 +8,30 @@ use crate::tokens::words;
 /// Question marks of the scripts that have one.
 pub const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 /// Separators of sentences, and of actions and speech.
-const SENTENCES: &[char] =
-    &['.', '!', ':', '*', '"', '“', '”', '„', '«', '»', '(', ')', '\n', '…', '—', '–', '。', '！', '「', '」'];
+const SENTENCES: &[char] = &[
+    '.', '!', ':', '*', '"', '“', '”', '„', '«', '»', '(', ')', '\n', '…', '—', '–', '。', '！',
+    '「', '」',
+];
 
 /// Words that make a sentence a question about the past, at any position.
-const PAST: &[&str] = &["remember", "remind", "recall", "erinnere", "erinnerst", "erinnern", "erinner"];
+const PAST: &[&str] = &[
+    "remember",
+    "remind",
+    "recall",
+    "erinnere",
+    "erinnerst",
+    "erinnern",
+    "erinner",
+];
 /// Words that may precede the beginning of a question.
 const BEFORE: &[&str] = &[
-    "and", "but", "so", "well", "now", "then", "ok", "okay", "hey", "hmm", "please", "just", "again", "und", "aber",
-    "bitte", "also",
+    "and", "but", "so", "well", "now", "then", "ok", "okay", "hey", "hmm", "please", "just",
+    "again", "und", "aber", "bitte", "also",
 ];
 /// Prepositions before a question word ("in which city").
-const ABOUT: &[&str] = &["in", "on", "at", "with", "from", "to", "for", "of", "by", "mit", "aus", "von", "für", "bei"];
+const ABOUT: &[&str] = &[
+    "in", "on", "at", "with", "from", "to", "for", "of", "by", "mit", "aus", "von", "für", "bei",
+];
 /// Pairs of words that begin a question or a request.
 const OPENINGS: &[&str] = &[
     "tell me",
@@ -75,25 +87,30 @@ const OPENINGS: &[&str] = &[
 const WOULD_YOU: &[&str] = &["can you", "could you", "would you"];
 /// Question words that a verb must follow directly.
 const WHERE: &[&str] = &[
-    "who", "whom", "when", "where", "why", "wer", "wen", "wem", "wo", "woher", "wohin", "wann", "warum", "wieso",
-    "was", "wie",
+    "who", "whom", "when", "where", "why", "wer", "wen", "wem", "wo", "woher", "wohin", "wann",
+    "warum", "wieso", "was", "wie",
 ];
-/// Question words that other words may separate from the verb ("which old boat is", "wie viele Katzen habe").
-const WHICH: &[&str] =
-    &["what", "which", "whose", "how", "welche", "welcher", "welches", "welchen", "wessen", "wieviele"];
+/// Question words that other words may separate from the verb ("which old boat is", "wie viele
+/// Katzen habe").
+const WHICH: &[&str] = &[
+    "what", "which", "whose", "how", "welche", "welcher", "welches", "welchen", "wessen",
+    "wieviele",
+];
 /// Question word and verb in one word, as many type it.
 const WHATS: &[&str] = &["whats", "wheres", "whos", "hows", "whens"];
 const HOW_MUCH: &[&str] = &["alt", "viel", "viele", "lange"];
 const DOING: &[&str] = &[
-    "is", "s", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would",
-    "should", "ist", "sind", "war", "waren", "hat", "habe", "hab", "hast", "haben", "hatte", "hatten", "heißt",
-    "heiße", "heisst", "hieß", "hiess", "heißen", "kann", "mag", "magst", "wohnt", "wohne", "lebt", "lebe", "arbeitet",
-    "arbeite", "kommt", "kam", "ging", "macht", "mache", "nannte", "nennt", "bin", "bist", "wurde",
+    "is", "s", "are", "was", "were", "am", "do", "does", "did", "has", "have", "had", "can",
+    "could", "will", "would", "should", "ist", "sind", "war", "waren", "hat", "habe", "hab",
+    "hast", "haben", "hatte", "hatten", "heißt", "heiße", "heisst", "hieß", "hiess", "heißen",
+    "kann", "mag", "magst", "wohnt", "wohne", "lebt", "lebe", "arbeitet", "arbeite", "kommt",
+    "kam", "ging", "macht", "mache", "nannte", "nennt", "bin", "bist", "wurde",
 ];
 /// Words that make the clause a statement ("what the man had said").
 const SOMEBODY: &[&str] = &[
-    "i", "you", "he", "she", "it", "we", "they", "the", "a", "an", "this", "that", "my", "your", "his", "her", "our",
-    "their", "ich", "du", "er", "sie", "es", "wir", "ihr", "der", "die", "das", "den", "dem", "ein", "eine", "mein",
+    "i", "you", "he", "she", "it", "we", "they", "the", "a", "an", "this", "that", "my", "your",
+    "his", "her", "our", "their", "ich", "du", "er", "sie", "es", "wir", "ihr", "der", "die",
+    "das", "den", "dem", "ein", "eine", "mein",
 ];
 /// Maximum number of words between a question word and the verb.
 const ASKED_FOR: usize = 3;
@@ -137,13 +154,13 @@ pub fn asks(text: &str) -> bool {
     text.contains(QUESTION)
         || words(text).any(|word| PAST.contains(&&*word))
         || ANYWHERE.iter().any(|asking| text.contains(asking))
-        || text
-            .split(SENTENCES)
-            .any(|sentence| begins_asking(sentence) || after_a_call(sentence).is_some_and(begins_asking))
+        || text.split(SENTENCES).any(|sentence| {
+            begins_asking(sentence) || after_a_call(sentence).is_some_and(begins_asking)
+        })
 }
 
-/// The text after an address or an introductory word ("Mira, tell me"). A comma may also precede a relative clause
-/// ("Tom, who is asleep"), which begins with one of the `relative` words.
+/// The text after an address or an introductory word ("Mira, tell me"). A comma may also precede a
+/// relative clause ("Tom, who is asleep"), which begins with one of the `relative` words.
 fn after_a_call(sentence: &str) -> Option<&str> {
     let (call, rest) = sentence.split_once(',')?;
     let relative = ["who", "which", "whose", "whom", "when", "where", "why"];
@@ -152,7 +169,10 @@ fn after_a_call(sentence: &str) -> Option<&str> {
 }
 
 fn begins_asking(sentence: &str) -> bool {
-    let all: Vec<String> = words(sentence).skip_while(|word| BEFORE.contains(&&**word)).take(ASKED_FOR + 4).collect();
+    let all: Vec<String> = words(sentence)
+        .skip_while(|word| BEFORE.contains(&&**word))
+        .take(ASKED_FOR + 4)
+        .collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     opens(&all) || WOULD_YOU.contains(&&*both(&all)) && opens(&all[2..]) || is_asked_for(&all)
 }
@@ -170,10 +190,15 @@ fn is_asked_for(words: &[&str]) -> bool {
         [about, rest @ ..] if ABOUT.contains(about) => rest,
         words => words,
     };
-    let Some((first, rest)) = words.split_first() else { return false };
+    let Some((first, rest)) = words.split_first() else {
+        return false;
+    };
     let next = rest.first().is_some_and(|word| DOING.contains(word));
     let how_much = *first == "wie" && rest.first().is_some_and(|word| HOW_MUCH.contains(word));
-    let mut between = rest.iter().take(ASKED_FOR + 1).take_while(|word| !SOMEBODY.contains(word));
+    let mut between = rest
+        .iter()
+        .take(ASKED_FOR + 1)
+        .take_while(|word| !SOMEBODY.contains(word));
     // "wie Ida heißt" is a statement, because nothing follows the verb.
     let ends_so = rest.len() == 1 && *first != "who";
     WHATS.contains(first)

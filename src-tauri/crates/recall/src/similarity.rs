@@ -1,5 +1,5 @@
-//! Brute-force similarity search over vectors of bytes. Up to a hundred thousand rows, a scan costs less than
-//! an index.
+//! Brute-force similarity search over vectors of bytes. Up to a hundred thousand rows, a scan costs
+//! less than an index.
 
 use std::num::NonZero;
 use std::sync::LazyLock;
@@ -9,13 +9,14 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// Largest absolute value of a quantized row.
 const BYTE: f32 = 127.0;
-/// Largest absolute value of a quantized query. It is finer than a row, so that nearly all rounding error comes
-/// from the rows. A sum of 4,096 products fits into 32 bits.
+/// Largest absolute value of a quantized query. It is finer than a row, so that nearly all rounding
+/// error comes from the rows. A sum of 4,096 products fits into 32 bits.
 const FINE: f32 = 2_047.0;
 /// Rows per thread; below this, starting another thread does not pay.
 const ROWS_A_THREAD: usize = 16_384;
 /// Cached, because the query reads files.
-static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Quantized vectors of equal length.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,7 +54,8 @@ impl VectorRows {
         self.scales.is_empty()
     }
 
-    /// The dot product of each row with `asked`: the cosine if both have length 1. Empty if the lengths differ.
+    /// The dot product of each row with `asked`: the cosine if both have length 1. Empty if the
+    /// lengths differ.
     pub fn products(&self, asked: &[f32]) -> Vec<f32> {
         let dimensions = asked.len();
         if dimensions == 0 || self.numbers.len() != self.len() * dimensions {
@@ -63,7 +65,11 @@ impl VectorRows {
         let asked: Vec<i16> = asked.into_iter().map(|number| number as i16).collect();
         let mut products = vec![0.0; self.len()];
         let part = |rows: &[i8], scales: &[f32], products: &mut [f32]| {
-            Arch::new().dispatch(Products { asked: &asked, rows, products });
+            Arch::new().dispatch(Products {
+                asked: &asked,
+                rows,
+                products,
+            });
             for (product, of_row) in products.iter_mut().zip(scales) {
                 *product *= scale * of_row;
             }
@@ -75,8 +81,11 @@ impl VectorRows {
             return products;
         }
         thread::scope(|scope| {
-            let parts =
-                self.numbers.chunks(rows * dimensions).zip(self.scales.chunks(rows)).zip(products.chunks_mut(rows));
+            let parts = self
+                .numbers
+                .chunks(rows * dimensions)
+                .zip(self.scales.chunks(rows))
+                .zip(products.chunks_mut(rows));
             for ((numbers, scales), products) in parts {
                 scope.spawn(move || part(numbers, scales, products));
             }
@@ -85,20 +94,28 @@ impl VectorRows {
     }
 }
 
-/// Quantizes a vector to bytes and returns the scale, the value of one unit. The largest component becomes 127.
+/// Quantizes a vector to bytes and returns the scale, the value of one unit. The largest component
+/// becomes 127.
 pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
     let (rounded, scale) = rounded(vector, BYTE);
-    (rounded.into_iter().map(|number| number as i8).collect(), scale)
+    (
+        rounded.into_iter().map(|number| number as i8).collect(),
+        scale,
+    )
 }
 
-/// For each vector in `asked`, the largest dot product with any of `rows`. Both hold vectors of `dimensions`
-/// numbers, one after the other. Without rows every result is 0.
+/// For each vector in `asked`, the largest dot product with any of `rows`. Both hold vectors of
+/// `dimensions` numbers, one after the other. Without rows every result is 0.
 pub fn best_products(asked: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
     if rows.len() < dimensions.get() {
         return vec![0; asked.len() / dimensions];
     }
     let asked = asked.iter().map(|number| i16::from(*number)).collect();
-    Arch::new().dispatch(BestProducts { asked, rows, dimensions: dimensions.get() })
+    Arch::new().dispatch(BestProducts {
+        asked,
+        rows,
+        dimensions: dimensions.get(),
+    })
 }
 
 struct Products<'a> {
@@ -107,7 +124,8 @@ struct Products<'a> {
     products: &'a mut [f32],
 }
 
-/// `pulp` compiles `with_simd` for several instruction sets and runs the best one for the processor.
+/// `pulp` compiles `with_simd` for several instruction sets and runs the best one for the
+/// processor.
 impl WithSimd for Products<'_> {
     type Output = ();
 
@@ -137,7 +155,10 @@ impl WithSimd for BestProducts<'_> {
             for (wide, number) in wide.iter_mut().zip(row) {
                 *wide = i16::from(*number);
             }
-            for (best, asked) in best.iter_mut().zip(self.asked.chunks_exact(self.dimensions)) {
+            for (best, asked) in best
+                .iter_mut()
+                .zip(self.asked.chunks_exact(self.dimensions))
+            {
                 *best = (*best).max(dot(asked, &wide));
             }
         }
@@ -145,21 +166,33 @@ impl WithSimd for BestProducts<'_> {
     }
 }
 
-/// The dot product over the length of the shorter vector. A sum of 4,096 products of bytes fits into 32 bits.
+/// The dot product over the length of the shorter vector. A sum of 4,096 products of bytes fits
+/// into 32 bits.
 #[inline(always)]
 fn dot<N: Copy + Into<i32>>(a: &[i16], b: &[N]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * (*b).into()).sum()
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| i32::from(*a) * (*b).into())
+        .sum()
 }
 
-/// Scales a vector to whole numbers with the largest absolute value `most`. Returns them with the value of one
-/// unit.
+/// Scales a vector to whole numbers with the largest absolute value `most`. Returns them with the
+/// value of one unit.
 fn rounded(vector: &[f32], most: f32) -> (Vec<f32>, f32) {
-    let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+    let largest = vector
+        .iter()
+        .fold(0.0_f32, |largest, number| largest.max(number.abs()));
     if largest == 0.0 {
         return (vec![0.0; vector.len()], 0.0);
     }
     let scale = largest / most;
-    (vector.iter().map(|number| (number / scale).round()).collect(), scale)
+    (
+        vector
+            .iter()
+            .map(|number| (number / scale).round())
+            .collect(),
+        scale,
+    )
 }
 
 #[cfg(test)]
@@ -176,9 +209,16 @@ mod tests {
             state as f32 / u32::MAX as f32 - 0.5
         };
         let mut vector = || {
-            // A sum of several uniform numbers is approximately normal, as are the components of real vectors.
-            let vector: Vec<f32> = (0..dimensions).map(|_| number() + number() + number() + number()).collect();
-            let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+            // A sum of several uniform numbers is approximately normal, as are the components of
+            // real vectors.
+            let vector: Vec<f32> = (0..dimensions)
+                .map(|_| number() + number() + number() + number())
+                .collect();
+            let length = vector
+                .iter()
+                .map(|number| number * number)
+                .sum::<f32>()
+                .sqrt();
             vector.into_iter().map(|number| number / length).collect()
         };
         (0..count).map(|_| vector()).collect()
@@ -200,8 +240,8 @@ mod tests {
         order
     }
 
-    /// Random vectors are the hardest case, because the nearest one is hardly nearer than the next. This
-    /// demands 98 % recall.
+    /// Random vectors are the hardest case, because the nearest one is hardly nearer than the next.
+    /// This demands 98 % recall.
     #[test]
     fn bytes_find_same_neighbours_as_exact_numbers() {
         let vectors = vectors(4_050, 384);
@@ -209,10 +249,15 @@ mod tests {
         let rows = rows(kept);
         let mut same = 0;
         for asked in asked {
-            let exact: Vec<f32> =
-                kept.iter().map(|row| row.iter().zip(asked).map(|(a, b)| a * b).sum::<f32>()).collect();
+            let exact: Vec<f32> = kept
+                .iter()
+                .map(|row| row.iter().zip(asked).map(|(a, b)| a * b).sum::<f32>())
+                .collect();
             let found = first(&rows.products(asked), 10);
-            same += first(&exact, 10).iter().filter(|row| found.contains(row)).count();
+            same += first(&exact, 10)
+                .iter()
+                .filter(|row| found.contains(row))
+                .count();
         }
         assert!(same >= 490, "{same} of the 500 nearest");
     }
@@ -220,11 +265,21 @@ mod tests {
     #[test]
     fn threads_together_cover_all_rows() {
         let vectors = vectors(3, 8);
-        let many: Vec<Vec<f32>> = vectors.iter().cycle().take(2 * ROWS_A_THREAD + 1).cloned().collect();
+        let many: Vec<Vec<f32>> = vectors
+            .iter()
+            .cycle()
+            .take(2 * ROWS_A_THREAD + 1)
+            .cloned()
+            .collect();
         let products = rows(&many).products(&vectors[0]);
         assert_eq!(products.len(), many.len());
         let few = rows(&vectors).products(&vectors[0]);
-        assert!(products.iter().enumerate().all(|(row, product)| *product == few[row % 3]));
+        assert!(
+            products
+                .iter()
+                .enumerate()
+                .all(|(row, product)| *product == few[row % 3])
+        );
     }
 
     #[test]
@@ -233,7 +288,10 @@ mod tests {
         let mut rows = rows(&vectors);
         let before = rows.products(&vectors[0]);
         rows.swap_remove(1);
-        assert_eq!(rows.products(&vectors[0]), [before[0], before[3], before[2]]);
+        assert_eq!(
+            rows.products(&vectors[0]),
+            [before[0], before[3], before[2]]
+        );
         rows.swap_remove(2);
         assert_eq!(rows.products(&vectors[0]), [before[0], before[3]]);
     }
@@ -252,7 +310,10 @@ mod tests {
     fn best_products_takes_best_row_for_each_vector() {
         let two = NonZero::new(2).unwrap();
         let rows = [127, 0, 0, 127, -128, -128];
-        assert_eq!(best_products(&[127, -128, -1, -1, 0, 9], &rows, two), [127 * 127, 256, 9 * 127]);
+        assert_eq!(
+            best_products(&[127, -128, -1, -1, 0, 9], &rows, two),
+            [127 * 127, 256, 9 * 127]
+        );
         assert_eq!(best_products(&[1, 1], &[-3, -4], two), [-7]);
         assert_eq!(best_products(&[1, 1, 2, 2], &[], two), [0, 0]);
         assert!(best_products(&[], &rows, two).is_empty());

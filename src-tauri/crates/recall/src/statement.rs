@@ -18,27 +18,39 @@ const ARTICLES: [&str; 3] = ["a", "an", "the"];
 /// A continuation that begins with one of these words adds to a statement and does not change its
 /// meaning.
 const GOES_ON: [&str; 16] = [
-    "and", "with", "in", "at", "on", "from", "for", "since", "because", "that", "which", "who", "called", "named",
-    "near", "by",
+    "and", "with", "in", "at", "on", "from", "for", "since", "because", "that", "which", "who",
+    "called", "named", "near", "by",
 ];
 /// Words that negate or qualify the rest of the sentence.
 const TAKES_BACK: [&str; 26] = [
-    "no", "not", "never", "t", "if", "unless", "but", "until", "till", "anymore", "longer", "once", "formerly",
-    "would", "maybe", "perhaps", "almost", "nearly", "without", "except", "only", "though", "instead", "nicht", "kein",
-    "nie",
+    "no", "not", "never", "t", "if", "unless", "but", "until", "till", "anymore", "longer", "once",
+    "formerly", "would", "maybe", "perhaps", "almost", "nearly", "without", "except", "only",
+    "though", "instead", "nicht", "kein", "nie",
 ];
 /// Marks between sentences and clauses.
-const STOPS: [char; 14] =
-    ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
+const STOPS: [char; 14] = [
+    '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}',
+    '\u{2026}',
+];
 /// Adverbs that may come between a subject and its verb.
-pub const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
-/// Minimum share of each statement's words that the other must have, before their embeddings are compared.
+pub const ADVERBS: [&str; 8] = [
+    "also",
+    "always",
+    "currently",
+    "just",
+    "now",
+    "nowadays",
+    "really",
+    "still",
+];
+/// Minimum share of each statement's words that the other must have, before their embeddings are
+/// compared.
 const SHARED: f32 = 0.5;
 /// Minimum number of words of a statement, not counting the user.
 const TELLING: usize = 2;
 
-/// The normalized words of a memory: in lower case, without articles and without "Tom said", with one word for the
-/// user.
+/// The normalized words of a memory: in lower case, without articles and without "Tom said", with
+/// one word for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     pub words: Vec<String>,
@@ -63,8 +75,9 @@ impl Statement {
     }
 
     fn written(text: &str, own: bool, user: &[String]) -> Self {
-        let signs =
-            text.chars().filter(|sign| !sign.is_alphanumeric() && !sign.is_whitespace() && !STOPS.contains(sign));
+        let signs = text.chars().filter(|sign| {
+            !sign.is_alphanumeric() && !sign.is_whitespace() && !STOPS.contains(sign)
+        });
         let mut saying = Self {
             words: Vec::new(),
             stops: BTreeSet::new(),
@@ -73,7 +86,10 @@ impl Statement {
             signs: signs.collect(),
         };
         for piece in text.split_whitespace() {
-            let capital = piece.chars().find(|letter| letter.is_alphanumeric()).is_some_and(char::is_uppercase);
+            let capital = piece
+                .chars()
+                .find(|letter| letter.is_alphanumeric())
+                .is_some_and(char::is_uppercase);
             for word in words(piece) {
                 saying.take(word, capital, own, user);
             }
@@ -100,10 +116,16 @@ impl Statement {
                 } else if capital && word.chars().count() > 1 && !says_nothing(&word) {
                     self.names.insert(word.clone());
                 }
-                let subject = self.words.iter().rev().find(|before| !ADVERBS.contains(&before.as_str()));
-                let is_verb =
-                    own && subject.is_some_and(|subject| subject == USER) && !ADVERBS.contains(&word.as_str());
-                self.words.push(if is_verb { third_person(&word) } else { word });
+                let subject = self
+                    .words
+                    .iter()
+                    .rev()
+                    .find(|before| !ADVERBS.contains(&before.as_str()));
+                let is_verb = own
+                    && subject.is_some_and(|subject| subject == USER)
+                    && !ADVERBS.contains(&word.as_str());
+                self.words
+                    .push(if is_verb { third_person(&word) } else { word });
             }
         }
         if is_mine {
@@ -126,17 +148,28 @@ impl Statement {
         if self.signs != other.signs {
             return false;
         }
-        let Some(rest) = self.words.strip_prefix(other.words.as_slice()).filter(|rest| !rest.is_empty()) else {
+        let Some(rest) = self
+            .words
+            .strip_prefix(other.words.as_slice())
+            .filter(|rest| !rest.is_empty())
+        else {
             return false;
         };
-        let goes_on = self.stops.contains(&other.words.len()) || GOES_ON.contains(&rest[0].as_str());
+        let goes_on =
+            self.stops.contains(&other.words.len()) || GOES_ON.contains(&rest[0].as_str());
         goes_on && !rest.iter().any(|word| TAKES_BACK.contains(&word.as_str()))
     }
 
     /// Whether the embeddings of both may be compared. Both must have the same names, numbers and
     /// symbols, the same number of negations, and half of their words in common.
     pub fn may_mean(&self, other: &Self) -> bool {
-        let denied = |saying: &Self| saying.words.iter().filter(|word| TAKES_BACK.contains(&word.as_str())).count();
+        let denied = |saying: &Self| {
+            saying
+                .words
+                .iter()
+                .filter(|word| TAKES_BACK.contains(&word.as_str()))
+                .count()
+        };
         self.names == other.names
             && self.numbers == other.numbers
             && self.signs == other.signs
@@ -146,13 +179,21 @@ impl Statement {
     }
 
     fn shares(&self, other: &Self) -> f32 {
-        let found = self.words.iter().filter(|word| other.words.contains(word)).count();
+        let found = self
+            .words
+            .iter()
+            .filter(|word| other.words.contains(word))
+            .count();
         found as f32 / self.words.len().max(1) as f32
     }
 
     /// Its content words, without the user.
     pub fn content(&self) -> BTreeSet<String> {
-        self.words.iter().filter(|word| *word != USER && !says_nothing(word)).cloned().collect()
+        self.words
+            .iter()
+            .filter(|word| *word != USER && !says_nothing(word))
+            .cloned()
+            .collect()
     }
 
     /// Whether a word is a name or a number.
@@ -161,9 +202,13 @@ impl Statement {
     }
 }
 
-/// The statement, and whether it is in the user's own words. That is so if the user asked to remember it.
+/// The statement, and whether it is in the user's own words. That is so if the user asked to
+/// remember it.
 fn spoken(memory: &Memory) -> (bool, &str) {
-    let quoted = memory.text.split_once(" said: \"").and_then(|(_, said)| said.strip_suffix('"'));
+    let quoted = memory
+        .text
+        .split_once(" said: \"")
+        .and_then(|(_, said)| said.strip_suffix('"'));
     match quoted.filter(|_| memory.origin == MemoryOrigin::Command) {
         Some(said) => (true, said),
         None => (false, &memory.text),
@@ -177,7 +222,11 @@ fn third_person(verb: &str) -> String {
         "have" | "ve" => "has".to_owned(),
         "do" => "does".to_owned(),
         "go" => "goes".to_owned(),
-        verb if verb.len() > 2 && verb.is_ascii() && !verb.ends_with('s') && !verb.ends_with("ed") => {
+        verb if verb.len() > 2
+            && verb.is_ascii()
+            && !verb.ends_with('s')
+            && !verb.ends_with("ed") =>
+        {
             format!("{verb}s")
         }
         verb => verb.to_owned(),
@@ -193,7 +242,8 @@ const NUMBERS: &str = "\
 
 /// Whether a word is a number, in digits or as an English or German numeral.
 pub fn is_number(word: &str) -> bool {
-    static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| NUMBERS.split(' ').collect());
+    static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| NUMBERS.split(' ').collect());
     word.contains(|letter: char| letter.is_numeric()) || NUMBERS_IN_WORDS.contains(word)
 }
 
@@ -214,7 +264,11 @@ pub(crate) mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
+            origin: if asked {
+                MemoryOrigin::Command
+            } else {
+                MemoryOrigin::Model
+            },
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
@@ -233,21 +287,31 @@ pub(crate) mod tests {
     fn same_statement_in_first_and_third_person() {
         for (one, other) in [
             ("Tom owns a boat.", "Tom said: \"I own a boat\""),
-            ("The user is allergic to nuts.", "Tom said: \"I am allergic to nuts\""),
+            (
+                "The user is allergic to nuts.",
+                "Tom said: \"I am allergic to nuts\"",
+            ),
             ("Tom's sister is Ida.", "Tom said: \"my sister is Ida!\""),
             ("TOM owns the boat", "Tom owns a boat."),
         ] {
             assert_eq!(saying(one).words, saying(other).words, "{one} / {other}");
         }
-        assert_ne!(saying("Tom owns a boat.").words, saying("Ida owns a boat.").words);
-        assert_ne!(saying("Tom likes tea.").words, saying("Tom likes no tea.").words);
+        assert_ne!(
+            saying("Tom owns a boat.").words,
+            saying("Ida owns a boat.").words
+        );
+        assert_ne!(
+            saying("Tom likes tea.").words,
+            saying("Tom likes no tea.").words
+        );
     }
 
     #[test]
     fn longer_statement_contains_unless_it_negates() {
         let boat = saying("Tom owns a boat.");
         assert!(
-            saying("Tom owns a boat called Zebulon.").has(&boat) && saying("Tom owns a boat, a blue one.").has(&boat)
+            saying("Tom owns a boat called Zebulon.").has(&boat)
+                && saying("Tom owns a boat, a blue one.").has(&boat)
         );
         for other in [
             "Tom owns a boat house.",
@@ -264,7 +328,11 @@ pub(crate) mod tests {
     fn compares_only_with_same_names_and_numbers() {
         let cats = saying("Tom has two cats at home.");
         assert!(saying("At home Tom has two cats.").may_mean(&cats));
-        for other in ["Tom has three cats at home.", "Ida has two cats at home.", "Tom has not two cats at home."] {
+        for other in [
+            "Tom has three cats at home.",
+            "Ida has two cats at home.",
+            "Tom has not two cats at home.",
+        ] {
             assert!(!saying(other).may_mean(&cats), "{other}");
         }
     }

@@ -14,8 +14,8 @@ const STEM: usize = 4;
 /// Maximum characters of an ending.
 const ENDING: usize = 3;
 
-/// English stop words, and words that only turn a sentence into a question. In other languages BM25 gives common words
-/// little weight.
+/// English stop words, and words that only turn a sentence into a question. In other languages BM25
+/// gives common words little weight.
 const EMPTY: &str = "\
     a about after again ago all also always am an and another any anyone anything are aren as ask at back be \
     because been before being both but by can come could couldn did didn do does doesn doing don each ever every \
@@ -27,32 +27,42 @@ const EMPTY: &str = "\
     think this those time to told too up us ve very want was wasn way we well were weren what when where which \
     while who whom whose why will with won would wouldn yeah yes yet you your yours";
 
-/// Verbs among the stop words. A question finds more with them, but two statements are compared without them.
-const DOING: [&str; 11] = ["come", "get", "give", "go", "going", "got", "like", "look", "make", "take", "want"];
+/// Verbs among the stop words. A question finds more with them, but two statements are compared
+/// without them.
+const DOING: [&str; 11] = [
+    "come", "get", "give", "go", "going", "got", "like", "look", "make", "take", "want",
+];
 
-/// The content words of `text`, each once and in order, without the speakers' `names`. Names occur everywhere and draw
-/// the search to messages that address somebody.
+/// The content words of `text`, each once and in order, without the speakers' `names`. Names occur
+/// everywhere and draw the search to messages that address somebody.
 pub fn terms(text: &str, names: &[&str]) -> Vec<String> {
     telling(text, names, |word| !says_nothing(word))
 }
 
 /// The words of a question that are worth searching for: [`terms`] and verbs.
 pub fn sought(text: &str, names: &[&str]) -> Vec<String> {
-    telling(text, names, |word| !says_nothing(word) || DOING.contains(&word))
+    telling(text, names, |word| {
+        !says_nothing(word) || DOING.contains(&word)
+    })
 }
 
 fn telling(text: &str, names: &[&str], says: impl Fn(&str) -> bool) -> Vec<String> {
     let names: HashSet<String> = names.iter().flat_map(|name| words(name)).collect();
     let mut seen = HashSet::new();
     let says = |word: &String| says(word) && !names.contains(word);
-    words(text).filter(says).filter(|word| seen.insert(word.clone())).take(MAX_TERMS).collect()
+    words(text)
+        .filter(says)
+        .filter(|word| seen.insert(word.clone()))
+        .take(MAX_TERMS)
+        .collect()
 }
 
 /// Whether a word in lower case is a stop word.
 pub fn says_nothing(word: &str) -> bool {
     static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.split(' ').collect());
     // A single letter is an ending ("my sister's") or the label of a list item.
-    ALL.contains(word) || word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    ALL.contains(word)
+        || word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// Whether two words are probably forms of one: "camp" and "camping", or "cat" and "cats".
@@ -61,7 +71,11 @@ pub fn alike(one: &str, other: &str) -> bool {
         return true;
     }
     // All pairs of words are compared, and most differ at the beginning.
-    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let common = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     if common + 1 < STEM {
         return false;
     }
@@ -83,8 +97,14 @@ mod tests {
     #[test]
     fn reduces_question_to_content_words() {
         let shown = |text: &str| terms(text, &["Sam", "Mira Quay"]).join(" ");
-        assert_eq!(shown("Mira, do you remember what my sister's dog was called?"), "sister dog called");
-        assert_eq!(shown("What did I tell you about Lisbon, Lisbon in May?"), "lisbon");
+        assert_eq!(
+            shown("Mira, do you remember what my sister's dog was called?"),
+            "sister dog called"
+        );
+        assert_eq!(
+            shown("What did I tell you about Lisbon, Lisbon in May?"),
+            "lisbon"
+        );
         assert_eq!(shown("Hello! How are you?"), "");
         assert_eq!(shown("你知道我对花生过敏吗?"), "你知道我对花生过敏吗");
         assert_eq!(terms(&"word0 ".repeat(9), &[]), ["word0"]);
@@ -120,7 +140,15 @@ mod tests {
 
     #[test]
     fn forms_of_one_word_share_a_stem() {
-        assert!(same_stem("cats", "cat") && same_stem("travelling", "travelled") && same_stem("妹妹", "妹妹"));
-        assert!(!same_stem("car", "card") && !same_stem("car", "carpet") && !same_stem("christina", "christmas"));
+        assert!(
+            same_stem("cats", "cat")
+                && same_stem("travelling", "travelled")
+                && same_stem("妹妹", "妹妹")
+        );
+        assert!(
+            !same_stem("car", "card")
+                && !same_stem("car", "carpet")
+                && !same_stem("christina", "christmas")
+        );
     }
 }

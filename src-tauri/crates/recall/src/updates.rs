@@ -1,6 +1,6 @@
-//! Finds updates: messages in which the speaker says that something about themselves has changed, such as their home or
-//! employer. An older message about the same topic is not recalled without the update. Understands the English
-//! phrasings that [`Attribute`] knows. Pure.
+//! Finds updates: messages in which the speaker says that something about themselves has changed,
+//! such as their home or employer. An older message about the same topic is not recalled without
+//! the update. Understands the English phrasings that [`Attribute`] knows. Pure.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -27,7 +27,8 @@ impl Update {
             return None;
         }
         let pieces = sentences(text).flat_map(|sentence| sentence.split(QUOTES));
-        let new = pieces.filter(|piece| Attribute::of(&Statement::own(piece)).is_some_and(|of| of.is_news()));
+        let new = pieces
+            .filter(|piece| Attribute::of(&Statement::own(piece)).is_some_and(|of| of.is_news()));
         let about: HashSet<String> = new.flat_map(matter).collect();
         Some(about).filter(|about| !about.is_empty()).map(Self)
     }
@@ -46,7 +47,10 @@ impl Update {
 /// The topic words of `text`: the stems of its content words.
 pub fn matter(text: &str) -> HashSet<String> {
     static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
-    words(text).filter(|word| !says_nothing(word)).flat_map(|word| TERMS.of(&word)).collect()
+    words(text)
+        .filter(|word| !says_nothing(word))
+        .flat_map(|word| TERMS.of(&word))
+        .collect()
 }
 
 #[cfg(test)]
@@ -62,8 +66,14 @@ mod tests {
     fn change_touches_older_message_on_same_topic() {
         for (news, told) in [
             ("We moved. I live in Oak Lane now.", "I live in Birch Lane."),
-            ("*waves* \"From now on I work for Heron and Sons.\"", "At work old Zebulon shouted at us all day."),
-            ("I have moved to Lisbon, at last!", "You should see Lisbon in spring."),
+            (
+                "*waves* \"From now on I work for Heron and Sons.\"",
+                "At work old Zebulon shouted at us all day.",
+            ),
+            (
+                "I have moved to Lisbon, at last!",
+                "You should see Lisbon in spring.",
+            ),
             ("My parrot is called Pia now.", "What a parrot!"),
         ] {
             assert!(touches(news, told), "{news} / {told}");
@@ -75,7 +85,11 @@ mod tests {
         let fog = "The fog came in over the quay, and nobody spoke. ".repeat(20);
         let text = format!("{fog}We moved. I live in Oak Lane now. {fog}");
         let told = Update::of(&text).map(|news| excerpt(&text, &news.sought(), None));
-        assert!(told.as_ref().is_some_and(|told| told.contains("Oak Lane") && told.len() < 500), "{told:?}");
+        assert!(
+            told.as_ref()
+                .is_some_and(|told| told.contains("Oak Lane") && told.len() < 500),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -86,7 +100,10 @@ mod tests {
             ("Now I am tired.", "I was tired all day."),
             ("I moved to the sofa.", "The sofa is red."),
             ("Ida lives in Oak Lane now.", "I live in Birch Lane."),
-            ("Now and then the lamp goes out.", "The lamp is on the quay."),
+            (
+                "Now and then the lamp goes out.",
+                "The lamp is on the quay.",
+            ),
         ] {
             assert!(!touches(text, told), "{text} / {told}");
         }

@@ -1,8 +1,9 @@
 //! Every weight and threshold of recall: its range, its meaning, and where it was set.
 //!
-//! Weights are round numbers. Those of [`messages`] and [`lexical`] were tried on the LoCoMo development conversations
-//! (R@10, three conversations, 354 questions); the others were set by hand and checked with scenarios. Change one only
-//! with a run of `nook memory rank` on a corpus before and after.
+//! Weights are round numbers. Those of [`messages`] and [`lexical`] were tried on the LoCoMo
+//! development conversations (R@10, three conversations, 354 questions); the others were set by
+//! hand and checked with scenarios. Change one only with a run of `nook memory rank` on a corpus
+//! before and after.
 
 /// Scores of earlier messages when embeddings are available. Each signal is from 0 to 1.
 pub mod messages {
@@ -15,13 +16,13 @@ pub mod messages {
     pub const MAX_SIM: f32 = 1.0;
     /// Each hint: the speaker and the date that the question asks about.
     pub const HINT: f32 = 0.75;
-    /// The message names the same possession as the question ("my dog"). It is a third of a hint's weight, because
-    /// other messages may be about it as well.
+    /// The message names the same possession as the question ("my dog"). It is a third of a hint's
+    /// weight, because other messages may be about it as well.
     pub const NAMED: f32 = 0.25;
     /// Penalty for the share of the message that consists of questions.
     pub const QUESTION: f32 = 0.5;
-    /// Share of the question's IDF mass, 0 to 1, from which on the lexical score has its full weight. Below it, the
-    /// answer is probably a paraphrase.
+    /// Share of the question's IDF mass, 0 to 1, from which on the lexical score has its full
+    /// weight. Below it, the answer is probably a paraphrase.
     pub const FULL_COVERAGE: f32 = 0.4;
     /// Minimum score relative to the best message, 0 to 1. Anything below is off topic.
     pub const FLOOR: f32 = 0.3;
@@ -45,7 +46,9 @@ pub mod lexical {
 
 /// The sum of `signals`, each multiplied by its weight, in the order given.
 pub fn weighted_sum(signals: &[(f32, f32)]) -> f32 {
-    signals.iter().fold(0.0, |sum, (signal, weight)| sum + signal * weight)
+    signals
+        .iter()
+        .fold(0.0, |sum, (signal, weight)| sum + signal * weight)
 }
 
 /// Scores of memories. Each signal is from 0 to 1, and the weights add up to 1.
@@ -68,7 +71,8 @@ pub mod memories {
 pub mod mmr {
     /// Lambda for memories, 0 to 1: the weight of relevance against novelty. Both weigh the same.
     pub const MEMORIES: f32 = 0.5;
-    /// Maximum penalty for a message that repeats others. It is small, so it rarely drops a relevant message.
+    /// Maximum penalty for a message that repeats others. It is small, so it rarely drops a
+    /// relevant message.
     pub const MESSAGE_PENALTY: f32 = 0.3;
     /// Jaccard similarity of unrelated sentences, 0 to 1; only similarity above it is repetition.
     pub const UNRELATED: f32 = 0.4;
@@ -78,7 +82,8 @@ pub mod mmr {
 pub mod embeddings {
     /// Weight of each neighbour in a message's pooled vector; the message has weight 1.
     pub const NEIGHBOUR: f32 = 0.5;
-    /// Tokens that at least this share of the passages contain are ignored, 0 to 1: they distinguish too little.
+    /// Tokens that at least this share of the passages contain are ignored, 0 to 1: they
+    /// distinguish too little.
     pub const COMMON_TOKEN: f64 = 0.3;
 }
 

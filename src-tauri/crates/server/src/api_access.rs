@@ -23,7 +23,8 @@ pub enum ApiSwitch {
     BySettings,
 }
 
-const OFF: &str = "The local API is off. Switch it on in Settings, Local API, or start `nook serve --api`.";
+const OFF: &str =
+    "The local API is off. Switch it on in Settings, Local API, or start `nook serve --api`.";
 
 /// Sender of a request.
 pub(crate) enum Caller {
@@ -67,7 +68,10 @@ impl ServerState {
             PresentedToken::Token => Ok(Caller::Owner),
             PresentedToken::Nothing => Ok(Caller::Nobody),
             PresentedToken::SomethingElse => match bearer(headers) {
-                Some(secret) => self.key_holder(secret).await?.ok_or_else(ErrorResponse::bad_key),
+                Some(secret) => self
+                    .key_holder(secret)
+                    .await?
+                    .ok_or_else(ErrorResponse::bad_key),
                 None => Err(ErrorResponse::bad_key()),
             },
         }
@@ -76,7 +80,10 @@ impl ServerState {
     /// The holder of a key, if it is valid.
     pub(crate) async fn key_holder(&self, secret: &str) -> Result<Option<Caller>, ApiError> {
         let grant = self.engine.authorize_api(secret).await?;
-        Ok(grant.map(|grant| Caller::Key { secret: secret.to_owned(), name: grant.name }))
+        Ok(grant.map(|grant| Caller::Key {
+            secret: secret.to_owned(),
+            name: grant.name,
+        }))
     }
 }
 
@@ -87,7 +94,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Answers 404 with the reason while the local API is off.
-pub(crate) async fn require_api_on(State(shared): State<SharedState>, request: Request, next: Next) -> Response {
+pub(crate) async fn require_api_on(
+    State(shared): State<SharedState>,
+    request: Request,
+    next: Next,
+) -> Response {
     match shared.is_api_on().await {
         Ok(true) => next.run(request).await,
         Ok(false) => off(request.uri().path()),
@@ -101,5 +112,8 @@ fn off(path: &str) -> Response {
         let error = json!({ "message": OFF, "type": "invalid_request_error", "code": "local_api_off", "param": null });
         return (StatusCode::NOT_FOUND, json(&json!({ "error": error }))).into_response();
     }
-    ErrorResponse::from(ApiError::NotFound { message: OFF.to_owned() }).into_response()
+    ErrorResponse::from(ApiError::NotFound {
+        message: OFF.to_owned(),
+    })
+    .into_response()
 }

@@ -10,14 +10,19 @@ use tokio::time::timeout;
 use crate::respond::ErrorResponse;
 use crate::shares::{Holder, Places, Shares};
 
-/// Bodies that are read at once. With the largest size limits they take less than a gigabyte of memory.
-const AT_ONCE: Places = Places { owner: 8, keys: 8, one_key: 3 };
+/// Bodies that are read at once. With the largest size limits they take less than a gigabyte of
+/// memory.
+const AT_ONCE: Places = Places {
+    owner: 8,
+    keys: 8,
+    one_key: 3,
+};
 /// Time for a whole body, with the wait for a place.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that sends nothing for this long loses its place.
 const IDLE: Duration = Duration::from_secs(10);
-/// Bytes of a refused body that are still read. A client that sends on would otherwise see a lost connection instead of the
-/// reason.
+/// Bytes of a refused body that are still read. A client that sends on would otherwise see a lost
+/// connection instead of the reason.
 const DISCARDED: u64 = 256 * 1024 * 1024;
 
 pub(crate) struct BodySlots(Shares);
@@ -36,9 +41,14 @@ enum Unread {
 }
 
 impl BodySlots {
-    /// Reads the whole body if it has at most `cap` bytes and arrives in time. Only bodies of `holder` can make it wait, or
-    /// those of other keys if it is a key.
-    pub(crate) async fn read(&self, holder: &Holder, mut body: Body, cap: usize) -> Result<Vec<u8>, ErrorResponse> {
+    /// Reads the whole body if it has at most `cap` bytes and arrives in time. Only bodies of
+    /// `holder` can make it wait, or those of other keys if it is a key.
+    pub(crate) async fn read(
+        &self,
+        holder: &Holder,
+        mut body: Body,
+        cap: usize,
+    ) -> Result<Vec<u8>, ErrorResponse> {
         let read = async {
             // A body that declares too large a size is not read at all.
             if body.size_hint().lower() > cap as u64 {

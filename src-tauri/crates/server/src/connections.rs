@@ -1,5 +1,6 @@
-//! Limits connections that have not shown the token. They have their own slots, and a new one evicts the oldest when all
-//! slots are taken. Idle unauthenticated connections therefore cannot block others.
+//! Limits connections that have not shown the token. They have their own slots, and a new one
+//! evicts the oldest when all slots are taken. Idle unauthenticated connections therefore cannot
+//! block others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,11 @@ use crate::shares::{Holder, Place, Places, Shares};
 /// Maximum number of connections that have not shown the token.
 const MAX_UNAUTHENTICATED: usize = 128;
 /// Connections that have shown the token or a key. Requests on further connections wait.
-const AUTHENTICATED: Places = Places { owner: 128, keys: 256, one_key: 96 };
+const AUTHENTICATED: Places = Places {
+    owner: 128,
+    keys: 256,
+    one_key: 96,
+};
 
 /// All open connections.
 #[derive(Clone)]
@@ -38,7 +43,10 @@ pub(crate) struct Connection {
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { unauthenticated: Arc::default(), seats: Arc::new(Shares::new(AUTHENTICATED)) }
+        Self {
+            unauthenticated: Arc::default(),
+            seats: Arc::new(Shares::new(AUTHENTICATED)),
+        }
     }
 }
 
@@ -57,11 +65,19 @@ impl Connections {
         }
         drop(unauthenticated);
         let closed = CancellationToken::new();
-        Arc::new(Connection { of: self.clone(), number, evicted, closed, seat: tokio::sync::Mutex::default() })
+        Arc::new(Connection {
+            of: self.clone(),
+            number,
+            evicted,
+            closed,
+            seat: tokio::sync::Mutex::default(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Unauthenticated> {
-        self.unauthenticated.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unauthenticated
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,7 +107,10 @@ impl Connection {
     }
 
     fn leave(&self) {
-        self.of.lock().waiting.retain(|(number, _)| *number != self.number);
+        self.of
+            .lock()
+            .waiting
+            .retain(|(number, _)| *number != self.number);
     }
 }
 

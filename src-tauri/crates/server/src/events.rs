@@ -34,10 +34,14 @@ pub(crate) struct Ticket {
     expires_in: u64,
 }
 
-/// `POST /api/ticket`: issues a ticket for the socket's address, because a browser cannot send a header there.
+/// `POST /api/ticket`: issues a ticket for the socket's address, because a browser cannot send a
+/// header there.
 pub(crate) async fn ticket(State(shared): State<SharedState>) -> Response {
     let ticket = shared.tickets.issue(Instant::now());
-    json(&Ticket { ticket, expires_in: crate::secret::Tickets::LIFE.as_secs() })
+    json(&Ticket {
+        ticket,
+        expires_in: crate::secret::Tickets::LIFE.as_secs(),
+    })
 }
 
 #[derive(Deserialize)]
@@ -60,16 +64,25 @@ pub(crate) async fn events(
         Ok(upgrade) => upgrade,
         Err(rejection) => return Ok(rejection.into_response()),
     };
-    let seat = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| {
-        ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close another window of this app.")
-    })?;
+    let seat = Arc::clone(&shared.listeners)
+        .try_acquire_owned()
+        .map_err(|_| {
+            ErrorResponse::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many listeners",
+                "Close another window of this app.",
+            )
+        })?;
     // Subscribes before the response, so that no event after the handshake is missed.
     let events = shared.engine.subscribe();
     let stopping = shared.stopping.clone();
-    Ok(upgrade.max_message_size(FRAME_CAP).max_frame_size(FRAME_CAP).on_upgrade(move |socket| async move {
-        forward(socket, events, stopping).await;
-        drop(seat);
-    }))
+    Ok(upgrade
+        .max_message_size(FRAME_CAP)
+        .max_frame_size(FRAME_CAP)
+        .on_upgrade(move |socket| async move {
+            forward(socket, events, stopping).await;
+            drop(seat);
+        }))
 }
 
 /// Forwards events until the client disconnects or stops reading, or the server stops.
@@ -122,5 +135,8 @@ fn text(event: &impl Serialize) -> Message {
 }
 
 fn close_message() -> Message {
-    Message::Close(Some(CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() }))
+    Message::Close(Some(CloseFrame {
+        code: close_code::AWAY,
+        reason: "the server is stopping".into(),
+    }))
 }

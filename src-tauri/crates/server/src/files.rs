@@ -17,14 +17,15 @@ use crate::routes::SharedState;
 
 const FOLDER_VARIABLE: &str = "INGLENOOK_UI";
 
-/// Allows scripts and connections from this server only. Inline styles are allowed, because components set positions
-/// with `style` attributes. Pictures are fetched with the token and shown as `blob:`.
+/// Allows scripts and connections from this server only. Inline styles are allowed, because
+/// components set positions with `style` attributes. Pictures are fetched with the token and shown
+/// as `blob:`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; \
      font-src 'self'; connect-src 'self'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Finds the built UI: the folder in `INGLENOOK_UI`, else `../lib/inglenook/ui` next to the program (installed), else
-/// `ui/dist` in a parent folder (in the repository).
+/// Finds the built UI: the folder in `INGLENOOK_UI`, else `../lib/inglenook/ui` next to the program
+/// (installed), else `ui/dist` in a parent folder (in the repository).
 ///
 /// # Errors
 /// [`ServeError::NoUi`] with the searched folders.
@@ -33,13 +34,26 @@ pub fn find_ui() -> Result<PathBuf, ServeError> {
         Some(folder) => vec![folder.into()],
         None => usual_folders(&env::current_exe().unwrap_or_default()),
     };
-    folders.iter().find(|folder| has_index(folder)).cloned().ok_or(ServeError::NoUi { searched: folders })
+    folders
+        .iter()
+        .find(|folder| has_index(folder))
+        .cloned()
+        .ok_or(ServeError::NoUi { searched: folders })
 }
 
 fn usual_folders(program: &Path) -> Vec<PathBuf> {
-    let installed = program.parent().and_then(Path::parent).map(|root| root.join("lib/inglenook/ui"));
-    let repository = program.ancestors().skip(1).find(|folder| folder.join("ui/package.json").is_file());
-    installed.into_iter().chain(repository.map(|root| root.join("ui/dist"))).collect()
+    let installed = program
+        .parent()
+        .and_then(Path::parent)
+        .map(|root| root.join("lib/inglenook/ui"));
+    let repository = program
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.join("ui/package.json").is_file());
+    installed
+        .into_iter()
+        .chain(repository.map(|root| root.join("ui/dist")))
+        .collect()
 }
 
 pub(crate) fn has_index(folder: &Path) -> bool {
@@ -60,9 +74,17 @@ async fn with_policy(request: Request, next: Next) -> Response {
     if response.status().is_client_error() {
         return ErrorResponse::no_such_route().into_response();
     }
-    let cache = if immutable { "public, max-age=31536000, immutable" } else { "no-store" };
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    let cache = if immutable {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-store"
+    };
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    response
+        .headers_mut()
+        .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
 

@@ -1,7 +1,8 @@
 //! Checks `Host` and `Origin` before anything else.
 //!
-//! A page of another site can make the browser send requests to loopback. With DNS rebinding, such a request can look
-//! same-origin. `Origin` and `Sec-Fetch-Site` reveal the first attack, `Host` the second; a page can set none of them.
+//! A page of another site can make the browser send requests to loopback. With DNS rebinding, such
+//! a request can look same-origin. `Origin` and `Sec-Fetch-Site` reveal the first attack, `Host`
+//! the second; a page can set none of them.
 
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderMap, Uri};
@@ -56,11 +57,14 @@ impl AllowedHosts {
         Ok(())
     }
 
-    /// Returns the host of the request if it is ours. An absolute URI must match, because it overrides the header.
+    /// Returns the host of the request if it is ours. An absolute URI must match, because it
+    /// overrides the header.
     fn host<'h>(&self, uri: &Uri, headers: &'h HeaderMap) -> Option<&'h str> {
         let host = only(headers, &HOST)?;
         let ours = |name: &str| self.0.iter().any(|own| own.eq_ignore_ascii_case(name));
-        let agrees = uri.authority().is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
+        let agrees = uri
+            .authority()
+            .is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
         (ours(host) && agrees).then_some(host)
     }
 }
@@ -72,11 +76,14 @@ fn has_foreign_origin(headers: &HeaderMap, host: &str) -> bool {
             .is_none_or(|own| !own.eq_ignore_ascii_case(host))
 }
 
-/// Whether another site's page loads this address as a subresource (an image, a script), which has no `Origin`. Links
-/// from other sites are allowed.
+/// Whether another site's page loads this address as a subresource (an image, a script), which has
+/// no `Origin`. Links from other sites are allowed.
 fn is_foreign_fetch(headers: &HeaderMap) -> bool {
     let says = |name: &HeaderName, values: &[&str]| {
-        headers.get_all(name).iter().any(|value| values.iter().any(|one| value.as_bytes() == one.as_bytes()))
+        headers
+            .get_all(name)
+            .iter()
+            .any(|value| values.iter().any(|one| value.as_bytes() == one.as_bytes()))
     };
     says(&FETCH_SITE, &["cross-site", "same-site"]) && !says(&FETCH_MODE, &["navigate"])
 }
@@ -98,33 +105,62 @@ mod tests {
     fn check(uri: &str, headers: &[(&str, &str)]) -> Result<(), GuardError> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
+            map.append(
+                HeaderName::try_from(*name).unwrap(),
+                HeaderValue::from_str(value).unwrap(),
+            );
         }
         AllowedHosts::of(4000).check(&uri.parse().unwrap(), &map)
     }
 
     #[test]
     fn accepts_own_names_with_the_port() {
-        for host in ["127.0.0.1:4000", "localhost:4000", "LocalHost:4000", "[::1]:4000"] {
+        for host in [
+            "127.0.0.1:4000",
+            "localhost:4000",
+            "LocalHost:4000",
+            "[::1]:4000",
+        ] {
             assert_eq!(check("/", &[("host", host)]), Ok(()), "{host}");
         }
-        for host in
-            ["127.0.0.1", "localhost:4001", "localhost:4000.evil.example", "evil.example:4000", "0.0.0.0:4000", ""]
-        {
-            assert_eq!(check("/", &[("host", host)]), Err(GuardError::Host), "{host}");
+        for host in [
+            "127.0.0.1",
+            "localhost:4001",
+            "localhost:4000.evil.example",
+            "evil.example:4000",
+            "0.0.0.0:4000",
+            "",
+        ] {
+            assert_eq!(
+                check("/", &[("host", host)]),
+                Err(GuardError::Host),
+                "{host}"
+            );
         }
     }
 
     #[test]
     fn refuses_a_missing_or_duplicate_host() {
         assert_eq!(check("/", &[]), Err(GuardError::Host));
-        assert_eq!(check("/", &[("host", "localhost:4000"), ("host", "localhost:4000")]), Err(GuardError::Host));
+        assert_eq!(
+            check(
+                "/",
+                &[("host", "localhost:4000"), ("host", "localhost:4000")]
+            ),
+            Err(GuardError::Host)
+        );
     }
 
     #[test]
     fn absolute_uri_must_match_the_host() {
-        assert_eq!(check("http://localhost:4000/", &[("host", "localhost:4000")]), Ok(()));
-        assert_eq!(check("http://evil.example/", &[("host", "localhost:4000")]), Err(GuardError::Host));
+        assert_eq!(
+            check("http://localhost:4000/", &[("host", "localhost:4000")]),
+            Ok(())
+        );
+        assert_eq!(
+            check("http://evil.example/", &[("host", "localhost:4000")]),
+            Err(GuardError::Host)
+        );
     }
 
     #[test]
@@ -148,8 +184,16 @@ mod tests {
 
     #[test]
     fn other_sites_may_link_but_not_load() {
-        let with =
-            |site, mode| check("/", &[("host", "localhost:4000"), ("sec-fetch-site", site), ("sec-fetch-mode", mode)]);
+        let with = |site, mode| {
+            check(
+                "/",
+                &[
+                    ("host", "localhost:4000"),
+                    ("sec-fetch-site", site),
+                    ("sec-fetch-mode", mode),
+                ],
+            )
+        };
         assert_eq!(with("same-origin", "cors"), Ok(()));
         assert_eq!(with("none", "navigate"), Ok(()));
         assert_eq!(with("cross-site", "navigate"), Ok(()));
@@ -161,6 +205,9 @@ mod tests {
     fn port_80_may_be_omitted() {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost"));
-        assert_eq!(AllowedHosts::of(80).check(&Uri::from_static("/"), &headers), Ok(()));
+        assert_eq!(
+            AllowedHosts::of(80).check(&Uri::from_static("/"), &headers),
+            Ok(())
+        );
     }
 }

@@ -14,7 +14,8 @@ use crate::serving::{RunningServer, ServeError, ServeOptions, serve};
 /// Number of ports above a busy one that are tried.
 const NEIGHBOURS: u16 = 20;
 
-/// Follows the settings until it is stopped. It holds the engine, so stop it before the engine closes.
+/// Follows the settings until it is stopped. It holds the engine, so stop it before the engine
+/// closes.
 pub struct LocalApiServer {
     stopping: CancellationToken,
     task: JoinHandle<()>,
@@ -42,7 +43,10 @@ async fn follow(engine: Engine, stopping: CancellationToken) {
     let mut server: Option<RunningServer> = None;
     let mut applied = LocalApiSettings::default();
     loop {
-        let wanted = engine.get_settings().await.map_or(applied, |settings| settings.local_api);
+        let wanted = engine
+            .get_settings()
+            .await
+            .map_or(applied, |settings| settings.local_api);
         if wanted != applied {
             applied = wanted;
             if let Some(old) = server.take() {
@@ -65,12 +69,21 @@ async fn follow(engine: Engine, stopping: CancellationToken) {
     }
 }
 
-async fn start(engine: &Engine, wanted: LocalApiSettings) -> (Option<RunningServer>, ApiServerState) {
+async fn start(
+    engine: &Engine,
+    wanted: LocalApiSettings,
+) -> (Option<RunningServer>, ApiServerState) {
     if !wanted.enabled {
         return (None, ApiServerState::Stopped);
     }
     let (host, port) = (Ipv4Addr::LOCALHOST.to_string(), wanted.port);
-    let options = ServeOptions { host, port, ui: None, token: None, api: ApiSwitch::Always };
+    let options = ServeOptions {
+        host,
+        port,
+        ui: None,
+        token: None,
+        api: ApiSwitch::Always,
+    };
     match serve(engine.clone(), options).await {
         Ok(server) => {
             let address = format!("http://{}", server.addr);
@@ -96,7 +109,11 @@ fn failure(error: &ServeError, port: u16) -> LocalApiFailure {
         },
         error => {
             let hint = "Choose a port above 1023.".to_owned();
-            LocalApiFailure { message: format!("The local API could not start: {error}."), hint, free_port: None }
+            LocalApiFailure {
+                message: format!("The local API could not start: {error}."),
+                hint,
+                free_port: None,
+            }
         }
     }
 }

@@ -19,11 +19,17 @@ pub(crate) async fn operation(
 ) -> Result<Response, ErrorResponse> {
     let args = shared.bodies.read(&Holder::Owner, body, CAP).await?;
     let engine = shared.engine.clone();
-    // A separate task: the operation completes if the client disconnects, and a panic does not end the server.
+    // A separate task: the operation completes if the client disconnects, and a panic does not end
+    // the server.
     let work = tokio::spawn(async move { engine.call(&operation, &args).await });
     let answer = work.await.unwrap_or_else(|error| {
-        tracing::error!(panicked = error.is_panic(), "an operation failed to complete");
-        Err(ApiError::Internal { message: "the operation failed; the log has the reason".into() })
+        tracing::error!(
+            panicked = error.is_panic(),
+            "an operation failed to complete"
+        );
+        Err(ApiError::Internal {
+            message: "the operation failed; the log has the reason".into(),
+        })
     });
     Ok(json_bytes(answer?.into_bytes()))
 }

@@ -1,7 +1,8 @@
 //! A client's connection, and the moment when the client closes it.
 //!
-//! Hyper does not read while it writes a response, so that a request is executed even if its client is gone. A model that
-//! writes for nobody must stop nevertheless. This watches the socket next to hyper.
+//! Hyper does not read while it writes a response, so that a request is executed even if its client
+//! is gone. A model that writes for nobody must stop nevertheless. This watches the socket next to
+//! hyper.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -21,8 +22,8 @@ pub(crate) struct PeerStream(Arc<TcpStream>);
 /// Watches a connection without reading from it.
 pub(crate) struct PeerWatch(Arc<TcpStream>);
 
-/// Splits a connection into the part for hyper and the watcher. Small writes are sent at once: every piece of a reply is
-/// one.
+/// Splits a connection into the part for hyper and the watcher. Small writes are sent at once:
+/// every piece of a reply is one.
 pub(crate) fn watched(stream: TcpStream) -> (PeerStream, PeerWatch) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small writes may be delayed");
@@ -44,7 +45,11 @@ impl PeerWatch {
 }
 
 impl AsyncRead for PeerStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
             ready!(self.0.poll_read_ready(cx))?;
             match self.0.try_read(buffer.initialize_unfilled()) {
@@ -76,7 +81,11 @@ impl PeerStream {
 }
 
 impl AsyncWrite for PeerStream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.poll_with(cx, |stream| stream.try_write(bytes))
     }
 

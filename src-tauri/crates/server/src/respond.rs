@@ -14,12 +14,25 @@ pub(crate) struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { status, error: ApiError::BadInput { message: message.into(), hint: hint.into() } }
+    pub(crate) fn new(
+        status: StatusCode,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            status,
+            error: ApiError::BadInput {
+                message: message.into(),
+                hint: hint.into(),
+            },
+        }
     }
 
     pub(crate) fn no_such_route() -> Self {
-        ApiError::NotFound { message: "this address does not exist".into() }.into()
+        ApiError::NotFound {
+            message: "this address does not exist".into(),
+        }
+        .into()
     }
 
     pub(crate) fn unauthorized() -> Self {
@@ -55,7 +68,10 @@ impl ErrorResponse {
 
 impl From<ApiError> for ErrorResponse {
     fn from(error: ApiError) -> Self {
-        Self { status: status(&error), error }
+        Self {
+            status: status(&error),
+            error,
+        }
     }
 }
 
@@ -90,7 +106,11 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
 }
 
 pub(crate) fn json_bytes(body: Vec<u8>) -> Response {
-    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+    (
+        [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+        body,
+    )
+        .into_response()
 }
 
 #[cfg(test)]
@@ -103,22 +123,72 @@ mod tests {
     fn maps_each_error_to_its_status() {
         let (message, hint) = (String::new, String::new);
         let (needed, available, missing) = (2, 1, 1);
-        let overflow =
-            ApiError::ContextOverflow { message: message(), hint: hint(), block: None, missing, needed, available };
-        let provider = ApiError::Provider { message: message(), hint: hint(), class: ProviderClass::Cut };
+        let overflow = ApiError::ContextOverflow {
+            message: message(),
+            hint: hint(),
+            block: None,
+            missing,
+            needed,
+            available,
+        };
+        let provider = ApiError::Provider {
+            message: message(),
+            hint: hint(),
+            class: ProviderClass::Cut,
+        };
         for (error, expected) in [
-            (ApiError::BadInput { message: message(), hint: hint() }, 400),
+            (
+                ApiError::BadInput {
+                    message: message(),
+                    hint: hint(),
+                },
+                400,
+            ),
             (ApiError::NotFound { message: message() }, 404),
-            (ApiError::Busy { message: message(), hint: hint() }, 409),
+            (
+                ApiError::Busy {
+                    message: message(),
+                    hint: hint(),
+                },
+                409,
+            ),
             (overflow, 422),
             (ApiError::Internal { message: message() }, 500),
             (provider, 502),
-            (ApiError::ToolServer { message: message(), hint: hint() }, 502),
-            (ApiError::NoModel { message: message(), hint: hint() }, 503),
-            (ApiError::Keychain { message: message(), hint: hint() }, 503),
-            (ApiError::Storage { message: message(), hint: hint() }, 507),
+            (
+                ApiError::ToolServer {
+                    message: message(),
+                    hint: hint(),
+                },
+                502,
+            ),
+            (
+                ApiError::NoModel {
+                    message: message(),
+                    hint: hint(),
+                },
+                503,
+            ),
+            (
+                ApiError::Keychain {
+                    message: message(),
+                    hint: hint(),
+                },
+                503,
+            ),
+            (
+                ApiError::Storage {
+                    message: message(),
+                    hint: hint(),
+                },
+                507,
+            ),
         ] {
-            assert_eq!(ErrorResponse::from(error.clone()).into_response().status(), expected, "{error:?}");
+            assert_eq!(
+                ErrorResponse::from(error.clone()).into_response().status(),
+                expected,
+                "{error:?}"
+            );
         }
     }
 }

@@ -28,7 +28,11 @@ struct Status {
 }
 
 /// Answers `/` for clients that do not ask for HTML.
-pub(crate) async fn status_for_programs(State(shared): State<SharedState>, request: Request, next: Next) -> Response {
+pub(crate) async fn status_for_programs(
+    State(shared): State<SharedState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if request.uri().path() != "/" || !is_read {
         return next.run(request).await;
@@ -36,24 +40,35 @@ pub(crate) async fn status_for_programs(State(shared): State<SharedState>, reque
     let mut response = match accepts_html(request.headers()) {
         true => next.run(request).await,
         false => match shared.is_api_on().await {
-            Ok(local_api) => json(&Status { status: "ok", message: "Inglenook is running", local_api }),
+            Ok(local_api) => json(&Status {
+                status: "ok",
+                message: "Inglenook is running",
+                local_api,
+            }),
             Err(error) => ErrorResponse::from(error).into_response(),
         },
     };
-    response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
+    response
+        .headers_mut()
+        .insert(VARY, HeaderValue::from_static("accept"));
     response
 }
 
 pub(crate) async fn page() -> Response {
-    let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, PAGE_POLICY)];
+    let headers = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CONTENT_SECURITY_POLICY, PAGE_POLICY),
+    ];
     (headers, PAGE).into_response()
 }
 
 fn accepts_html(headers: &HeaderMap) -> bool {
     let names_html = |value: &HeaderValue| {
-        value
-            .to_str()
-            .is_ok_and(|value| value.split(',').any(|kind| kind.trim().to_ascii_lowercase().starts_with("text/html")))
+        value.to_str().is_ok_and(|value| {
+            value
+                .split(',')
+                .any(|kind| kind.trim().to_ascii_lowercase().starts_with("text/html"))
+        })
     };
     headers.get_all(ACCEPT).iter().any(names_html)
 }
@@ -64,9 +79,16 @@ mod tests {
 
     #[test]
     fn only_browsers_name_html() {
-        let accepts =
-            |value: &'static str| accepts_html(&HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(value))]));
-        assert!(accepts("text/html,application/xhtml+xml,*/*;q=0.8") && accepts("application/json, TEXT/HTML;q=0.5"));
+        let accepts = |value: &'static str| {
+            accepts_html(&HeaderMap::from_iter([(
+                ACCEPT,
+                HeaderValue::from_static(value),
+            )]))
+        };
+        assert!(
+            accepts("text/html,application/xhtml+xml,*/*;q=0.8")
+                && accepts("application/json, TEXT/HTML;q=0.5")
+        );
         assert!(!accepts("*/*") && !accepts("application/json"));
         assert!(!accepts_html(&HeaderMap::new()));
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state, map_request};
@@ -25,7 +26,9 @@ use crate::guard::AllowedHosts;
 use crate::respond::{ErrorResponse, json};
 use crate::secret::{AccessToken, PresentedToken, Tickets};
 use crate::shares::Holder;
-use crate::{api_access, archive, chat_socket, events, files, openai_api, operation, root, transfer};
+use crate::{
+    api_access, archive, chat_socket, events, files, openai_api, operation, root, transfer,
+};
 
 /// State shared by the handlers.
 pub(crate) struct ServerState {
@@ -42,7 +45,8 @@ pub(crate) struct ServerState {
 
 pub(crate) type SharedState = Arc<ServerState>;
 
-/// Builds the router. Layers run from the bottom up: the checks of host and origin come first, for every address.
+/// Builds the router. Layers run from the bottom up: the checks of host and origin come first, for
+/// every address.
 pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
     let with_token = Router::new()
         .route("/api/op/{operation}", post(operation::operation))
@@ -53,26 +57,48 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
         .route("/api/export-characters", post(transfer::export_characters))
         .route("/api/export-chats", post(transfer::export_chats))
-        .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
-        .route("/api/export-prompt-file/{kind}/{id}", get(transfer::export_prompt_file))
-        .route("/api/export-memories/{character}", get(transfer::export_memories))
-        .route("/api/backup/archive", get(archive::export).post(archive::import))
+        .route(
+            "/api/export-lorebook/{id}/{format}",
+            get(transfer::export_lorebook),
+        )
+        .route(
+            "/api/export-prompt-file/{kind}/{id}",
+            get(transfer::export_prompt_file),
+        )
+        .route(
+            "/api/export-memories/{character}",
+            get(transfer::export_memories),
+        )
+        .route(
+            "/api/backup/archive",
+            get(archive::export).post(archive::import),
+        )
         .route("/api/backup/second-place", post(archive::second_place))
         .route("/asset/{hash}", get(transfer::asset))
         .route("/thumbnail/{hash}", get(transfer::thumbnail))
         .route("/api/{*rest}", any(no_such_route))
         .layer(from_fn_with_state(Arc::clone(&shared), require_token));
     // These two check the token, or the ticket, themselves.
-    let others = Router::new().route("/health", get(health)).route("/api/events", get(events::events));
+    let others = Router::new()
+        .route("/health", get(health))
+        .route("/api/events", get(events::events));
     // The local API checks keys itself.
     let local_api = openai_api::routes(&shared)
         .route("/ws/chat", get(chat_socket::chat_socket))
-        .layer(from_fn_with_state(Arc::clone(&shared), api_access::require_api_on));
+        .layer(from_fn_with_state(
+            Arc::clone(&shared),
+            api_access::require_api_on,
+        ));
     let rest = match ui {
         Some(folder) => files::router(folder),
-        None => Router::new().route("/", get(root::page)).fallback(no_such_route),
+        None => Router::new()
+            .route("/", get(root::page))
+            .fallback(no_such_route),
     };
-    let rest = rest.layer(from_fn_with_state(Arc::clone(&shared), root::status_for_programs));
+    let rest = rest.layer(from_fn_with_state(
+        Arc::clone(&shared),
+        root::status_for_programs,
+    ));
     let all = rest
         .merge(with_token)
         .merge(others)
@@ -80,11 +106,13 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         .layer(from_fn_with_state(Arc::clone(&shared), check_origin))
         .with_state(shared);
     // A layer of the router itself would run after the route was chosen.
-    Router::new().fallback_service(all).layer(map_request(with_plain_path))
+    Router::new()
+        .fallback_service(all)
+        .layer(map_request(with_plain_path))
 }
 
-/// Removes doubled slashes and one at the end from addresses of the local API: programs join a base address and a path, and
-/// both may have one.
+/// Removes doubled slashes and one at the end from addresses of the local API: programs join a base
+/// address and a path, and both may have one.
 async fn with_plain_path(mut request: Request) -> Request {
     if let Some(plain) = plain_path(request.uri()) {
         *request.uri_mut() = plain;
@@ -102,7 +130,10 @@ fn plain_path(uri: &Uri) -> Option<Uri> {
     if !openai_api::is_own(&plain) && plain != "/ws/chat" && plain != "/health" {
         return None;
     }
-    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let query = uri
+        .query()
+        .map(|query| format!("?{query}"))
+        .unwrap_or_default();
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(format!("{plain}{query}").parse().ok()?);
     Uri::from_parts(parts).ok()
@@ -114,7 +145,8 @@ async fn check_origin(State(shared): State<SharedState>, request: Request, next:
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             tracing::warn!(%refusal, "refused a request");
-            let error = ErrorResponse::new(StatusCode::FORBIDDEN, refusal.to_string(), refusal.hint());
+            let error =
+                ErrorResponse::new(StatusCode::FORBIDDEN, refusal.to_string(), refusal.hint());
             openai_api::in_form_of(request_path.as_str(), error)
         }
     };
@@ -133,7 +165,9 @@ async fn require_token(
             guest.mark_authenticated(&Holder::Owner).await;
             next.run(request).await
         }
-        PresentedToken::Nothing | PresentedToken::SomethingElse => ErrorResponse::unauthorized().into_response(),
+        PresentedToken::Nothing | PresentedToken::SomethingElse => {
+            ErrorResponse::unauthorized().into_response()
+        }
     }
 }
 
@@ -147,7 +181,8 @@ struct HealthQuery {
 /// The parts of the report that the holder of a key sees. The others describe this machine.
 const KEY_CHECKS: [&str; 3] = ["database", "model", "worker"];
 
-/// Without a key the response only says that the server runs, because the details describe this machine.
+/// Without a key the response only says that the server runs, because the details describe this
+/// machine.
 async fn health(
     State(shared): State<SharedState>,
     Extension(guest): Extension<Arc<Connection>>,
@@ -162,10 +197,13 @@ async fn health(
     Ok(json(&match caller {
         Caller::Owner if query.endpoints => shared.engine.health_with_endpoints().await?,
         Caller::Owner => shared.engine.health().await?,
-        // Contacting the endpoints uses the user's own keys, so a key of the local API cannot ask for it.
+        // Contacting the endpoints uses the user's own keys, so a key of the local API cannot ask
+        // for it.
         Caller::Key { .. } | Caller::Nobody => {
             let mut report = shared.engine.health().await?;
-            report.checks.retain(|check| KEY_CHECKS.contains(&check.name.as_str()));
+            report
+                .checks
+                .retain(|check| KEY_CHECKS.contains(&check.name.as_str()));
             report
         }
     }))
@@ -181,12 +219,20 @@ fn harden(headers: &mut HeaderMap) {
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (
+            CONTENT_SECURITY_POLICY,
+            "default-src 'none'; frame-ancestors 'none'; sandbox",
+        ),
         (CACHE_CONTROL, "no-store"),
     ];
     for (name, value) in DEFAULTS {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
 }
 
@@ -207,7 +253,14 @@ mod tests {
         ] {
             assert_eq!(plain(path).as_deref(), Some(wanted), "{path}");
         }
-        for path in ["/v1/models", "/", "//", "//api/op/list_chats", "/v10/", "/assets//app.js"] {
+        for path in [
+            "/v1/models",
+            "/",
+            "//",
+            "//api/op/list_chats",
+            "/v10/",
+            "/assets//app.js",
+        ] {
             assert_eq!(plain(path), None, "{path}");
         }
     }

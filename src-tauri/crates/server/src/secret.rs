@@ -1,4 +1,5 @@
-//! The access token of a run, and one-time tickets for requests in which a browser cannot send a header.
+//! The access token of a run, and one-time tickets for requests in which a browser cannot send a
+//! header.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,7 +31,8 @@ impl AccessToken {
     }
 
     /// # Errors
-    /// [`WeakToken`] for fewer than 43 characters, or for characters other than letters, digits, `-` and `_`.
+    /// [`WeakToken`] for fewer than 43 characters, or for characters other than letters, digits,
+    /// `-` and `_`.
     pub fn parse(text: &str) -> Result<Self, WeakToken> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if text.len() < TOKEN_LENGTH || !text.bytes().all(allowed) {
@@ -60,9 +62,11 @@ impl AccessToken {
 
     fn matches_header(&self, value: &[u8]) -> bool {
         const SCHEME: &[u8] = b"Bearer ";
-        value.split_at_checked(SCHEME.len()).is_some_and(|(scheme, token)| {
-            scheme.eq_ignore_ascii_case(SCHEME) && bool::from(token.ct_eq(self.0.as_bytes()))
-        })
+        value
+            .split_at_checked(SCHEME.len())
+            .is_some_and(|(scheme, token)| {
+                scheme.eq_ignore_ascii_case(SCHEME) && bool::from(token.ct_eq(self.0.as_bytes()))
+            })
     }
 }
 
@@ -104,7 +108,9 @@ impl Tickets {
     pub(crate) fn redeem(&self, ticket: &str, now: Instant) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, until)| *until > now);
-        let found = open.iter().position(|(known, _)| bool::from(known.as_bytes().ct_eq(ticket.as_bytes())));
+        let found = open
+            .iter()
+            .position(|(known, _)| bool::from(known.as_bytes().ct_eq(ticket.as_bytes())));
         found.and_then(|index| open.remove(index)).is_some()
     }
 }
@@ -137,7 +143,10 @@ mod tests {
     fn too_many_tickets_drop_the_oldest() {
         let (tickets, now) = (Tickets::default(), Instant::now());
         let first = tickets.issue(now);
-        let last = (0..Tickets::MOST).map(|_| tickets.issue(now)).last().unwrap();
+        let last = (0..Tickets::MOST)
+            .map(|_| tickets.issue(now))
+            .last()
+            .unwrap();
         assert!(!tickets.redeem(&first, now));
         assert!(tickets.redeem(&last, now));
     }
@@ -152,7 +161,13 @@ mod tests {
 
     #[test]
     fn refuses_weak_tokens() {
-        for weak in ["", "secret", &"a".repeat(42), &"a b".repeat(20), &"ü".repeat(40)] {
+        for weak in [
+            "",
+            "secret",
+            &"a".repeat(42),
+            &"a b".repeat(20),
+            &"ü".repeat(40),
+        ] {
             assert!(AccessToken::parse(weak).is_err(), "{weak}");
         }
     }

@@ -52,12 +52,17 @@ pub struct ServeOptions {
 /// Reason why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("{host} is not a loopback address; the server listens only on 127.0.0.1, ::1 or localhost")]
+    #[error(
+        "{host} is not a loopback address; the server listens only on 127.0.0.1, ::1 or localhost"
+    )]
     NotLoopback { host: String },
     #[error("another program uses port {}; {}", .addr.port(), instead(*.free))]
     PortInUse { addr: SocketAddr, free: Option<u16> },
     #[error("cannot listen on {addr}: {source}; choose another port, or 0 for any")]
-    Bind { addr: SocketAddr, source: std::io::Error },
+    Bind {
+        addr: SocketAddr,
+        source: std::io::Error,
+    },
     #[error("the web UI was not found in {}; build it with `npm run build` in `ui`, or set INGLENOOK_UI to its folder", places(.searched))]
     NoUi { searched: Vec<PathBuf> },
 }
@@ -73,7 +78,8 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// Accepts no further requests, waits at most five seconds for running ones, and closes the sockets of listeners.
+    /// Accepts no further requests, waits at most five seconds for running ones, and closes the
+    /// sockets of listeners.
     pub async fn stop(self) {
         drop(self.stopping);
         if let Err(error) = self.running.await {
@@ -82,21 +88,34 @@ impl RunningServer {
     }
 }
 
-/// Starts serving `engine` in tasks of the current Tokio runtime. The server stops when it is stopped or dropped.
+/// Starts serving `engine` in tasks of the current Tokio runtime. The server stops when it is
+/// stopped or dropped.
 ///
 /// # Errors
 /// `host` is not loopback, the port is not available, or `ui` has no `index.html`.
 pub async fn serve(engine: Engine, options: ServeOptions) -> Result<RunningServer, ServeError> {
     let ip = loopback(&options.host)?;
-    if let Some(folder) = options.ui.as_ref().filter(|folder| !files::has_index(folder)) {
-        return Err(ServeError::NoUi { searched: vec![folder.clone()] });
+    if let Some(folder) = options
+        .ui
+        .as_ref()
+        .filter(|folder| !files::has_index(folder))
+    {
+        return Err(ServeError::NoUi {
+            searched: vec![folder.clone()],
+        });
     }
     let wanted = SocketAddr::new(ip, options.port);
-    let bind = |source| ServeError::Bind { addr: wanted, source };
+    let bind = |source| ServeError::Bind {
+        addr: wanted,
+        source,
+    };
     let listener = match TcpListener::bind(wanted).await {
         Ok(listener) => listener,
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-            return Err(ServeError::PortInUse { addr: wanted, free: local_api_server::free_port(wanted).await });
+            return Err(ServeError::PortInUse {
+                addr: wanted,
+                free: local_api_server::free_port(wanted).await,
+            });
         }
         Err(error) => return Err(bind(error)),
     };
@@ -118,14 +137,22 @@ pub async fn serve(engine: Engine, options: ServeOptions) -> Result<RunningServe
     let router = router(Arc::new(server), options.ui.as_deref());
     let running = tokio::spawn(accept(listener, router, stopping.clone()));
     let url = format!("http://{addr}/#token={}", token.reveal());
-    Ok(RunningServer { addr, token, url, stopping: stopping.drop_guard(), running })
+    Ok(RunningServer {
+        addr,
+        token,
+        url,
+        stopping: stopping.drop_guard(),
+        running,
+    })
 }
 
 fn loopback(host: &str) -> Result<IpAddr, ServeError> {
     match host {
         "127.0.0.1" | "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
         "::1" | "[::1]" => Ok(Ipv6Addr::LOCALHOST.into()),
-        _ => Err(ServeError::NotLoopback { host: host.to_owned() }),
+        _ => Err(ServeError::NotLoopback {
+            host: host.to_owned(),
+        }),
     }
 }
 
@@ -136,7 +163,12 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         while attended.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) => {
-                attended.spawn(handle_connection(stream, connections.admit(), router.clone(), stopping.clone()));
+                attended.spawn(handle_connection(
+                    stream,
+                    connections.admit(),
+                    router.clone(),
+                    stopping.clone(),
+                ));
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
@@ -145,20 +177,30 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         }
     }
     drop(listener);
-    if timeout(STOP_TIMEOUT, async { while attended.join_next().await.is_some() {} }).await.is_err() {
+    if timeout(STOP_TIMEOUT, async {
+        while attended.join_next().await.is_some() {}
+    })
+    .await
+    .is_err()
+    {
         tracing::warn!("requests were aborted when the server stopped");
     }
 }
 
 /// Serves one connection with HTTP/1.1 only, because every wait of it can have a timeout.
-async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Router, stopping: CancellationToken) {
+async fn handle_connection(
+    stream: TcpStream,
+    guest: Arc<Connection>,
+    router: Router,
+    stopping: CancellationToken,
+) {
     let router = router.layer(Extension(Arc::clone(&guest)));
     let (stream, peer) = watched(stream);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        // A complete request is executed even if the client has already disconnected. Otherwise the disconnect could be
-        // noticed first, and the user's message would be lost.
+        // A complete request is executed even if the client has already disconnected. Otherwise the
+        // disconnect could be noticed first, and the user's message would be lost.
         .half_close(true)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
@@ -177,11 +219,18 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
 }
 
 fn instead(free: Option<u16>) -> String {
-    free.map_or_else(|| "choose another one, or 0 for any".to_owned(), |port| format!("port {port} is free"))
+    free.map_or_else(
+        || "choose another one, or 0 for any".to_owned(),
+        |port| format!("port {port} is free"),
+    )
 }
 
 /// Runs the connection, and notes on the way that the client has closed it.
-async fn with_notice<T>(connection: impl Future<Output = T>, peer: &PeerWatch, guest: &Connection) -> T {
+async fn with_notice<T>(
+    connection: impl Future<Output = T>,
+    peer: &PeerWatch,
+    guest: &Connection,
+) -> T {
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,
@@ -193,7 +242,11 @@ async fn with_notice<T>(connection: impl Future<Output = T>, peer: &PeerWatch, g
 fn places(folders: &[PathBuf]) -> String {
     match folders {
         [] => "any known place".to_owned(),
-        _ => folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" or "),
+        _ => folders
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect::<Vec<_>>()
+            .join(" or "),
     }
 }
 
@@ -206,8 +259,18 @@ mod tests {
         for host in ["127.0.0.1", "localhost", "::1", "[::1]"] {
             assert!(loopback(host).is_ok_and(|ip| ip.is_loopback()), "{host}");
         }
-        for host in ["0.0.0.0", "::", "192.168.1.2", "127.0.0.1.evil.example", "evil.example", ""] {
-            assert!(matches!(loopback(host), Err(ServeError::NotLoopback { .. })), "{host}");
+        for host in [
+            "0.0.0.0",
+            "::",
+            "192.168.1.2",
+            "127.0.0.1.evil.example",
+            "evil.example",
+            "",
+        ] {
+            assert!(
+                matches!(loopback(host), Err(ServeError::NotLoopback { .. })),
+                "{host}"
+            );
         }
     }
 }

@@ -33,7 +33,14 @@ pub(crate) async fn asset(
     Path(hash): Path<String>,
 ) -> Result<Response, ErrorResponse> {
     let asset = shared.engine.asset(hash).await?;
-    Ok(([(CONTENT_TYPE, header(&asset.mime)), (CACHE_CONTROL, FOREVER)], asset.bytes).into_response())
+    Ok((
+        [
+            (CONTENT_TYPE, header(&asset.mime)),
+            (CACHE_CONTROL, FOREVER),
+        ],
+        asset.bytes,
+    )
+        .into_response())
 }
 
 /// `GET /thumbnail/{hash}`: a scaled-down picture.
@@ -42,7 +49,14 @@ pub(crate) async fn thumbnail(
     Path(hash): Path<String>,
 ) -> Result<Response, ErrorResponse> {
     let small = shared.engine.thumbnail(hash).await?;
-    Ok(([(CONTENT_TYPE, header(&small.mime)), (CACHE_CONTROL, FOREVER)], small.bytes).into_response())
+    Ok((
+        [
+            (CONTENT_TYPE, header(&small.mime)),
+            (CACHE_CONTROL, FOREVER),
+        ],
+        small.bytes,
+    )
+        .into_response())
 }
 
 #[derive(Deserialize)]
@@ -58,14 +72,22 @@ pub(crate) struct ImportQuery {
 /// `POST /api/import?name=&character=&of_many=`, with the file as the body.
 pub(crate) async fn import(
     State(shared): State<SharedState>,
-    Query(ImportQuery { name, character, of_many }): Query<ImportQuery>,
+    Query(ImportQuery {
+        name,
+        character,
+        of_many,
+    }): Query<ImportQuery>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(&Holder::Owner, body, IMPORT_CAP).await?;
     let engine = &shared.engine;
     Ok(json(&match (character, of_many) {
         (Some(character), false) => engine.import_chat_with(character, name, bytes).await?,
-        (Some(character), true) => engine.import_one_chat_of_many(character, name, bytes).await?,
+        (Some(character), true) => {
+            engine
+                .import_one_chat_of_many(character, name, bytes)
+                .await?
+        }
         (None, false) => engine.import_bytes(name, bytes).await?,
         (None, true) => engine.import_one_of_many(name, bytes).await?,
     }))
@@ -78,7 +100,12 @@ pub(crate) async fn tokenizer(
     body: Body,
 ) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(&Holder::Owner, body, IMPORT_CAP).await?;
-    Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
+    Ok(json(
+        &shared
+            .engine
+            .set_endpoint_tokenizer(endpoint, bytes)
+            .await?,
+    ))
 }
 
 /// `GET /api/export/{id}/{format}` with the format `png`, `json-v2`, `json-v3` or `charx`.
@@ -90,15 +117,18 @@ pub(crate) async fn export(
     Ok(file(shared.engine.export_character(id, form).await?))
 }
 
-/// `GET /api/export-chat/{id}/{format}?names=&thoughts=&times=&hidden=` with the format `jsonl`, `html`, `text`,
-/// `markdown` or `group`. The options apply to the formats for people.
+/// `GET /api/export-chat/{id}/{format}?names=&thoughts=&times=&hidden=` with the format `jsonl`,
+/// `html`, `text`, `markdown` or `group`. The options apply to the formats for people.
 pub(crate) async fn export_chat(
     State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
     Query(options): Query<ReadableOptions>,
 ) -> Result<Response, ErrorResponse> {
-    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `html`, `text`, `markdown` or `group`.")?;
-    Ok(file(shared.engine.export_chat_with(id, form, options).await?))
+    let form =
+        format::<ChatFileFormat>(&form, "Use `jsonl`, `html`, `text`, `markdown` or `group`.")?;
+    Ok(file(
+        shared.engine.export_chat_with(id, form, options).await?,
+    ))
 }
 
 /// `GET /api/export-lorebook/{id}/{format}` with the format `native` or `v3`.
@@ -110,7 +140,8 @@ pub(crate) async fn export_lorebook(
     Ok(file(shared.engine.export_lorebook(id, form).await?))
 }
 
-/// `GET /api/export-prompt-file/{kind}/{id}`, `kind` being `regexScript`, `quickReplies` or `template`.
+/// `GET /api/export-prompt-file/{kind}/{id}`, `kind` being `regexScript`, `quickReplies` or
+/// `template`.
 pub(crate) async fn export_prompt_file(
     State(shared): State<SharedState>,
     Path((kind, id)): Path<(String, String)>,
@@ -151,30 +182,54 @@ pub(crate) async fn export_characters(
         let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
         ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
     })?;
-    Ok(archive(shared, chosen.characters, ItemFormat::Card(chosen.format)))
+    Ok(archive(
+        shared,
+        chosen.characters,
+        ItemFormat::Card(chosen.format),
+    ))
 }
 
 /// `POST /api/export-chats`: chats in a ZIP archive.
-pub(crate) async fn export_chats(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
+pub(crate) async fn export_chats(
+    State(shared): State<SharedState>,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(&Holder::Owner, body, LIST_CAP).await?;
     let chosen: ChosenChats = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `chats` and one of `jsonl`, `text` and `markdown` as `format`.";
-        ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of chats is invalid", hint)
+        ErrorResponse::new(
+            StatusCode::BAD_REQUEST,
+            "the list of chats is invalid",
+            hint,
+        )
     })?;
-    Ok(archive(shared, chosen.chats, ItemFormat::Chat(chosen.format)))
+    Ok(archive(
+        shared,
+        chosen.chats,
+        ItemFormat::Chat(chosen.format),
+    ))
 }
 
-/// Builds the archive while it is sent, so that its size is not limited by memory. A text file at its end lists items
-/// that could not be exported.
+/// Builds the archive while it is sent, so that its size is not limited by memory. A text file at
+/// its end lists items that could not be exported.
 fn archive(shared: SharedState, ids: Vec<String>, format: ItemFormat) -> Response {
-    let job = ArchiveExport { shared, left: ids.into_iter(), format, zip: ZipStream::new(), failed: None };
+    let job = ArchiveExport {
+        shared,
+        left: ids.into_iter(),
+        format,
+        zip: ZipStream::new(),
+        failed: None,
+    };
     let archive = stream::try_unfold(Some(job), |job| async move {
         match job {
             Some(job) => job.step().await.map(Some),
             None => Ok::<_, ZipError>(None),
         }
     });
-    let headers = [(CONTENT_TYPE, header("application/zip")), attachment("Inglenook.zip")];
+    let headers = [
+        (CONTENT_TYPE, header("application/zip")),
+        attachment("Inglenook.zip"),
+    ];
     (headers, Body::from_stream(archive)).into_response()
 }
 
@@ -223,18 +278,25 @@ impl ArchiveExport {
 }
 
 fn format<T: DeserializeOwned>(name: &str, hint: &str) -> Result<T, ErrorResponse> {
-    serde_json::from_value(name.into())
-        .map_err(|_| ErrorResponse::new(StatusCode::BAD_REQUEST, "this format does not exist", hint))
+    serde_json::from_value(name.into()).map_err(|_| {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, "this format does not exist", hint)
+    })
 }
 
 fn file(exported: Exported) -> Response {
-    let headers = [(CONTENT_TYPE, header(exported.mime)), attachment(&exported.file_name)];
+    let headers = [
+        (CONTENT_TYPE, header(exported.mime)),
+        attachment(&exported.file_name),
+    ];
     (headers, exported.bytes).into_response()
 }
 
 pub(crate) fn attachment(name: &str) -> (HeaderName, HeaderValue) {
     let name = utf8_percent_encode(name, NON_ALPHANUMERIC);
-    (CONTENT_DISPOSITION, header(&format!("attachment; filename*=UTF-8''{name}")))
+    (
+        CONTENT_DISPOSITION,
+        header(&format!("attachment; filename*=UTF-8''{name}")),
+    )
 }
 
 /// Converts `value` to a header. An invalid value becomes a content type that no browser displays.

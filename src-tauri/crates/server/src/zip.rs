@@ -1,5 +1,5 @@
-//! Writes a ZIP archive entry by entry while it is sent. Files are stored uncompressed, because pictures do not
-//! compress.
+//! Writes a ZIP archive entry by entry while it is sent. Files are stored uncompressed, because
+//! pictures do not compress.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -23,7 +23,11 @@ struct PendingBytes(Arc<Mutex<Vec<u8>>>);
 impl ZipStream {
     pub(crate) fn new() -> Self {
         let unsent = PendingBytes::default();
-        Self { writer: ZipWriter::new_stream(unsent.clone()), unsent, names: HashSet::new() }
+        Self {
+            writer: ZipWriter::new_stream(unsent.clone()),
+            unsent,
+            names: HashSet::new(),
+        }
     }
 
     /// Adds a file and returns the new bytes of the archive. A duplicate name gets a number.
@@ -50,7 +54,9 @@ impl ZipStream {
         let numbered = (2_u32..).map(|number| format!("{stem}-{number}.{ending}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
         // Some file systems ignore case.
-        names.find(|name| self.names.insert(name.to_lowercase())).unwrap_or_default()
+        names
+            .find(|name| self.names.insert(name.to_lowercase()))
+            .unwrap_or_default()
     }
 }
 
@@ -87,7 +93,10 @@ mod tests {
     fn streamed_bytes_are_an_archive_of_all_files() {
         let mut zip = ZipStream::new();
         let mut sent = zip.file("Mira.json", b"{}").unwrap();
-        assert!(!sent.is_empty(), "each file is sent before the next is added");
+        assert!(
+            !sent.is_empty(),
+            "each file is sent before the next is added"
+        );
         sent.extend(zip.file("mira.json", b"[1]").unwrap());
         sent.extend(zip.end().unwrap());
 
@@ -100,6 +109,9 @@ mod tests {
             files.push((file.name().unwrap().into_owned(), text));
         }
         let expected = [("Mira.json", "{}"), ("mira-2.json", "[1]")];
-        assert_eq!(files, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+        assert_eq!(
+            files,
+            expected.map(|(name, text)| (name.to_owned(), text.to_owned()))
+        );
     }
 }

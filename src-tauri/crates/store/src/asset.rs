@@ -7,7 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of an asset's bytes; as text, 64 lower-case hexadecimal digits. Assets have no other file names.
+/// SHA-256 of an asset's bytes; as text, 64 lower-case hexadecimal digits. Assets have no other
+/// file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AssetHash([u8; 32]);

@@ -1,5 +1,5 @@
-//! The files of assets: restores those that were lost or changed from the pools of the backups, and removes those that
-//! belong to nothing.
+//! The files of assets: restores those that were lost or changed from the pools of the backups, and
+//! removes those that belong to nothing.
 
 use std::collections::HashSet;
 use std::fs;
@@ -42,22 +42,37 @@ pub(crate) fn heal_all(conn: &Connection, dir: &Path) -> Result<AssetRepair, Sto
 
 /// Restores one file from the backups, and returns its content. `None` if no backup has it.
 pub(crate) fn heal(dir: &Path, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
-    let Some(content) = backup::pooled(dir, hash) else { return Ok(None) };
+    let Some(content) = backup::pooled(dir, hash) else {
+        return Ok(None);
+    };
     let path = hash.path_in(&dir.join(files::ASSETS));
     files::write(&path, &content).map_err(|error| StoreError::file(error, &path, dir))?;
     Ok(Some(content))
 }
 
-/// Removes files and thumbnails that the database does not name. Files written since `opened` stay, because their rows
-/// may follow. Files that a set-aside database names stay too. Returns how many were removed.
-pub(crate) fn sweep(conn: &Connection, dir: &Path, opened: SystemTime) -> Result<usize, StoreError> {
-    let Some(aside) = backup::named_aside(dir) else { return Ok(0) };
-    let named: HashSet<_> = backup::assets_in(conn)?.into_iter().map(|(hash, _)| hash).chain(aside).collect();
+/// Removes files and thumbnails that the database does not name. Files written since `opened` stay,
+/// because their rows may follow. Files that a set-aside database names stay too. Returns how many
+/// were removed.
+pub(crate) fn sweep(
+    conn: &Connection,
+    dir: &Path,
+    opened: SystemTime,
+) -> Result<usize, StoreError> {
+    let Some(aside) = backup::named_aside(dir) else {
+        return Ok(0);
+    };
+    let named: HashSet<_> = backup::assets_in(conn)?
+        .into_iter()
+        .map(|(hash, _)| hash)
+        .chain(aside)
+        .collect();
     let opened = opened.checked_sub(GRANULARITY).unwrap_or(opened);
     let mut removed = 0;
     for folder in [files::ASSETS, files::THUMBNAILS] {
         let folder = dir.join(folder);
-        for path in orphans(&folder, &named, opened).map_err(|error| StoreError::file(error, &folder, dir))? {
+        for path in orphans(&folder, &named, opened)
+            .map_err(|error| StoreError::file(error, &folder, dir))?
+        {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(StoreError::file(error, &path, dir));
@@ -69,7 +84,11 @@ pub(crate) fn sweep(conn: &Connection, dir: &Path, opened: SystemTime) -> Result
     Ok(removed)
 }
 
-fn orphans(folder: &Path, named: &HashSet<AssetHash>, opened: SystemTime) -> io::Result<Vec<PathBuf>> {
+fn orphans(
+    folder: &Path,
+    named: &HashSet<AssetHash>,
+    opened: SystemTime,
+) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if !folder.is_dir() {
         return Ok(found);
@@ -83,7 +102,12 @@ fn orphans(folder: &Path, named: &HashSet<AssetHash>, opened: SystemTime) -> io:
             let file = file?;
             let hash = file.file_name().to_string_lossy().parse::<AssetHash>();
             let is_orphan = hash.is_ok_and(|hash| !named.contains(&hash));
-            if is_orphan && file.metadata().and_then(|about| about.modified()).is_ok_and(|changed| changed < opened) {
+            if is_orphan
+                && file
+                    .metadata()
+                    .and_then(|about| about.modified())
+                    .is_ok_and(|changed| changed < opened)
+            {
                 found.push(file.path());
             }
         }

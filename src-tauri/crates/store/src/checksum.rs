@@ -1,5 +1,6 @@
-//! Checksums of the texts that users write, which detect text that changed on disk. SQLite's own check covers only the
-//! structure of the file. Messages have theirs in a column; triggers keep those of other texts in `content_sum`.
+//! Checksums of the texts that users write, which detect text that changed on disk. SQLite's own
+//! check covers only the structure of the file. Messages have theirs in a column; triggers keep
+//! those of other texts in `content_sum`.
 
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
@@ -25,10 +26,14 @@ pub(crate) fn fill(conn: &mut Connection) -> rusqlite::Result<()> {
     }
     let transaction = conn.transaction()?;
     {
-        let mut lacking = transaction.prepare("SELECT id, text FROM swipe WHERE checksum IS NULL")?;
+        let mut lacking =
+            transaction.prepare("SELECT id, text FROM swipe WHERE checksum IS NULL")?;
         let mut put = transaction.prepare("UPDATE swipe SET checksum = ?2 WHERE id = ?1")?;
-        // The rows are collected first, because the update removes them from the index that the query reads.
-        let texts = lacking.query_map([], |row| Ok((row.get::<_, [u8; 16]>(0)?, of(row.get_ref(1)?.as_str()?))))?;
+        // The rows are collected first, because the update removes them from the index that the
+        // query reads.
+        let texts = lacking.query_map([], |row| {
+            Ok((row.get::<_, [u8; 16]>(0)?, of(row.get_ref(1)?.as_str()?)))
+        })?;
         for (id, sum) in texts.collect::<rusqlite::Result<Vec<_>>>()? {
             put.execute(params![id, sum])?;
         }
@@ -85,7 +90,8 @@ pub(crate) fn check(conn: &Connection) -> Result<(), String> {
     }
 }
 
-/// Number of texts of each kind that do not match their checksums, with the names of one and of several.
+/// Number of texts of each kind that do not match their checksums, with the names of one and of
+/// several.
 fn changed_texts(conn: &Connection) -> rusqlite::Result<Vec<(usize, &'static str, &'static str)>> {
     let mut found = Vec::new();
     if has_checksums(conn)? {
@@ -93,7 +99,10 @@ fn changed_texts(conn: &Connection) -> rusqlite::Result<Vec<(usize, &'static str
     }
     if has_sums(conn)? {
         for (one, several, rows) in OTHERS {
-            let count: i64 = conn.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| row.get(0))?;
+            let count: i64 =
+                conn.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| {
+                    row.get(0)
+                })?;
             found.push((usize::try_from(count).unwrap_or(0), one, several));
         }
     }
@@ -101,11 +110,13 @@ fn changed_texts(conn: &Connection) -> rusqlite::Result<Vec<(usize, &'static str
 }
 
 fn has_sums(conn: &Connection) -> rusqlite::Result<bool> {
-    conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content_sum'")?.exists([])
+    conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content_sum'")?
+        .exists([])
 }
 
 fn has_checksums(conn: &Connection) -> rusqlite::Result<bool> {
-    conn.prepare("SELECT 1 FROM pragma_table_info('swipe') WHERE name = 'checksum'")?.exists([])
+    conn.prepare("SELECT 1 FROM pragma_table_info('swipe') WHERE name = 'checksum'")?
+        .exists([])
 }
 
 fn changed(conn: &Connection) -> rusqlite::Result<usize> {
@@ -113,8 +124,10 @@ fn changed(conn: &Connection) -> rusqlite::Result<usize> {
     let mut rows = texts.query([])?;
     let mut changed = 0;
     while let Some(row) = rows.next()? {
-        let same =
-            row.get_ref(0)?.as_str().is_ok_and(|text| row.get_ref(1).is_ok_and(|sum| sum.as_i64() == Ok(of(text))));
+        let same = row
+            .get_ref(0)?
+            .as_str()
+            .is_ok_and(|text| row.get_ref(1).is_ok_and(|sum| sum.as_i64() == Ok(of(text))));
         changed += usize::from(!same);
         if changed == COUNTED {
             break;

@@ -10,11 +10,12 @@ use crate::{StoreError, search};
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
 const OLDEST: i32 = 3_051_003;
-/// Busy timeout. It exceeds all of our transactions, so only another program on the same file can cause a timeout.
+/// Busy timeout. It exceeds all of our transactions, so only another program on the same file can
+/// cause a timeout.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 96;
-/// Page cache of a reading connection, in KiB. SQLite's default of 2 MiB holds a tenth of what turns of a long chat
-/// read, so each search would read its index from disk.
+/// Page cache of a reading connection, in KiB. SQLite's default of 2 MiB holds a tenth of what
+/// turns of a long chat read, so each search would read its index from disk.
 const CACHE_KIB: i64 = 16 * 1024;
 
 /// How durable a commit is when it returns.
@@ -22,21 +23,25 @@ const CACHE_KIB: i64 = 16 * 1024;
 pub(crate) enum Durability {
     /// On disk: survives a power failure.
     Full,
-    /// In the operating system: survives a crash of the app. A power failure can lose the whole transaction, but never
-    /// a part of it.
+    /// In the operating system: survives a crash of the app. A power failure can lose the whole
+    /// transaction, but never a part of it.
     Normal,
 }
 
 pub(crate) fn check_sqlite() -> Result<(), StoreError> {
     if rusqlite::version_number() < OLDEST {
-        return Err(StoreError::OldSqlite { found: rusqlite::version() });
+        return Err(StoreError::OldSqlite {
+            found: rusqlite::version(),
+        });
     }
     Ok(())
 }
 
 /// Opens the writing connection and creates the file if needed.
 pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     guard(&conn)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
@@ -84,7 +89,8 @@ pub(crate) fn guard(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     search::register(conn)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Without this, SQLite plans a statement again for each bound value, which takes longer than running it.
+    // Without this, SQLite plans a statement again for each bound value, which takes longer than
+    // running it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;

@@ -24,7 +24,9 @@ pub enum StoreError {
     },
     #[error("the database {} is damaged ({detail}); restore a backup, or set it aside and start fresh", path.display())]
     Damaged { path: PathBuf, detail: String },
-    #[error("the data was saved by a newer Inglenook (format {found}, newest supported {known}); update the app")]
+    #[error(
+        "the data was saved by a newer Inglenook (format {found}, newest supported {known}); update the app"
+    )]
     TooNew { found: u32, known: u32 },
     #[error("SQLite {found} is too old to be safe; build Inglenook with 3.51.3 or newer")]
     OldSqlite { found: &'static str },
@@ -54,8 +56,12 @@ impl StoreError {
     /// Converts an SQLite error to the variant that describes its cause.
     pub(crate) fn at(self, dir: &Path) -> Self {
         match self {
-            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Self::Conflict { detail: error.to_string() }
+            Self::Sqlite(error)
+                if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+            {
+                Self::Conflict {
+                    detail: error.to_string(),
+                }
             }
             Self::Sqlite(error) => from_sqlite(error, dir),
             Self::Migration { from, to, source } => match from_sqlite(source, dir) {
@@ -71,28 +77,46 @@ impl StoreError {
     pub(crate) fn file(error: io::Error, path: &Path, dir: &Path) -> Self {
         use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match error.kind() {
-            PermissionDenied | ReadOnlyFilesystem => Self::ReadOnly { dir: dir.to_owned() },
-            StorageFull | QuotaExceeded => Self::Full { dir: dir.to_owned() },
-            _ => Self::Io { path: path.to_owned(), source: error },
+            PermissionDenied | ReadOnlyFilesystem => Self::ReadOnly {
+                dir: dir.to_owned(),
+            },
+            StorageFull | QuotaExceeded => Self::Full {
+                dir: dir.to_owned(),
+            },
+            _ => Self::Io {
+                path: path.to_owned(),
+                source: error,
+            },
         }
     }
 }
 
 fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
-    let Some(code) = error.sqlite_error_code() else { return StoreError::Sqlite(error) };
+    let Some(code) = error.sqlite_error_code() else {
+        return StoreError::Sqlite(error);
+    };
     match code {
-        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { dir: dir.to_owned() },
-        ErrorCode::DiskFull => StoreError::Full { dir: dir.to_owned() },
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
-            StoreError::Damaged { path: dir.join(crate::open::FILE), detail: error.to_string() }
-        }
-        // SQLite also returns this code when there is no disk space for the files next to the database.
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly {
+            dir: dir.to_owned(),
+        },
+        ErrorCode::DiskFull => StoreError::Full {
+            dir: dir.to_owned(),
+        },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Damaged {
+            path: dir.join(crate::open::FILE),
+            detail: error.to_string(),
+        },
+        // SQLite also returns this code when there is no disk space for the files next to the
+        // database.
         ErrorCode::SystemIoFailure | ErrorCode::CannotOpen if files::is_full(dir) => {
-            StoreError::Full { dir: dir.to_owned() }
+            StoreError::Full {
+                dir: dir.to_owned(),
+            }
         }
-        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => {
-            StoreError::Io { path: dir.to_owned(), source: io::Error::other(error) }
-        }
+        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => StoreError::Io {
+            path: dir.to_owned(),
+            source: io::Error::other(error),
+        },
         _ => StoreError::Sqlite(error),
     }
 }

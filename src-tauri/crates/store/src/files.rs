@@ -14,8 +14,9 @@ pub(crate) const BACKUPS: &str = "backups";
 const ROOM: usize = 128 * 1024;
 const PARTIAL: &str = ".partial-";
 
-/// Creates a folder and its missing parents, readable only by the owner. Existing folders keep their permissions,
-/// because the user may share them on purpose. On Windows, home folders are already private.
+/// Creates a folder and its missing parents, readable only by the owner. Existing folders keep
+/// their permissions, because the user may share them on purpose. On Windows, home folders are
+/// already private.
 ///
 /// # Errors
 /// When the folder does not exist and cannot be created.
@@ -26,8 +27,8 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// Makes a file readable only by its owner, in any folder. A missing file is created empty; an existing one loses the
-/// permissions of others. On Windows, home folders are already private.
+/// Makes a file readable only by its owner, in any folder. A missing file is created empty; an
+/// existing one loses the permissions of others. On Windows, home folders are already private.
 ///
 /// # Errors
 /// When the file cannot be created or its permissions cannot be changed.
@@ -97,7 +98,12 @@ pub(crate) fn is_full(folder: &Path) -> bool {
         file.write_all(&[0; ROOM])?;
         file.as_file().sync_all()
     });
-    tried.is_err_and(|error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    tried.is_err_and(|error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    })
 }
 
 /// Removes partial files of a killed process.
@@ -111,7 +117,8 @@ pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Flushes the folder, because a new file name is durable only then. Only Unix supports this; NTFS has its own journal.
+/// Flushes the folder, because a new file name is durable only then. Only Unix supports this; NTFS
+/// has its own journal.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     if let Some(folder) = path.parent() {

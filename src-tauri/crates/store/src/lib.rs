@@ -1,17 +1,19 @@
 //! Stores all user data in one SQLite file and a folder of assets.
 //!
 //! Guarantees
-//! - Each `write` is one transaction. When its future is ready, the transaction is on disk or did not happen.
-//! - One process opens a data folder, and it has one writer. Reads never fail with "database is locked".
-//! - Nothing is deleted silently. Deleted items can be restored until `purge`. A damaged or replaced database is moved
-//!   aside, and an upgrade keeps a verified copy of the old one.
-//! - `purge` erases data from the database file, not only its rows. Backups keep their copies, including pictures,
-//!   until they are removed.
-//! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can request a fresh
-//!   start.
+//! - Each `write` is one transaction. When its future is ready, the transaction is on disk or did
+//!   not happen.
+//! - One process opens a data folder, and it has one writer. Reads never fail with "database is
+//!   locked".
+//! - Nothing is deleted silently. Deleted items can be restored until `purge`. A damaged or
+//!   replaced database is moved aside, and an upgrade keeps a verified copy of the old one.
+//! - `purge` erases data from the database file, not only its rows. Backups keep their copies,
+//!   including pictures, until they are removed.
+//! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can
+//!   request a fresh start.
 //!
-//! This crate does not know prompts, card formats, HTTP or secrets. It reads no clock and no randomness: callers pass
-//! in times and ids.
+//! This crate does not know prompts, card formats, HTTP or secrets. It reads no clock and no
+//! randomness: callers pass in times and ids.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -41,7 +43,10 @@ mod tests;
 pub use access::{ReadTransaction, WriteTransaction};
 pub use asset::{AssetHash, NotAHash};
 pub use asset_files::AssetRepair;
-pub use backup::{BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, TakenBackup};
+pub use backup::{
+    BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored,
+    TakenBackup,
+};
 pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
@@ -54,7 +59,9 @@ pub use table::api_key::{ApiKey, ApiKeys, ApiKeysMut};
 pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::background::{Background, Backgrounds, BackgroundsMut};
 pub use table::bound_persona::{BoundPersonas, BoundPersonasMut};
-pub use table::branch::{BranchLink, BranchLinks, BranchLinksMut, BranchOrigin, StoryKey, StoryStep};
+pub use table::branch::{
+    BranchLink, BranchLinks, BranchLinksMut, BranchOrigin, StoryKey, StoryStep,
+};
 pub use table::calibration::{Calibrations, CalibrationsMut};
 pub use table::card_file::{CardFile, CardFiles, CardFilesMut};
 pub use table::card_version::{CardVersion, CardVersions, CardVersionsMut};
@@ -75,7 +82,8 @@ pub use table::foreign::{ForeignChat, ForeignData, ForeignDataMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};
 pub use table::item_embedding::{
-    EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntryText, QueuedItem, StoredEmbedding,
+    EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntryText, QueuedItem,
+    StoredEmbedding,
 };
 pub use table::item_search::{FoundItem, ItemKind, ItemPlace, ItemSearch};
 pub use table::keyframe::{Keyframes, KeyframesMut};
@@ -108,4 +116,6 @@ pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
 pub use table::tool_grant::{ToolGrant, ToolGrants, ToolGrantsMut};
 pub use table::tool_server::{StoredGrant, ToolServers, ToolServersMut};
 pub use table::trash::{Trash, TrashId, TrashMut, Trashed};
-pub use table::vector::{MessageContent, NewVector, QueuedText, StoredVector, VectorRevision, Vectors, VectorsMut};
+pub use table::vector::{
+    MessageContent, NewVector, QueuedText, StoredVector, VectorRevision, Vectors, VectorsMut,
+};

@@ -12,7 +12,8 @@ const OPEN: &str = "open";
 /// The user requested a start without the existing data.
 const FRESH: &str = "fresh";
 
-/// The lock of an open store. The operating system releases it when the process ends for any reason.
+/// The lock of an open store. The operating system releases it when the process ends for any
+/// reason.
 pub(crate) struct Lock {
     file: File,
     dir: PathBuf,
@@ -31,16 +32,27 @@ impl Lock {
         let mut file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { dir: dir.to_owned() }),
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::InUse {
+                    dir: dir.to_owned(),
+                });
+            }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let mut left = Vec::new();
-        (&mut file).take(256).read_to_end(&mut left).map_err(failed)?;
-        Ok(Self { file, dir: dir.to_owned(), last_owner_text: String::from_utf8_lossy(&left).into_owned() })
+        (&mut file)
+            .take(256)
+            .read_to_end(&mut left)
+            .map_err(failed)?;
+        Ok(Self {
+            file,
+            dir: dir.to_owned(),
+            last_owner_text: String::from_utf8_lossy(&left).into_owned(),
+        })
     }
 
-    /// Whether `database` is unchanged since the last owner closed it. A crash, a replaced file or an edit by another
-    /// program returns false.
+    /// Whether `database` is unchanged since the last owner closed it. A crash, a replaced file or
+    /// an edit by another program returns false.
     pub(crate) fn closed_cleanly(&self, database: &Path) -> bool {
         closed(database).is_ok_and(|closed| closed == self.last_owner_text)
     }
@@ -51,11 +63,13 @@ impl Lock {
     }
 
     pub(crate) fn allow_fresh(&mut self) -> Result<(), StoreError> {
-        self.write(FRESH).map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
+        self.write(FRESH)
+            .map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
     }
 
     pub(crate) fn mark_open(&mut self) -> Result<(), StoreError> {
-        self.write(OPEN).map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
+        self.write(OPEN)
+            .map_err(|error| StoreError::file(error, &self.dir.join(FILE), &self.dir))
     }
 
     pub(crate) fn mark_closed(&mut self, database: &Path) -> io::Result<()> {
@@ -70,8 +84,8 @@ impl Lock {
     }
 }
 
-/// Closing the file is not enough: a child process between fork and exec has a copy of the descriptor, which keeps the
-/// lock.
+/// Closing the file is not enough: a child process between fork and exec has a copy of the
+/// descriptor, which keeps the lock.
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Err(error) = self.file.unlock() {
@@ -82,6 +96,9 @@ impl Drop for Lock {
 
 fn closed(database: &Path) -> io::Result<String> {
     let file = std::fs::metadata(database)?;
-    let changed = file.modified()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    let changed = file
+        .modified()?
+        .duration_since(UNIX_EPOCH)
+        .map_err(io::Error::other)?;
     Ok(format!("closed {} {}", file.len(), changed.as_nanos()))
 }

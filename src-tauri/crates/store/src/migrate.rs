@@ -83,19 +83,31 @@ pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
 
 pub(crate) fn refuse_newer(found: u32, migrations: &[&str]) -> Result<(), StoreError> {
     let known = migrations.len() as u32;
-    if found > known { Err(StoreError::TooNew { found, known }) } else { Ok(()) }
+    if found > known {
+        Err(StoreError::TooNew { found, known })
+    } else {
+        Ok(())
+    }
 }
 
 /// Runs the steps of `migrations` that `conn` does not have yet.
 pub(crate) fn run(conn: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let from = format(conn)?;
-    let steps: Vec<(u32, &str)> = (1..).zip(migrations.iter().copied()).skip(from as usize).collect();
-    // Each commit waits for the disk. A new file has no earlier format to keep, so one commit is enough.
+    let steps: Vec<(u32, &str)> = (1..)
+        .zip(migrations.iter().copied())
+        .skip(from as usize)
+        .collect();
+    // Each commit waits for the disk. A new file has no earlier format to keep, so one commit is
+    // enough.
     let per_commit = if from == 0 { steps.len().max(1) } else { 1 };
     for steps in steps.chunks(per_commit) {
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for &(to, sql) in steps {
-            step(&transaction, to, sql).map_err(|source| StoreError::Migration { from: to - 1, to, source })?;
+            step(&transaction, to, sql).map_err(|source| StoreError::Migration {
+                from: to - 1,
+                to,
+                source,
+            })?;
         }
         transaction.commit()?;
     }

@@ -11,7 +11,9 @@ use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Store;
 use crate::table::swipe::SwipesMut;
-use crate::{BackupChoices, BackupKind, Restored, StoreError, backup, checksum, files, identity, migrate};
+use crate::{
+    BackupChoices, BackupKind, Restored, StoreError, backup, checksum, files, identity, migrate,
+};
 
 pub(crate) const FILE: &str = "inglenook.db";
 const READERS: usize = 4;
@@ -34,9 +36,11 @@ pub struct Opened {
 pub enum Notice {
     /// There was no database; this one is empty.
     Created,
-    /// The last session did not close the database, or another program changed it. A check found no damage.
+    /// The last session did not close the database, or another program changed it. A check found no
+    /// damage.
     Checked,
-    /// The last session made this number of changes that the database does not have, because its log was lost or damaged.
+    /// The last session made this number of changes that the database does not have, because its
+    /// log was lost or damaged.
     LogLost { changes: u64 },
     /// Texts do not match their checksums.
     TextsChanged { detail: String },
@@ -52,14 +56,22 @@ pub enum Notice {
     Upgraded { from: u32, to: u32, backup: PathBuf },
 }
 
-pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<Opened, StoreError> {
+pub(crate) fn open(
+    dir: &Path,
+    options: Options,
+    migrations: &[&str],
+) -> Result<Opened, StoreError> {
     check_sqlite()?;
     make_folders(dir)?;
     let mut notices = Vec::new();
-    notices.extend(backup::finish_restore(dir, options.now)?.map(|done| match done {
-        Ok(restored) => Notice::Restored(restored),
-        Err(error) => Notice::NotRestored { detail: error.to_string() },
-    }));
+    notices.extend(
+        backup::finish_restore(dir, options.now)?.map(|done| match done {
+            Ok(restored) => Notice::Restored(restored),
+            Err(error) => Notice::NotRestored {
+                detail: error.to_string(),
+            },
+        }),
+    );
     let mut lock = Lock::take(dir)?;
     let path = dir.join(FILE);
     let existed = identity::examine(dir, &lock)?;
@@ -74,7 +86,12 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
     if existed && (suspect || from != migrations.len() as u32) {
         migrate::refuse_newer(from, migrations)?;
         let foreign = identity::foreign_code(&conn, migrations).map_err(|error| error.at(dir))?;
-        foreign.map_or(Ok(()), |detail| Err(StoreError::Damaged { path: path.clone(), detail }))?;
+        foreign.map_or(Ok(()), |detail| {
+            Err(StoreError::Damaged {
+                path: path.clone(),
+                detail,
+            })
+        })?;
     }
     if !existed {
         notices.push(Notice::Created);
@@ -83,7 +100,8 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
     notices.extend(recover(&conn).map_err(|error| error.at(dir))?);
     checksum::fill(&mut conn).map_err(|error| StoreError::Sqlite(error).at(dir))?;
     notices.extend(second_place(dir));
-    let counter = CommitCounter::open(dir, &conn).map_err(|error| StoreError::file(error, dir, dir))?;
+    let counter =
+        CommitCounter::open(dir, &conn).map_err(|error| StoreError::file(error, dir, dir))?;
     let store = start(dir, conn, (lock, counter), changed)?;
     Ok(Opened { store, notices })
 }
@@ -93,13 +111,20 @@ pub(crate) fn open(dir: &Path, options: Options, migrations: &[&str]) -> Result<
 /// # Errors
 /// `Damaged` if its structure is broken.
 fn examined(conn: &Connection, dir: &Path, path: &Path) -> Result<Vec<Notice>, StoreError> {
-    quick_check(conn).map_err(|detail| StoreError::Damaged { path: path.to_owned(), detail })?;
+    quick_check(conn).map_err(|detail| StoreError::Damaged {
+        path: path.to_owned(),
+        detail,
+    })?;
     let mut found = Vec::new();
     match commits::missing(dir, conn).map_err(|error| StoreError::Sqlite(error).at(dir))? {
         0 => {}
         changes => found.push(Notice::LogLost { changes }),
     }
-    found.extend(checksum::check(conn).err().map(|detail| Notice::TextsChanged { detail }));
+    found.extend(
+        checksum::check(conn)
+            .err()
+            .map(|detail| Notice::TextsChanged { detail }),
+    );
     if found.is_empty() {
         found.push(Notice::Checked);
     }
@@ -108,7 +133,8 @@ fn examined(conn: &Connection, dir: &Path, path: &Path) -> Result<Vec<Notice>, S
 
 fn make_folders(dir: &Path) -> Result<(), StoreError> {
     for folder in [dir.join(files::ASSETS), dir.join(files::BACKUPS)] {
-        files::make_private_folder(&folder).map_err(|error| StoreError::file(error, &folder, dir))?;
+        files::make_private_folder(&folder)
+            .map_err(|error| StoreError::file(error, &folder, dir))?;
     }
     Ok(())
 }
@@ -119,7 +145,9 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     let conn = connection::writer(path).map_err(failed)?;
     // SQLite silently opens the file read-only if it may not write.
     if conn.is_readonly("main").map_err(failed)? {
-        return Err(StoreError::ReadOnly { dir: dir.to_owned() });
+        return Err(StoreError::ReadOnly {
+            dir: dir.to_owned(),
+        });
     }
     files::sweep(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     for folder in [dir.join(files::ASSETS), dir.join(files::THUMBNAILS)] {
@@ -129,8 +157,8 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-/// Makes the database and SQLite's files next to it private. Errors are ignored: either opening reports them, or the disk
-/// does not support permissions.
+/// Makes the database and SQLite's files next to it private. Errors are ignored: either opening
+/// reports them, or the disk does not support permissions.
 fn make_private(database: &Path) {
     let mut private = files::make_private_file(database);
     for beside in ["-wal", "-shm"] {
@@ -169,7 +197,11 @@ fn recover(conn: &Connection) -> Result<Option<Notice>, StoreError> {
 
 fn second_place(dir: &Path) -> Option<Notice> {
     let choices = BackupChoices::read(dir);
-    choices.second.clone().filter(|_| !choices.second_is_there()).map(|folder| Notice::SecondPlaceMissing { folder })
+    choices
+        .second
+        .clone()
+        .filter(|_| !choices.second_is_there())
+        .map(|folder| Notice::SecondPlaceMissing { folder })
 }
 
 fn start(
@@ -183,6 +215,14 @@ fn start(
         .map(|_| connection::reader(&path))
         .collect::<Result<_, _>>()
         .map_err(|error| StoreError::Sqlite(error).at(dir))?;
-    let threads = |name, connections| Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir));
-    Ok(Store::new(dir, threads("store-write", vec![writer])?, threads("store-read", readers)?, held, changed))
+    let threads = |name, connections| {
+        Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir))
+    };
+    Ok(Store::new(
+        dir,
+        threads("store-write", vec![writer])?,
+        threads("store-read", readers)?,
+        held,
+        changed,
+    ))
 }

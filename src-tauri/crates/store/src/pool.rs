@@ -1,4 +1,5 @@
-//! Threads that own the connections. Futures wait for them, so threads of the async runtime never access the disk.
+//! Threads that own the connections. Futures wait for them, so threads of the async runtime never
+//! access the disk.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,14 +28,23 @@ impl Pool {
             .into_iter()
             .map(|conn| {
                 let queue = Arc::clone(&queue);
-                thread::Builder::new().name(name.to_owned()).spawn(move || serve(conn, &queue))
+                thread::Builder::new()
+                    .name(name.to_owned())
+                    .spawn(move || serve(conn, &queue))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { jobs: Some(jobs), threads })
+        Ok(Self {
+            jobs: Some(jobs),
+            threads,
+        })
     }
 
-    /// Queues `work` immediately. The future only waits for the result, so dropping it does not cancel the work.
-    pub(crate) fn run<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    /// Queues `work` immediately. The future only waits for the result, so dropping it does not
+    /// cancel the work.
+    pub(crate) fn run<T, F>(
+        &self,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
@@ -58,7 +68,8 @@ impl Drop for Pool {
         self.jobs = None;
         let me = thread::current().id();
         for handle in self.threads.drain(..) {
-            // The last owner may be a closure that runs on this thread, and a thread cannot join itself.
+            // The last owner may be a closure that runs on this thread, and a thread cannot join
+            // itself.
             if handle.thread().id() != me && handle.join().is_err() {
                 tracing::error!("a store thread panicked");
             }
@@ -70,7 +81,8 @@ fn serve(mut conn: Connection, queue: &Mutex<Receiver<Job>>) {
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { break };
-        // A panic in a closure rolls back its transaction and fails its caller. Other jobs continue.
+        // A panic in a closure rolls back its transaction and fails its caller. Other jobs
+        // continue.
         if catch_unwind(AssertUnwindSafe(|| job(&mut conn))).is_err() {
             tracing::error!("a database closure panicked");
         }

@@ -17,8 +17,8 @@ pub struct Purged {
     pub chats: usize,
     /// Messages that were deleted individually.
     pub messages: usize,
-    /// Memories that were deleted individually or with their source messages. Those of purged lorebooks are not
-    /// counted.
+    /// Memories that were deleted individually or with their source messages. Those of purged
+    /// lorebooks are not counted.
     pub memories: usize,
     /// Documents that were deleted individually or with their lorebook.
     pub documents: usize,
@@ -38,18 +38,28 @@ pub struct Before {
 }
 
 impl Before {
-    /// The deletion time of items that must be purged now ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
+    /// The deletion time of items that must be purged now
+    /// ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
     pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
     /// Purges only condemned items.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
 
-    /// Purges everything that was deleted until now. Unreferenced assets stay, because they may be about to be used.
+    /// Purges everything that was deleted until now. Unreferenced assets stay, because they may be
+    /// about to be used.
     pub const fn everything_deleted(now: Timestamp) -> Self {
-        Self { trash: now, rest: now, assets: Self::CONDEMNED }
+        Self {
+            trash: now,
+            rest: now,
+            assets: Self::CONDEMNED,
+        }
     }
 
     pub const fn all(time: Timestamp) -> Self {
-        Self { trash: time, rest: time, assets: time }
+        Self {
+            trash: time,
+            rest: time,
+            assets: time,
+        }
     }
 }
 
@@ -68,7 +78,10 @@ pub(crate) fn has_expired(conn: &Connection, before: Before) -> Result<bool, Sto
         ("memory", "deleted", rest),
         ("document", "deleted", rest),
     ] {
-        if conn.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} <= ?1"))?.exists([time.0])? {
+        if conn
+            .prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} <= ?1"))?
+            .exists([time.0])?
+        {
             return Ok(true);
         }
     }
@@ -83,7 +96,12 @@ pub(crate) fn purge(
     without_words: RedactManifest,
 ) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
-    let mut write = WriteTransaction { read: ReadTransaction { conn: &transaction, dir } };
+    let mut write = WriteTransaction {
+        read: ReadTransaction {
+            conn: &transaction,
+            dir,
+        },
+    };
     // A group goes only with its last member.
     LeadsMut { conn: &transaction }.outlive(before.trash)?;
     write.manifests_mut().forget(before, without_words)?;
@@ -102,9 +120,17 @@ pub(crate) fn purge(
     let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
     // Includes memories that were removed with their character, chat or world.
-    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().changed_since_purge()?).collect();
-    quoted.iter().try_for_each(|id| write.memories_mut().retract(*id))?;
-    write.manifests_mut().redact_quotes(&quoted, without_words)?;
+    let quoted: Vec<_> = documents
+        .iter()
+        .map(|id| id.0)
+        .chain(write.memories_mut().changed_since_purge()?)
+        .collect();
+    quoted
+        .iter()
+        .try_for_each(|id| write.memories_mut().retract(*id))?;
+    write
+        .manifests_mut()
+        .redact_quotes(&quoted, without_words)?;
     let revisions = write.revisions_mut().purge(before.trash)?;
     let residue = transaction.execute("DELETE FROM rewritten", [])? + revisions > 0;
     transaction.commit()?;
@@ -130,13 +156,18 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Rebuilds the file and empties the log. `secure_delete` zeroes freed pages, but cells that moved between pages leave
-/// copies behind, and the log contains older pages.
+/// Rebuilds the file and empties the log. `secure_delete` zeroes freed pages, but cells that moved
+/// between pages leave copies behind, and the log contains older pages.
 fn erase(conn: &Connection) -> Result<(), StoreError> {
     // A full-text index only marks deleted text until its segments are merged.
-    for index in ["memory", "passage", "listing"].iter().flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
+    for index in ["memory", "passage", "listing"]
+        .iter()
+        .flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
     {
-        conn.execute(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), [])?;
+        conn.execute(
+            &format!("INSERT INTO {index} ({index}) VALUES ('optimize')"),
+            [],
+        )?;
     }
     conn.execute_batch("VACUUM")?;
     let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;

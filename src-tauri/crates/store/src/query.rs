@@ -9,8 +9,9 @@ use crate::StoreError;
 const MAX_WORDS: usize = 32;
 /// Length of the n-grams in the trigram index.
 const NGRAM: usize = 3;
-/// Maximum number of rows that one search ranks. Ranking takes a microsecond for one or two rows, and a turn has only
-/// milliseconds. Half of this value misses 3 % of the answers among 5,000 messages.
+/// Maximum number of rows that one search ranks. Ranking takes a microsecond for one or two rows,
+/// and a turn has only milliseconds. Half of this value misses 3 % of the answers among 5,000
+/// messages.
 const MAX_ROWS: u32 = 500;
 
 /// Words to search for. A row matches if it has any of them; rarer words weigh more.
@@ -30,7 +31,10 @@ pub(crate) struct RowRange {
 }
 
 impl RowRange {
-    pub(crate) const ALL: Self = Self { first: 1, last: i64::MAX };
+    pub(crate) const ALL: Self = Self {
+        first: 1,
+        last: i64::MAX,
+    };
 }
 
 /// A query of one index.
@@ -50,29 +54,41 @@ impl IndexQuery {
 }
 
 impl Query {
-    /// `words` are single words of any script. All characters except letters and digits are ignored.
+    /// `words` are single words of any script. All characters except letters and digits are
+    /// ignored.
     pub fn any_word<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let (mut plain, mut runs) = (Vec::new(), Vec::new());
         for word in words.into_iter().take(MAX_WORDS) {
-            let letters: Vec<char> =
-                word.chars().filter(|letter| letter.is_alphanumeric() || is_unspaced_letter(*letter)).collect();
+            let letters: Vec<char> = word
+                .chars()
+                .filter(|letter| letter.is_alphanumeric() || is_unspaced_letter(*letter))
+                .collect();
             if letters.iter().copied().any(is_unspaced_letter) {
-                runs.extend(letters.windows(NGRAM).take(MAX_WORDS).map(|run| run.iter().collect::<String>()));
+                runs.extend(
+                    letters
+                        .windows(NGRAM)
+                        .take(MAX_WORDS)
+                        .map(|run| run.iter().collect::<String>()),
+                );
             } else if !letters.is_empty() {
                 plain.push(letters.iter().collect::<String>());
             }
         }
-        Self { words: quoted(&plain), letters: quoted(&runs) }
+        Self {
+            words: quoted(&plain),
+            letters: quoted(&runs),
+        }
     }
 }
 
-/// Returns the queries of the word index and the trigram index for rows that contain every word. Each word matches as a
-/// prefix, because the user may still be typing. Runs shorter than a trigram are ignored.
+/// Returns the queries of the word index and the trigram index for rows that contain every word.
+/// Each word matches as a prefix, because the user may still be typing. Runs shorter than a trigram
+/// are ignored.
 pub(crate) fn all_words(words: &[String]) -> (String, String) {
     let (mut plain, mut runs) = (Vec::new(), Vec::new());
-    let parts = words
-        .iter()
-        .flat_map(|word| word.split(|letter: char| !letter.is_alphanumeric() && !is_unspaced_letter(letter)));
+    let parts = words.iter().flat_map(|word| {
+        word.split(|letter: char| !letter.is_alphanumeric() && !is_unspaced_letter(letter))
+    });
     for part in parts.filter(|part| !part.is_empty()).take(MAX_WORDS) {
         if !has_unspaced_script(part) {
             plain.push(format!("\"{part}\"*"));
@@ -83,9 +99,9 @@ pub(crate) fn all_words(words: &[String]) -> (String, String) {
     (plain.join(" AND "), runs.join(" AND "))
 }
 
-/// Selects the rarest words that together occur in at most [`MAX_ROWS`] rows. The dropped words distinguish rows the least.
-/// If every word is too common, this selects the rarest word in the newest rows that have it. Rows outside `among` are
-/// ignored.
+/// Selects the rarest words that together occur in at most [`MAX_ROWS`] rows. The dropped words
+/// distinguish rows the least. If every word is too common, this selects the rarest word in the
+/// newest rows that have it. Rows outside `among` are ignored.
 pub(crate) fn sought(
     conn: &Connection,
     index: &str,
@@ -96,23 +112,39 @@ pub(crate) fn sought(
         "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {})",
         MAX_ROWS + 1
     ))?;
-    let mut rows_with =
-        |word: &String| count.query_row(params![word, among.first, among.last], |row| row.get::<_, u32>(0));
-    let counted = words.iter().map(|word| Ok((rows_with(word)?, word.as_str())));
+    let mut rows_with = |word: &String| {
+        count.query_row(params![word, among.first, among.last], |row| {
+            row.get::<_, u32>(0)
+        })
+    };
+    let counted = words
+        .iter()
+        .map(|word| Ok((rows_with(word)?, word.as_str())));
     let mut counted = counted.collect::<Result<Vec<_>, rusqlite::Error>>()?;
     counted.retain(|(rows, _)| *rows > 0);
     counted.sort();
-    let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
+    let Some((least, rarest)) = counted.first().copied() else {
+        return Ok(None);
+    };
     if least > MAX_ROWS {
-        let rows = RowRange { first: newest(conn, index, rarest, among)?, ..among };
-        return Ok(Some(IndexQuery { words: vec![rarest.to_owned()], rows }));
+        let rows = RowRange {
+            first: newest(conn, index, rarest, among)?,
+            ..among
+        };
+        return Ok(Some(IndexQuery {
+            words: vec![rarest.to_owned()],
+            rows,
+        }));
     }
     let mut left = MAX_ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(IndexQuery { words: kept.map(str::to_owned).collect(), rows: among }))
+    Ok(Some(IndexQuery {
+        words: kept.map(str::to_owned).collect(),
+        rows: among,
+    }))
 }
 
 /// Returns the first of the newest [`MAX_ROWS`] rows that contain `word`.
@@ -121,7 +153,12 @@ fn newest(conn: &Connection, index: &str, word: &str, among: RowRange) -> Result
         "SELECT rowid FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1 OFFSET ?4"
     );
     let mut newest = conn.prepare_cached(&sql)?;
-    let first = newest.query_row(params![word, among.first, among.last, MAX_ROWS - 1], |row| row.get(0)).optional()?;
+    let first = newest
+        .query_row(
+            params![word, among.first, among.last, MAX_ROWS - 1],
+            |row| row.get(0),
+        )
+        .optional()?;
     Ok(first.unwrap_or(among.first))
 }
 
@@ -144,8 +181,13 @@ mod tests {
 
     #[test]
     fn every_typed_word_is_required() {
-        let typed =
-            ["Half-Elf".to_owned(), "lampl".to_owned(), "\"* OR".to_owned(), "花生过敏".to_owned(), "猫".to_owned()];
+        let typed = [
+            "Half-Elf".to_owned(),
+            "lampl".to_owned(),
+            "\"* OR".to_owned(),
+            "花生过敏".to_owned(),
+            "猫".to_owned(),
+        ];
         let (words, letters) = all_words(&typed);
         assert_eq!(words, r#""Half"* AND "Elf"* AND "lampl"* AND "OR"*"#);
         assert_eq!(letters, r#""花生过敏""#);
@@ -153,7 +195,10 @@ mod tests {
 
     fn index(rows: impl Iterator<Item = String>) -> Connection {
         let conn = Connection::open_in_memory().unwrap();
-        conn.execute_batch("CREATE VIRTUAL TABLE said USING fts5(text, tokenize = 'porter unicode61')").unwrap();
+        conn.execute_batch(
+            "CREATE VIRTUAL TABLE said USING fts5(text, tokenize = 'porter unicode61')",
+        )
+        .unwrap();
         let mut insert = conn.prepare("INSERT INTO said (text) VALUES (?1)").unwrap();
         rows.for_each(|text| assert_eq!(insert.execute([text]).unwrap(), 1));
         drop(insert);
@@ -161,7 +206,13 @@ mod tests {
     }
 
     fn asked(conn: &Connection, words: &[&str], among: RowRange) -> Option<IndexQuery> {
-        sought(conn, "said", &Query::any_word(words.iter().copied()).words, among).unwrap()
+        sought(
+            conn,
+            "said",
+            &Query::any_word(words.iter().copied()).words,
+            among,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -180,12 +231,41 @@ mod tests {
             "the other words together exceed the row limit"
         );
         let most = asked(&conn, &["river", "night"], RowRange::ALL).unwrap();
-        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, RowRange::ALL));
+        assert_eq!(
+            (most.any().as_str(), most.rows),
+            (r#""river""#, RowRange::ALL)
+        );
         let newest = asked(&conn, &["night"], RowRange::ALL).unwrap();
-        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, RowRange { first: rows + 1, ..RowRange::ALL }));
-        let early = RowRange { first: 1, last: rows };
+        assert_eq!(
+            (newest.any().as_str(), newest.rows),
+            (
+                r#""night""#,
+                RowRange {
+                    first: rows + 1,
+                    ..RowRange::ALL
+                }
+            )
+        );
+        let early = RowRange {
+            first: 1,
+            last: rows,
+        };
         let few = asked(&conn, &["night"], early).unwrap();
-        assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "later rows are ignored");
-        assert_eq!(asked(&conn, &["lamp"], RowRange { first: 11, last: rows }), None);
+        assert_eq!(
+            (few.any().as_str(), few.rows),
+            (r#""night""#, early),
+            "later rows are ignored"
+        );
+        assert_eq!(
+            asked(
+                &conn,
+                &["lamp"],
+                RowRange {
+                    first: 11,
+                    last: rows
+                }
+            ),
+            None
+        );
     }
 }

@@ -4,8 +4,8 @@ use domain::chat::{MessageSource, Role, SwipeState};
 use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
-    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
-    ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ToolServerId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId,
+    MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ToolServerId,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -40,7 +40,9 @@ impl ToSql for Col<Timestamp> {
 
 impl FromSql for Col<Timestamp> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_i64().map(|milliseconds| Self(Timestamp(milliseconds)))
+        value
+            .as_i64()
+            .map(|milliseconds| Self(Timestamp(milliseconds)))
     }
 }
 
@@ -65,11 +67,17 @@ impl ToSql for Col<Role> {
 impl FromSql for Col<Role> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        [Role::User, Role::Character, Role::Narrator, Role::Tool, Role::Event]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-            .map(Self)
-            .ok_or(FromSqlError::InvalidType)
+        [
+            Role::User,
+            Role::Character,
+            Role::Narrator,
+            Role::Tool,
+            Role::Event,
+        ]
+        .into_iter()
+        .find(|role| role.as_str() == text)
+        .map(Self)
+        .ok_or(FromSqlError::InvalidType)
     }
 }
 
@@ -82,7 +90,9 @@ impl ToSql for Col<MessageSource> {
 impl FromSql for Col<MessageSource> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        let known = MessageSource::ALL.into_iter().find(|source| source.as_str() == text);
+        let known = MessageSource::ALL
+            .into_iter()
+            .find(|source| source.as_str() == text);
         known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
@@ -96,7 +106,9 @@ impl ToSql for Col<MemoryOrigin> {
 impl FromSql for Col<MemoryOrigin> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        let known = MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == text);
+        let known = MemoryOrigin::ALL
+            .into_iter()
+            .find(|origin| origin.as_str() == text);
         known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
@@ -110,7 +122,9 @@ impl ToSql for Col<ArchiveReason> {
 impl FromSql for Col<ArchiveReason> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        let known = ArchiveReason::ALL.into_iter().find(|why| why.as_str() == text);
+        let known = ArchiveReason::ALL
+            .into_iter()
+            .find(|why| why.as_str() == text);
         known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
@@ -159,7 +173,9 @@ impl ToSql for Col<ModelChoice> {
 
 impl FromSql for Col<ModelChoice> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_str(value.as_str()?).map(Self).map_err(FromSqlError::other)
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(FromSqlError::other)
     }
 }
 
@@ -206,5 +222,9 @@ impl FromSql for Col<Vec<ToolRound>> {
 
 /// Returns `NotFound` if a statement changed no row, so that editing a missing item is an error.
 pub(crate) fn one(rows: usize, what: &'static str) -> Result<(), StoreError> {
-    if rows == 0 { Err(StoreError::NotFound { what }) } else { Ok(()) }
+    if rows == 0 {
+        Err(StoreError::NotFound { what })
+    } else {
+        Ok(())
+    }
 }

@@ -19,15 +19,17 @@ use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
 use crate::{
-    AssetHash, AssetRepair, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest,
-    Restored, StoreError, TakenBackup, TrashId, asset_files, backup, checksum, files, migrate, open, purge,
+    AssetHash, AssetRepair, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged,
+    RedactManifest, Restored, StoreError, TakenBackup, TrashId, asset_files, backup, checksum,
+    files, migrate, open, purge,
 };
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.
 ///
-/// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work immediately and return a future of its result.
-/// The future needs no specific runtime, and dropping it does not cancel the work. Writes run in the order of the
-/// calls. `read`, `write` and `checkpoint` trace each call as a job, so that tests can count the jobs of a turn.
+/// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work immediately and return a
+/// future of its result. The future needs no specific runtime, and dropping it does not cancel the
+/// work. Writes run in the order of the calls. `read`, `write` and `checkpoint` trace each call as
+/// a job, so that tests can count the jobs of a turn.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -65,16 +67,18 @@ impl Store {
     /// Opens the data folder `dir`, and creates it if needed. Blocks until the database is ready.
     ///
     /// # Errors
-    /// `InUse` if another process has opened it, `Damaged` (see `backups`, `restore`, `set_aside`), `TooNew`,
-    /// `ReadOnly`, `Full`.
+    /// `InUse` if another process has opened it, `Damaged` (see `backups`, `restore`, `set_aside`),
+    /// `TooNew`, `ReadOnly`, `Full`.
     pub fn open(dir: &Path, options: Options) -> Result<Opened, StoreError> {
         open::open(dir, options, migrate::MIGRATIONS)
     }
 
-    /// Creates an empty store in a temporary folder, which is removed with it. For tests and measurements.
+    /// Creates an empty store in a temporary folder, which is removed with it. For tests and
+    /// measurements.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let temporary =
-            TempDir::new().map_err(|error| StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir()))?;
+        let temporary = TempDir::new().map_err(|error| {
+            StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir())
+        })?;
         let mut store = Self::open(temporary.path(), Options { now: Timestamp(0) })?.store;
         if let Some(inner) = Arc::get_mut(&mut store.inner) {
             inner._temporary = Some(temporary);
@@ -97,8 +101,19 @@ impl Store {
             changed: AtomicBool::new(changed),
             damaged: AtomicBool::new(false),
         });
-        let closing = Closing { lock, place: Arc::clone(&place) };
-        Self { inner: Arc::new(Inner { place, readers, writer, _closing: closing, _temporary: None }) }
+        let closing = Closing {
+            lock,
+            place: Arc::clone(&place),
+        };
+        Self {
+            inner: Arc::new(Inner {
+                place,
+                readers,
+                writer,
+                _closing: closing,
+                _temporary: None,
+            }),
+        }
     }
 
     /// The data folder.
@@ -111,8 +126,9 @@ impl Store {
         hash.path_in(&self.dir().join(files::ASSETS))
     }
 
-    /// Writes an asset's file before the transaction that stores it (`put_kept`), so that many files can be written in
-    /// parallel. Blocks until it is on disk. A later `put` of the same content reuses an orphaned file.
+    /// Writes an asset's file before the transaction that stores it (`put_kept`), so that many
+    /// files can be written in parallel. Blocks until it is on disk. A later `put` of the same
+    /// content reuses an orphaned file.
     pub fn keep_file(&self, bytes: &[u8]) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
         asset::write(self.dir(), hash, bytes)?;
@@ -130,9 +146,13 @@ impl Store {
         files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir()))
     }
 
-    /// Runs one transaction, which is on disk when the future is ready. Use it for everything that users write.
+    /// Runs one transaction, which is on disk when the future is ready. Use it for everything that
+    /// users write.
     #[track_caller]
-    pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    pub fn write<T, F>(
+        &self,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -141,10 +161,13 @@ impl Store {
         self.transact(Durability::Full, work)
     }
 
-    /// Runs one transaction that survives a crash of the app, but may be lost in a power failure. Use it while a reply
-    /// streams.
+    /// Runs one transaction that survives a crash of the app, but may be lost in a power failure.
+    /// Use it while a reply streams.
     #[track_caller]
-    pub fn checkpoint<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    pub fn checkpoint<T, F>(
+        &self,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -153,9 +176,13 @@ impl Store {
         self.transact(Durability::Normal, work)
     }
 
-    /// Runs a closure on a consistent snapshot. Reads run in parallel with each other and with the writer.
+    /// Runs a closure on a consistent snapshot. Reads run in parallel with each other and with the
+    /// writer.
     #[track_caller]
-    pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    pub fn read<T, F>(
+        &self,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&ReadTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -165,7 +192,10 @@ impl Store {
         self.inner.readers.run(move |conn| {
             place.explain(|dir| {
                 let transaction = conn.transaction()?;
-                work(&ReadTransaction { conn: &transaction, dir })
+                work(&ReadTransaction {
+                    conn: &transaction,
+                    dir,
+                })
             })
         })
     }
@@ -179,7 +209,10 @@ impl Store {
     ) -> impl Future<Output = Result<TakenBackup, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
-            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             place.changed.store(false, Ordering::Relaxed);
             let taken = place.explain(|dir| backup::take(conn, dir, now, kind));
             if taken.is_err() {
@@ -189,8 +222,8 @@ impl Store {
         })
     }
 
-    /// Whether the database was written since the last backup of this session. Before the first one, it compares with
-    /// the newest existing backup.
+    /// Whether the database was written since the last backup of this session. Before the first
+    /// one, it compares with the newest existing backup.
     pub fn changed_since_backup(&self) -> bool {
         self.inner.place.changed.load(Ordering::Relaxed)
     }
@@ -202,8 +235,13 @@ impl Store {
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |_| {
-            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
-            backups.iter().try_for_each(|backup| backup::remove(&place.dir, backup))
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            backups
+                .iter()
+                .try_for_each(|backup| backup::remove(&place.dir, backup))
         })
     }
 
@@ -213,7 +251,9 @@ impl Store {
         ids: Vec<TrashId>,
     ) -> impl Future<Output = Result<Vec<(BackupFile, Vec<bool>)>, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |_| backup::holders(&place.dir, &ids))
+        self.inner
+            .readers
+            .run(move |_| backup::holders(&place.dir, &ids))
     }
 
     /// The changes that a restore of `backup` would make.
@@ -222,13 +262,20 @@ impl Store {
         backup: PathBuf,
     ) -> impl Future<Output = Result<Differences, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| place.explain(|_| backup::compare(conn, &backup)))
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|_| backup::compare(conn, &backup)))
     }
 
     /// Writes the database with all pictures and files to one archive.
-    pub fn export_archive(&self, out: PathBuf) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+    pub fn export_archive(
+        &self,
+        out: PathBuf,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
     }
 
     /// Imports an archive as a backup, after checking all of it. Returns the path of the backup.
@@ -239,57 +286,79 @@ impl Store {
     ) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |_| {
-            let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             place.explain(|dir| backup::import(dir, &archive, now))
         })
     }
 
-    /// Permanently removes deleted characters, chats, messages, documents and lorebooks, and assets without references.
-    /// `without_words` removes quoted text from manifests. The text is erased from the database file; backups keep
-    /// their copies, including pictures.
+    /// Permanently removes deleted characters, chats, messages, documents and lorebooks, and assets
+    /// without references. `without_words` removes quoted text from manifests. The text is erased
+    /// from the database file; backups keep their copies, including pictures.
     ///
     /// # Errors
-    /// `Full` if there is not enough space to rebuild the file. The rows are then removed, but traces of their text
-    /// stay until a later purge that removes something.
+    /// `Full` if there is not enough space to rebuild the file. The rows are then removed, but
+    /// traces of their text stay until a later purge that removes something.
     pub fn purge(
         &self,
         before: Before,
         without_words: RedactManifest,
     ) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
+        self.inner
+            .writer
+            .run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
     }
 
     /// Whether a purge would remove items or earlier texts.
-    pub fn has_expired(&self, before: Before) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
+    pub fn has_expired(
+        &self,
+        before: Before,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| place.explain(|_| purge::has_expired(conn, before)))
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|_| purge::has_expired(conn, before)))
     }
 
     /// Restores files of assets that are missing or cut off from the backups.
-    pub fn repair_assets(&self) -> impl Future<Output = Result<AssetRepair, StoreError>> + Send + use<> {
+    pub fn repair_assets(
+        &self,
+    ) -> impl Future<Output = Result<AssetRepair, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| place.explain(|dir| asset_files::heal_all(conn, dir)))
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|dir| asset_files::heal_all(conn, dir)))
     }
 
-    /// Restores the file of one asset from the backups. Blocks. Returns its content, or `None` if no backup has it.
+    /// Restores the file of one asset from the backups. Blocks. Returns its content, or `None` if
+    /// no backup has it.
     pub fn repair_asset(&self, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
         asset_files::heal(self.dir(), hash)
     }
 
-    /// Removes files of assets that the database does not name and that were there when the store was opened. Returns
-    /// how many.
+    /// Removes files of assets that the database does not name and that were there when the store
+    /// was opened. Returns how many.
     pub fn sweep_assets(&self) -> impl Future<Output = Result<usize, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         // On the writer, so that no row is stored between the comparison and the removal.
-        self.inner.writer.run(move |conn| place.explain(|dir| asset_files::sweep(conn, dir, place.opened)))
+        self.inner
+            .writer
+            .run(move |conn| place.explain(|dir| asset_files::sweep(conn, dir, place.opened)))
     }
 
     /// Reads the whole database and checks its structure and the checksum of every text.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
-            place.explain(|dir| check(conn).map_err(|detail| StoreError::Damaged { path: dir.join(FILE), detail }))
+            place.explain(|dir| {
+                check(conn).map_err(|detail| StoreError::Damaged {
+                    path: dir.join(FILE),
+                    detail,
+                })
+            })
         })
     }
 
@@ -332,8 +401,9 @@ impl Store {
         backup::choose(dir, choices)
     }
 
-    /// Verifies `backup` again and replaces the database with it. The database moves to a folder `replaced-<UTC>`.
-    /// Missing pictures and files that the backup names are restored. The store must be closed.
+    /// Verifies `backup` again and replaces the database with it. The database moves to a folder
+    /// `replaced-<UTC>`. Missing pictures and files that the backup names are restored. The store
+    /// must be closed.
     pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
         backup::restore(dir, backup, now)
     }
@@ -348,13 +418,15 @@ impl Store {
         backup::request_restore(dir, backup)
     }
 
-    /// Checks that a backup is intact with its pictures and files, and that this version can restore it.
+    /// Checks that a backup is intact with its pictures and files, and that this version can
+    /// restore it.
     pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
         backup::verify_with_files(backup)
     }
 
-    /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open` starts fresh; `None` if
-    /// there is no database. Assets and backups stay. The store must be closed.
+    /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open`
+    /// starts fresh; `None` if there is no database. Assets and backups stay. The store must be
+    /// closed.
     pub fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
         backup::set_aside(dir, now)
     }
@@ -371,7 +443,10 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| {
             place.changed.store(true, Ordering::Relaxed);
-            let counter = place.counter.as_ref().filter(|_| durability == Durability::Full);
+            let counter = place
+                .counter
+                .as_ref()
+                .filter(|_| durability == Durability::Full);
             place.explain(|dir| {
                 let (result, number) = transact(conn, dir, (durability, counter.is_some()), work)?;
                 if let (Some(counter), Some(number)) = (counter, number)
@@ -394,7 +469,10 @@ impl Store {
 }
 
 impl DataFolder {
-    fn explain<T>(&self, work: impl FnOnce(&Path) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn explain<T>(
+        &self,
+        work: impl FnOnce(&Path) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         work(&self.dir).map_err(|error| {
             let error = error.at(&self.dir);
             if matches!(error, StoreError::Damaged { .. }) {
@@ -418,22 +496,31 @@ impl Drop for Closing {
 
 /// Checks the structure, then the texts, in one snapshot.
 fn check(conn: &Connection) -> Result<(), String> {
-    let _snapshot =
-        conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose().map_err(|e| e.to_string())?;
+    let _snapshot = conn
+        .is_autocommit()
+        .then(|| conn.unchecked_transaction())
+        .transpose()
+        .map_err(|e| e.to_string())?;
     renew_search_caches(conn).map_err(|error| error.to_string())?;
     quick_check(conn)?;
     checksum::check(conn)
 }
 
-/// Makes the search tables of this connection forget what they have cached: `quick_check` compares them with their cache
-/// (SQLite 3.54), and after a change by another connection it would report damage that does not exist. Opening a cursor
-/// renews the cache.
+/// Makes the search tables of this connection forget what they have cached: `quick_check` compares
+/// them with their cache (SQLite 3.54), and after a change by another connection it would report
+/// damage that does not exist. Opening a cursor renews the cache.
 fn renew_search_caches(conn: &Connection) -> rusqlite::Result<()> {
-    let mut tables =
-        conn.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'")?;
-    let names: Vec<String> = tables.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut tables = conn.prepare(
+        "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'",
+    )?;
+    let names: Vec<String> = tables
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
     for name in names {
-        conn.query_row(&format!("SELECT rowid FROM \"{name}\" LIMIT 1"), [], |_| Ok(())).optional()?;
+        conn.query_row(&format!("SELECT rowid FROM \"{name}\" LIMIT 1"), [], |_| {
+            Ok(())
+        })
+        .optional()?;
     }
     Ok(())
 }
@@ -452,8 +539,15 @@ fn transact<T>(
 ) -> Result<(T, Option<i64>), StoreError> {
     set_durability(conn, durability)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let result = work(&mut WriteTransaction { read: ReadTransaction { conn: &transaction, dir } })?;
-    let number = counted.then(|| CommitCounter::next(&transaction)).transpose()?;
+    let result = work(&mut WriteTransaction {
+        read: ReadTransaction {
+            conn: &transaction,
+            dir,
+        },
+    })?;
+    let number = counted
+        .then(|| CommitCounter::next(&transaction))
+        .transpose()?;
     transaction.commit()?;
     Ok((result, number))
 }

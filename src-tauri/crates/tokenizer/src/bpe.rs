@@ -20,16 +20,35 @@ pub(super) struct BytePairs {
 
 impl BytePairs {
     pub(super) fn of(vocabulary: &Vocabulary) -> Result<Self, Unsupported> {
-        let name = if vocabulary.model == "gemma4" { "gemma4" } else { vocabulary.pre.as_deref().unwrap_or_default() };
-        let pre = split::pre(name).ok_or_else(|| Unsupported::Rule(name.chars().take(60).collect()))?;
-        let tokens: AHashMap<Box<str>, u32> =
-            vocabulary.tokens.iter().map(|text| text.as_str().into()).zip(0..).collect();
+        let name = if vocabulary.model == "gemma4" {
+            "gemma4"
+        } else {
+            vocabulary.pre.as_deref().unwrap_or_default()
+        };
+        let pre =
+            split::pre(name).ok_or_else(|| Unsupported::Rule(name.chars().take(60).collect()))?;
+        let tokens: AHashMap<Box<str>, u32> = vocabulary
+            .tokens
+            .iter()
+            .map(|text| text.as_str().into())
+            .zip(0..)
+            .collect();
         let letters = byte_letters();
         let bytes = std::array::from_fn(|byte| {
-            let text = if pre.byte_letters { letters[byte].to_string() } else { format!("<0x{byte:02X}>") };
+            let text = if pre.byte_letters {
+                letters[byte].to_string()
+            } else {
+                format!("<0x{byte:02X}>")
+            };
             tokens.get(text.as_str()).copied().unwrap_or(NO_TOKEN)
         });
-        Ok(Self { merges: merges(vocabulary, &tokens)?, pre, tokens, bytes, letters })
+        Ok(Self {
+            merges: merges(vocabulary, &tokens)?,
+            pre,
+            tokens,
+            bytes,
+            letters,
+        })
     }
 
     pub(super) fn split(&self, text: &str, each: &mut dyn FnMut(&str)) {
@@ -44,14 +63,24 @@ impl BytePairs {
         if let Some(token) = self.whole(word) {
             return found.push(token);
         }
-        let mut symbols = if self.pre.byte_letters { self.by_byte(word) } else { self.by_letter(word) };
-        merge(&mut symbols, |left, right| self.merges.get(&pair(left.token, right.token)).copied());
+        let mut symbols = if self.pre.byte_letters {
+            self.by_byte(word)
+        } else {
+            self.by_letter(word)
+        };
+        merge(&mut symbols, |left, right| {
+            self.merges.get(&pair(left.token, right.token)).copied()
+        });
         for symbol in symbols {
             if symbol.token != NO_TOKEN {
                 found.push(symbol.token);
             } else if !self.pre.byte_letters {
                 let bytes = word.as_bytes()[symbol.start..symbol.end].iter();
-                found.extend(bytes.map(|byte| self.bytes[usize::from(*byte)]).filter(|token| *token != NO_TOKEN));
+                found.extend(
+                    bytes
+                        .map(|byte| self.bytes[usize::from(*byte)])
+                        .filter(|token| *token != NO_TOKEN),
+                );
             }
         }
     }
@@ -59,22 +88,48 @@ impl BytePairs {
     /// Returns the token of a word that is not split further.
     fn whole(&self, word: &str) -> Option<u32> {
         if self.pre.whole_words {
-            let letters: String = word.bytes().map(|byte| self.letters[usize::from(byte)]).collect();
+            let letters: String = word
+                .bytes()
+                .map(|byte| self.letters[usize::from(byte)])
+                .collect();
             return self.tokens.get(letters.as_str()).copied();
         }
         let line_ends = !self.pre.byte_letters && word.bytes().all(|byte| byte == b'\n');
-        if line_ends { self.tokens.get(word).copied() } else { None }
+        if line_ends {
+            self.tokens.get(word).copied()
+        } else {
+            None
+        }
     }
 
     fn by_byte(&self, word: &str) -> Vec<Symbol> {
         let bytes = word.bytes().enumerate();
-        bytes.map(|(at, byte)| Symbol { start: at, end: at + 1, token: self.bytes[usize::from(byte)] }).collect()
+        bytes
+            .map(|(at, byte)| Symbol {
+                start: at,
+                end: at + 1,
+                token: self.bytes[usize::from(byte)],
+            })
+            .collect()
     }
 
     fn by_letter(&self, word: &str) -> Vec<Symbol> {
-        let letters = word.char_indices().map(|(start, letter)| (start, start + letter.len_utf8()));
-        let token = |start, end| self.tokens.get(&word[start..end]).copied().unwrap_or(NO_TOKEN);
-        letters.map(|(start, end)| Symbol { start, end, token: token(start, end) }).collect()
+        let letters = word
+            .char_indices()
+            .map(|(start, letter)| (start, start + letter.len_utf8()));
+        let token = |start, end| {
+            self.tokens
+                .get(&word[start..end])
+                .copied()
+                .unwrap_or(NO_TOKEN)
+        };
+        letters
+            .map(|(start, end)| Symbol {
+                start,
+                end,
+                token: token(start, end),
+            })
+            .collect()
     }
 }
 
@@ -82,17 +137,28 @@ fn pair(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-fn merges(vocabulary: &Vocabulary, tokens: &AHashMap<Box<str>, u32>) -> Result<AHashMap<u64, Merge>, Unsupported> {
+fn merges(
+    vocabulary: &Vocabulary,
+    tokens: &AHashMap<Box<str>, u32>,
+) -> Result<AHashMap<u64, Merge>, Unsupported> {
     let mut merges = AHashMap::with_capacity(vocabulary.merges.len());
     for (merge, rank) in vocabulary.merges.iter().zip((0..u32::MAX).rev()) {
-        let Some((left, right)) = sides(merge) else { continue };
+        let Some((left, right)) = sides(merge) else {
+            continue;
+        };
         let token = |text: &str| {
-            let missing = || Unsupported::Vocabulary(format!("the merge result {text:.40?} is not a token"));
+            let missing =
+                || Unsupported::Vocabulary(format!("the merge result {text:.40?} is not a token"));
             tokens.get(text).copied().ok_or_else(missing)
         };
-        let joined = Merge { rank, token: token(&[left, right].concat())? };
+        let joined = Merge {
+            rank,
+            token: token(&[left, right].concat())?,
+        };
         // The first of two equal merges applies.
-        merges.entry(pair(token(left)?, token(right)?)).or_insert(joined);
+        merges
+            .entry(pair(token(left)?, token(right)?))
+            .or_insert(joined);
     }
     Ok(merges)
 }
@@ -104,7 +170,8 @@ fn sides(merge: &str) -> Option<(&str, &str)> {
     Some((&merge[..at], &merge[at + 1..]))
 }
 
-/// GPT-2's byte alphabet: printable Latin-1 maps to itself, the other bytes to letters from U+0100 on.
+/// GPT-2's byte alphabet: printable Latin-1 maps to itself, the other bytes to letters from U+0100
+/// on.
 fn byte_letters() -> [char; 256] {
     let mut others = '\u{100}'..;
     std::array::from_fn(|byte| match byte as u8 {

@@ -33,7 +33,8 @@ impl WordCache {
         let at = self.tokens.len();
         make(&mut self.tokens);
         // At most one token per byte: 96 times 65,536.
-        self.ranges.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
+        self.ranges
+            .insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
         &self.tokens[at..]
     }
 }
@@ -51,7 +52,10 @@ mod tests {
                 made += 1;
                 tokens.extend(word.bytes().map(u32::from));
             });
-            assert!(tokens.iter().map(|token| *token as u8).eq(word.bytes()), "{word}");
+            assert!(
+                tokens.iter().map(|token| *token as u8).eq(word.bytes()),
+                "{word}"
+            );
         }
         assert_eq!(made, 3);
         let long = "a".repeat(LONGEST + 1);

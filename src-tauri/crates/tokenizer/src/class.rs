@@ -31,9 +31,13 @@ static FLAGS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
         (r"\p{Ll}", LOWER),
     ] {
         let parsed = regex_syntax::parse(pattern);
-        if let Ok(HirKind::Class(Class::Unicode(class))) = parsed.as_ref().map(regex_syntax::hir::Hir::kind) {
+        if let Ok(HirKind::Class(Class::Unicode(class))) =
+            parsed.as_ref().map(regex_syntax::hir::Hir::kind)
+        {
             for range in class.ranges() {
-                flags[range.start() as usize..=range.end() as usize].iter_mut().for_each(|flags| *flags |= flag);
+                flags[range.start() as usize..=range.end() as usize]
+                    .iter_mut()
+                    .for_each(|flags| *flags |= flag);
             }
         }
     }

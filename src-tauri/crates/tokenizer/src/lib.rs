@@ -1,17 +1,20 @@
-//! Tokenizers in this process: from the [`Vocabulary`] of a GGUF file, and from the rank lists of the two published
-//! [`Encoding`]s.
+//! Tokenizers in this process: from the [`Vocabulary`] of a GGUF file, and from the rank lists of
+//! the two published [`Encoding`]s.
 //!
 //! Guarantees
-//! - A tokenizer from a vocabulary follows llama.cpp, which is the reference. The crate `local` compares both on a sample
-//!   once per model. If they differ, or this crate does not support the vocabulary, the worker counts.
-//! - An encoding returns the same tokens as the crate `bpe-openai`, which is the reference in the tests.
+//! - A tokenizer from a vocabulary follows llama.cpp, which is the reference. The crate `local`
+//!   compares both on a sample once per model. If they differ, or this crate does not support the
+//!   vocabulary, the worker counts.
+//! - An encoding returns the same tokens as the crate `bpe-openai`, which is the reference in the
+//!   tests.
 //! - The time is at most n log n in the length of a text, even for a text without spaces.
 //!
-//! The rank lists `data/*.ranks` come from `tiktoken` (MIT, by OpenAI; see `data/LICENSE-tiktoken`), by way of
-//! `bpe-openai`. The ignored test `encoding::tests::write_data` writes them.
+//! The rank lists `data/*.ranks` come from `tiktoken` (MIT, by OpenAI; see
+//! `data/LICENSE-tiktoken`), by way of `bpe-openai`. The ignored test `encoding::tests::write_data`
+//! writes them.
 //!
-//! Not in this crate: files, the GGUF reader, the comparison with the worker (both in `local`), and the
-//! `tokenizer.json` of remote models (in `provider`).
+//! Not in this crate: files, the GGUF reader, the comparison with the worker (both in `local`), and
+//! the `tokenizer.json` of remote models (in `provider`).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -82,14 +85,22 @@ impl Tokenizer {
     /// [`Unsupported`]; the worker must count then.
     pub fn of(vocabulary: &Vocabulary) -> Result<Self, Unsupported> {
         let model = match vocabulary.model.as_str() {
-            "gpt2" | "gemma4" => TokenizerAlgorithm::BytePairs(Box::new(BytePairs::of(vocabulary)?)),
+            "gpt2" | "gemma4" => {
+                TokenizerAlgorithm::BytePairs(Box::new(BytePairs::of(vocabulary)?))
+            }
             // llama.cpp strips the spaces after Phi 3's markers.
-            "llama" if is_phi3(&vocabulary.name) => return Err(Unsupported::Rule("phi-3".to_owned())),
+            "llama" if is_phi3(&vocabulary.name) => {
+                return Err(Unsupported::Rule("phi-3".to_owned()));
+            }
             "llama" => TokenizerAlgorithm::SentencePiece(SentencePiece::of(vocabulary)?),
             "bert" => TokenizerAlgorithm::WordPieces(WordPieces::of(vocabulary)),
             other => return Err(Unsupported::Kind(other.chars().take(60).collect())),
         };
-        Ok(Self { model, specials: SpecialTokens::of(vocabulary), caches: Mutex::default() })
+        Ok(Self {
+            model,
+            specials: SpecialTokens::of(vocabulary),
+            caches: Mutex::default(),
+        })
     }
 
     /// Creates the tokenizer for a rank list, without special tokens.
@@ -130,7 +141,9 @@ impl Tokenizer {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut counts = Vec::new();
-            while let Some((at, segment)) = (|at| Some((at, segments.get(at)?)))(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some((at, segment)) =
+                (|at| Some((at, segments.get(at)?)))(next.fetch_add(1, Ordering::Relaxed))
+            {
                 counts.push((at, self.count(segment)));
             }
             counts
@@ -139,7 +152,10 @@ impl Tokenizer {
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let own = work();
-            let shares = others.into_iter().filter_map(|other| other.join().ok()).chain([own]);
+            let shares = others
+                .into_iter()
+                .filter_map(|other| other.join().ok())
+                .chain([own]);
             shares.flatten().for_each(|(at, count)| counts[at] = count);
         });
         counts
@@ -169,7 +185,12 @@ impl Tokenizer {
         self.caches().push(cache);
     }
 
-    fn text(&self, parts: Vec<SpecialSplit<'_>>, cache: &mut WordCache, give: &mut dyn FnMut(&[u32])) {
+    fn text(
+        &self,
+        parts: Vec<SpecialSplit<'_>>,
+        cache: &mut WordCache,
+        give: &mut dyn FnMut(&[u32]),
+    ) {
         let mut after_token = true;
         for part in parts {
             match part {
@@ -180,10 +201,18 @@ impl Tokenizer {
         }
     }
 
-    fn plain(&self, text: &str, after_token: bool, cache: &mut WordCache, give: &mut dyn FnMut(&[u32])) {
+    fn plain(
+        &self,
+        text: &str,
+        after_token: bool,
+        cache: &mut WordCache,
+        give: &mut dyn FnMut(&[u32]),
+    ) {
         match &self.model {
             TokenizerAlgorithm::BytePairs(model) => {
-                model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
+                model.split(text, &mut |word| {
+                    give(cache.get(word, |tokens| model.word(word, tokens)))
+                });
             }
             TokenizerAlgorithm::SentencePiece(model) => {
                 model.split(text, after_token, &mut |word| {
@@ -191,10 +220,14 @@ impl Tokenizer {
                 });
             }
             TokenizerAlgorithm::WordPieces(model) => {
-                model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
+                model.split(text, &mut |word| {
+                    give(cache.get(word, |tokens| model.word(word, tokens)))
+                });
             }
             TokenizerAlgorithm::Ranks(model) => {
-                model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
+                model.split(text, &mut |word| {
+                    give(cache.get(word, |tokens| model.word(word, tokens)))
+                });
             }
         }
     }

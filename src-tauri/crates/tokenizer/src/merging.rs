@@ -1,4 +1,5 @@
-//! Merges neighbouring symbols until no pair forms a token, for byte-pair encoding and SentencePiece.
+//! Merges neighbouring symbols until no pair forms a token, for byte-pair encoding and
+//! SentencePiece.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,16 +22,24 @@ pub(super) struct Symbol {
 
 pub(super) const NO_TOKEN: u32 = u32::MAX;
 
-/// Maximum symbols for the simple search. Longer words use a queue; for shorter ones, scanning all pairs is faster.
+/// Maximum symbols for the simple search. Longer words use a queue; for shorter ones, scanning all
+/// pairs is faster.
 const SHORT: usize = 48;
 
 /// Merges `symbols`; `joined` returns the result of merging two neighbours.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
-    if symbols.len() <= SHORT { by_scan(symbols, joined) } else { by_queue(symbols, joined) }
+    if symbols.len() <= SHORT {
+        by_scan(symbols, joined)
+    } else {
+        by_queue(symbols, joined)
+    }
 }
 
 fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
-    let mut joins: Vec<Option<Merge>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
+    let mut joins: Vec<Option<Merge>> = symbols
+        .windows(2)
+        .map(|pair| joined(&pair[0], &pair[1]))
+        .collect();
     loop {
         let mut best: Option<(usize, Merge)> = None;
         for (at, merge) in joins.iter().enumerate() {
@@ -41,7 +50,11 @@ fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Optio
             }
         }
         let Some((at, merge)) = best else { return };
-        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: merge.token };
+        symbols[at] = Symbol {
+            start: symbols[at].start,
+            end: symbols[at + 1].end,
+            token: merge.token,
+        };
         symbols.remove(at + 1);
         joins.remove(at);
         if at > 0 {
@@ -53,7 +66,8 @@ fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Optio
     }
 }
 
-/// A queued pair of neighbours. It is small, because a word of a million letters has a million of them.
+/// A queued pair of neighbours. It is small, because a word of a million letters has a million of
+/// them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct MergeCandidate {
     rank: u32,
@@ -64,7 +78,8 @@ struct MergeCandidate {
     token: u32,
 }
 
-/// `before` and `after` hold the neighbours by index. At both ends they hold an index that no symbol has.
+/// `before` and `after` hold the neighbours by index. At both ends they hold an index that no
+/// symbol has.
 fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
     let count = symbols.len() as u32;
     let mut before: Vec<u32> = (0..count).map(|at| at.wrapping_sub(1)).collect();
@@ -72,17 +87,35 @@ fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Opti
     let pair = |symbols: &[Symbol], left: u32, right: u32| {
         let (from, to) = (symbols.get(left as usize)?, symbols.get(right as usize)?);
         let Merge { rank, token } = joined(from, to)?;
-        Some(MergeCandidate { rank, left: Reverse(left), length: (to.end - from.start) as u32, token })
+        Some(MergeCandidate {
+            rank,
+            left: Reverse(left),
+            length: (to.end - from.start) as u32,
+            token,
+        })
     };
-    let mut queue: BinaryHeap<MergeCandidate> =
-        (1..count).filter_map(|right| pair(symbols, right - 1, right)).collect();
-    while let Some(MergeCandidate { left: Reverse(left), length, token, .. }) = queue.pop() {
+    let mut queue: BinaryHeap<MergeCandidate> = (1..count)
+        .filter_map(|right| pair(symbols, right - 1, right))
+        .collect();
+    while let Some(MergeCandidate {
+        left: Reverse(left),
+        length,
+        token,
+        ..
+    }) = queue.pop()
+    {
         let (at, right) = (left as usize, after[left as usize]);
-        let (from, Some(to)) = (symbols[at], symbols.get_mut(right as usize)) else { continue };
+        let (from, Some(to)) = (symbols[at], symbols.get_mut(right as usize)) else {
+            continue;
+        };
         if from.start == from.end || to.end - from.start != length as usize {
             continue;
         }
-        symbols[at] = Symbol { start: from.start, end: std::mem::replace(&mut to.end, to.start), token };
+        symbols[at] = Symbol {
+            start: from.start,
+            end: std::mem::replace(&mut to.end, to.start),
+            token,
+        };
         after[at] = after[right as usize];
         if let Some(next) = before.get_mut(after[at] as usize) {
             *next = left;
@@ -101,7 +134,13 @@ mod tests {
 
     /// Returns single letters.
     fn letters(count: usize) -> Vec<Symbol> {
-        (0..count).map(|at| Symbol { start: at, end: at + 1, token: NO_TOKEN }).collect()
+        (0..count)
+            .map(|at| Symbol {
+                start: at,
+                end: at + 1,
+                token: NO_TOKEN,
+            })
+            .collect()
     }
 
     proptest! {
@@ -120,7 +159,9 @@ mod tests {
     #[test]
     fn merges_a_long_word_in_linear_time() {
         let mut symbols = letters(200_000);
-        merge(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Merge { rank: 1, token: 0 }));
+        merge(&mut symbols, |left, right| {
+            (right.end - left.start <= 16).then_some(Merge { rank: 1, token: 0 })
+        });
         assert_eq!(symbols.len(), 12_500);
     }
 }

@@ -1,5 +1,5 @@
-//! Byte-pair encoding by a rank list, as in OpenAI's `tiktoken`: the pair of neighbours whose joined bytes have the lowest
-//! rank merges first. The rank of a token is also its id.
+//! Byte-pair encoding by a rank list, as in OpenAI's `tiktoken`: the pair of neighbours whose
+//! joined bytes have the lowest rank merges first. The rank of a token is also its id.
 
 use std::io::Read;
 
@@ -28,7 +28,12 @@ impl RankList {
         let ranks: AHashMap<&[u8], u32> = tokens.iter().copied().zip(0..).collect();
         let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
         let bytes = std::array::from_fn(|byte| ranks[[byte as u8].as_slice()]);
-        Self { ranks, longest, bytes, stages }
+        Self {
+            ranks,
+            longest,
+            bytes,
+            stages,
+        }
     }
 
     pub(super) fn split(&self, text: &str, each: &mut dyn FnMut(&str)) {
@@ -46,27 +51,41 @@ impl RankList {
     /// Returns the tokens of `word` by merging, even if the whole word is a token.
     pub(super) fn merged(&self, word: &[u8]) -> Vec<u32> {
         let bytes = word.iter().enumerate();
-        let symbol =
-            |(at, byte): (usize, &u8)| Symbol { start: at, end: at + 1, token: self.bytes[usize::from(*byte)] };
+        let symbol = |(at, byte): (usize, &u8)| Symbol {
+            start: at,
+            end: at + 1,
+            token: self.bytes[usize::from(*byte)],
+        };
         let mut symbols = bytes.map(symbol).collect();
         merge(&mut symbols, |left, right| {
             let token = self.rank(&word[left.start..right.end])?;
-            Some(Merge { rank: u32::MAX - token, token })
+            Some(Merge {
+                rank: u32::MAX - token,
+                token,
+            })
         });
         symbols.iter().map(|symbol| symbol.token).collect()
     }
 
     fn rank(&self, bytes: &[u8]) -> Option<u32> {
-        if bytes.len() > self.longest { None } else { self.ranks.get(bytes).copied() }
+        if bytes.len() > self.longest {
+            None
+        } else {
+            self.ranks.get(bytes).copied()
+        }
     }
 }
 
 /// Returns the tokens of a packed list in the order of their ranks.
 pub(super) fn unpack(packed: &[u8]) -> Vec<&'static [u8]> {
     let mut list = Vec::new();
-    DeflateDecoder::new(packed).read_to_end(&mut list).expect("a built-in rank list must unpack");
+    DeflateDecoder::new(packed)
+        .read_to_end(&mut list)
+        .expect("a built-in rank list must unpack");
     let list: &'static [u8] = list.leak();
-    let (count, list) = list.split_first_chunk().expect("a built-in rank list must state its number of tokens");
+    let (count, list) = list
+        .split_first_chunk()
+        .expect("a built-in rank list must state its number of tokens");
     let (lengths, mut rest) = list.split_at(u32::from_le_bytes(*count) as usize);
     let next = |length: &u8| {
         let (token, after) = rest.split_at(usize::from(*length));
@@ -76,16 +95,22 @@ pub(super) fn unpack(packed: &[u8]) -> Vec<&'static [u8]> {
     lengths.iter().map(next).collect()
 }
 
-/// Packs `tokens`, which are in the order of their ranks: their number in four bytes, their lengths in one byte each,
-/// then their bytes; all compressed by DEFLATE. Lengths and bytes are apart because this compresses better.
+/// Packs `tokens`, which are in the order of their ranks: their number in four bytes, their lengths
+/// in one byte each, then their bytes; all compressed by DEFLATE. Lengths and bytes are apart
+/// because this compresses better.
 #[cfg(test)]
 pub(super) fn pack(tokens: &[&[u8]]) -> Vec<u8> {
     let count = u32::try_from(tokens.len()).unwrap().to_le_bytes().to_vec();
-    let lengths = tokens.iter().map(|token| u8::try_from(token.len()).unwrap()).collect();
+    let lengths = tokens
+        .iter()
+        .map(|token| u8::try_from(token.len()).unwrap())
+        .collect();
     let list = [count, lengths, tokens.concat()].concat();
     let mut packed = Vec::new();
     // Level 10 is the best of the pure Rust backend.
-    flate2::read::DeflateEncoder::new(list.as_slice(), flate2::Compression::new(10)).read_to_end(&mut packed).unwrap();
+    flate2::read::DeflateEncoder::new(list.as_slice(), flate2::Compression::new(10))
+        .read_to_end(&mut packed)
+        .unwrap();
     packed
 }
 
@@ -113,7 +138,11 @@ mod tests {
         };
         assert_eq!(tokens("abc"), [97, 256], "the pair of the lowest rank");
         assert_eq!(tokens("abcd"), [258], "a word that is a token is not split");
-        assert_eq!(tokens("abcde"), [97, 256, 100, 101], "no merges lead to that token");
+        assert_eq!(
+            tokens("abcde"),
+            [97, 256, 100, 101],
+            "no merges lead to that token"
+        );
         assert_eq!(tokens("é"), [0xc3, 0xa9]);
         assert!(tokens("").is_empty());
     }

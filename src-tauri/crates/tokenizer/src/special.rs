@@ -1,4 +1,5 @@
-//! Special tokens, which are matched before all others: control tokens in control text, user-defined ones everywhere.
+//! Special tokens, which are matched before all others: control tokens in control text,
+//! user-defined ones everywhere.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +75,8 @@ struct SpecialToken {
     text: Box<str>,
     /// Not matched in contents.
     control: bool,
-    /// Looks like markup. In contents it is split in two, so that no text can inject a role into a prompt.
+    /// Looks like markup. In contents it is split in two, so that no text can inject a role into a
+    /// prompt.
     mark: bool,
 }
 
@@ -82,8 +84,8 @@ struct SpecialToken {
 #[derive(Default)]
 pub(super) struct SpecialTokens {
     all: Vec<SpecialToken>,
-    /// Finds all special tokens of a text in one pass, because some vocabularies have thousands. `None` if there are
-    /// none.
+    /// Finds all special tokens of a text in one pass, because some vocabularies have thousands.
+    /// `None` if there are none.
     in_control: Option<AhoCorasick>,
     in_contents: Option<AhoCorasick>,
 }
@@ -104,15 +106,27 @@ impl SpecialTokens {
         all.sort_by_key(|special| std::cmp::Reverse(special.text.len()));
         let finder = |wanted: fn(&SpecialToken) -> bool| {
             // Unwanted entries get an empty pattern to keep the indexes; `present` skips those.
-            let patterns = all.iter().map(|special| if wanted(special) { &special.text } else { "" });
-            all.iter().any(wanted).then(|| AhoCorasick::new(patterns).ok()).flatten()
+            let patterns = all
+                .iter()
+                .map(|special| if wanted(special) { &special.text } else { "" });
+            all.iter()
+                .any(wanted)
+                .then(|| AhoCorasick::new(patterns).ok())
+                .flatten()
         };
-        Self { in_control: finder(|_| true), in_contents: finder(|special| !special.control), all }
+        Self {
+            in_control: finder(|_| true),
+            in_contents: finder(|special| !special.control),
+            all,
+        }
     }
 
     /// Returns the texts of the control tokens and of markup-like tokens.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().filter(|special| special.control || special.mark).map(|special| &*special.text)
+        self.all
+            .iter()
+            .filter(|special| special.control || special.mark)
+            .map(|special| &*special.text)
     }
 
     /// Splits control text at every special token.
@@ -120,18 +134,26 @@ impl SpecialTokens {
         self.cut(self.in_control.as_ref(), text)
     }
 
-    /// Splits contents at user-defined tokens. Those that look like markup are split after their first character, and
-    /// the text on either side is tokenized separately.
+    /// Splits contents at user-defined tokens. Those that look like markup are split after their
+    /// first character, and the text on either side is tokenized separately.
     pub(super) fn contents<'t>(&self, text: &'t str) -> Vec<Vec<SpecialSplit<'t>>> {
         let whole = self.cut(self.in_contents.as_ref(), text);
         let mark = |part: &SpecialSplit<'_>| match part {
-            SpecialSplit::Token(id) => self.all.iter().any(|special| special.id == *id && special.mark),
+            SpecialSplit::Token(id) => self
+                .all
+                .iter()
+                .any(|special| special.id == *id && special.mark),
             SpecialSplit::Text(_) => false,
         };
         if !whole.iter().any(mark) {
             return vec![whole];
         }
-        let marks: Vec<&str> = self.all.iter().filter(|special| special.mark).map(|special| &*special.text).collect();
+        let marks: Vec<&str> = self
+            .all
+            .iter()
+            .filter(|special| special.mark)
+            .map(|special| &*special.text)
+            .collect();
         let (mut texts, mut rest) = (Vec::new(), text);
         while let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
             let (head, tail) = rest.split_at(at + 1);
@@ -143,9 +165,19 @@ impl SpecialTokens {
     }
 
     fn cut<'t>(&self, finder: Option<&AhoCorasick>, text: &'t str) -> Vec<SpecialSplit<'t>> {
-        let mut parts = if text.is_empty() { Vec::new() } else { vec![SpecialSplit::Text(text)] };
-        for at in finder.map(|finder| present(finder, text)).unwrap_or_default() {
-            parts = parts.into_iter().flat_map(|part| self.all[at].cut(part)).collect();
+        let mut parts = if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![SpecialSplit::Text(text)]
+        };
+        for at in finder
+            .map(|finder| present(finder, text))
+            .unwrap_or_default()
+        {
+            parts = parts
+                .into_iter()
+                .flat_map(|part| self.all[at].cut(part))
+                .collect();
         }
         parts
     }
@@ -153,7 +185,9 @@ impl SpecialTokens {
 
 /// Returns the indexes of the patterns that occur in `text`, in order.
 fn present(finder: &AhoCorasick, text: &str) -> BTreeSet<usize> {
-    let found = finder.find_overlapping_iter(text).filter(|found| !found.is_empty());
+    let found = finder
+        .find_overlapping_iter(text)
+        .filter(|found| !found.is_empty());
     found.map(|found| found.pattern().as_usize()).collect()
 }
 
@@ -167,12 +201,19 @@ fn special(text: &str, kind: TokenKind, id: u32) -> Option<SpecialToken> {
         _ => return None,
     };
     let mark = user_defined && text.len() > 2 && text.starts_with('<') && text.ends_with('>');
-    Some(SpecialToken { id, text: text.into(), control, mark })
+    Some(SpecialToken {
+        id,
+        text: text.into(),
+        control,
+        mark,
+    })
 }
 
 impl SpecialToken {
     fn cut<'t>(&self, part: SpecialSplit<'t>) -> Vec<SpecialSplit<'t>> {
-        let SpecialSplit::Text(mut rest) = part else { return vec![part] };
+        let SpecialSplit::Text(mut rest) = part else {
+            return vec![part];
+        };
         let mut parts = Vec::new();
         while let Some(at) = rest.find(&*self.text) {
             if at > 0 {

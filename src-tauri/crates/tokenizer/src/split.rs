@@ -4,7 +4,8 @@ use super::class::{LETTER, NUMBER, PUNCTUATION, SPACE};
 use super::scan::TextScan;
 use super::word_rules::{self, Letters, Rules};
 
-/// One regular expression of a pre-tokenizer. Each match is a piece, and so is the text between matches.
+/// One regular expression of a pre-tokenizer. Each match is a piece, and so is the text between
+/// matches.
 #[derive(Clone, Copy)]
 pub(super) enum SplitStage {
     /// A run of characters of a class with limited length, optionally preceded by a space.
@@ -28,11 +29,21 @@ pub(super) enum Lead {
 
 impl SplitStage {
     const fn each(class: fn(char, u16) -> bool) -> Self {
-        Self::Run { lead: Lead::None, class, least: 1, most: 1 }
+        Self::Run {
+            lead: Lead::None,
+            class,
+            least: 1,
+            most: 1,
+        }
     }
 
     const fn runs(class: fn(char, u16) -> bool) -> Self {
-        Self::Run { lead: Lead::None, class, least: 1, most: usize::MAX }
+        Self::Run {
+            lead: Lead::None,
+            class,
+            least: 1,
+            most: usize::MAX,
+        }
     }
 
     /// Returns the end of the match that begins at `at`.
@@ -40,7 +51,12 @@ impl SplitStage {
         match self {
             Self::Words(word) => word(scan, at),
             Self::Rules(rules) => rules.word(scan, at),
-            Self::Run { lead, class, least, most } => {
+            Self::Run {
+                lead,
+                class,
+                least,
+                most,
+            } => {
                 let (first, kind) = scan.peek(at)?;
                 let leads = match lead {
                     Lead::None => false,
@@ -48,8 +64,16 @@ impl SplitStage {
                     Lead::Blank => kind & SPACE != 0,
                 };
                 let after = at + first.len_utf8();
-                let start = if leads && scan.is(after, class) { after } else { at };
-                let end = if *most == usize::MAX { scan.all(start, class) } else { scan.run(start, *most, class) };
+                let start = if leads && scan.is(after, class) {
+                    after
+                } else {
+                    at
+                };
+                let end = if *most == usize::MAX {
+                    scan.all(start, class)
+                } else {
+                    scan.run(start, *most, class)
+                };
                 let enough = *least <= 1 || scan.text[start..end].chars().count() >= *least;
                 (end > start && enough).then_some(end)
             }
@@ -59,7 +83,9 @@ impl SplitStage {
 
 /// Splits `text` by all `stages` and passes the pieces to `each` in order.
 pub(super) fn split<'t>(stages: &[SplitStage], text: &'t str, each: &mut dyn FnMut(&'t str)) {
-    let Some((stage, rest)) = stages.split_first() else { return each(text) };
+    let Some((stage, rest)) = stages.split_first() else {
+        return each(text);
+    };
     let scan = TextScan::new(text);
     let (mut gap, mut at) = (0, 0);
     while let Some((character, _)) = scan.peek(at) {
@@ -89,12 +115,21 @@ pub(super) struct Pre {
 
 const GPT2: SplitStage = SplitStage::Words(word_rules::gpt2);
 const DIGIT: SplitStage = SplitStage::each(|_, class| class & NUMBER != 0);
-const THREE_DIGITS: SplitStage =
-    SplitStage::Run { lead: Lead::None, class: |_, class| class & NUMBER != 0, least: 1, most: 3 };
-const ASCII_TRIPLES: SplitStage =
-    SplitStage::Run { lead: Lead::None, class: |character, _| character.is_ascii_digit(), least: 3, most: 3 };
-const KANA_AND_HAN: SplitStage =
-    SplitStage::runs(|character, _| matches!(character, '\u{4e00}'..='\u{9fa5}' | '\u{3040}'..='\u{30ff}'));
+const THREE_DIGITS: SplitStage = SplitStage::Run {
+    lead: Lead::None,
+    class: |_, class| class & NUMBER != 0,
+    least: 1,
+    most: 3,
+};
+const ASCII_TRIPLES: SplitStage = SplitStage::Run {
+    lead: Lead::None,
+    class: |character, _| character.is_ascii_digit(),
+    least: 3,
+    most: 3,
+};
+const KANA_AND_HAN: SplitStage = SplitStage::runs(
+    |character, _| matches!(character, '\u{4e00}'..='\u{9fa5}' | '\u{3040}'..='\u{30ff}'),
+);
 const NO_WORD: &str = "(|.,!?…。，、।۔،)";
 const BLOOM: SplitStage = SplitStage::Run {
     lead: Lead::Space,
@@ -110,31 +145,77 @@ fn signs(character: char, class: u16) -> bool {
 /// Returns the pre-tokenizer `name` of `tokenizer.ggml.pre`; `None` if only the worker supports it.
 pub(super) fn pre(name: &str) -> Option<Pre> {
     let byte_letters = !matches!(name, "gemma4" | "granite-embed-multi-311m" | "sarvam-moe");
-    Some(Pre { stages: stages(name)?, whole_words: keeps_words(name), byte_letters })
+    Some(Pre {
+        stages: stages(name)?,
+        whole_words: keeps_words(name),
+        byte_letters,
+    })
 }
 
 fn stages(name: &str) -> Option<&'static [SplitStage]> {
-    const ONE_DIGIT: Rules = Rules { digits: 1, ..Rules::LLAMA3 };
+    const ONE_DIGIT: Rules = Rules {
+        digits: 1,
+        ..Rules::LLAMA3
+    };
     const SLASH: &[char] = &['\r', '\n', '/'];
     Some(match name {
-        "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
-        | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
+        "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0"
+        | "lfm2" | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
             &const { [SplitStage::Rules(Rules::LLAMA3)] }
         }
-        "qwen2" | "deepseek-r1-qwen" | "kormo" | "f2llmv2" | "megrez" | "stablelm2" | "hunyuan" | "solar-open"
-        | "grok-2" => &const { [SplitStage::Rules(ONE_DIGIT)] },
-        "qwen35" => &const { [SplitStage::Rules(Rules { letters: Letters::Marks, ..ONE_DIGIT })] },
-        "minicpm5" => &const { [THREE_DIGITS, SplitStage::Rules(Rules { digits: usize::MAX, ..Rules::LLAMA3 })] },
+        "qwen2" | "deepseek-r1-qwen" | "kormo" | "f2llmv2" | "megrez" | "stablelm2" | "hunyuan"
+        | "solar-open" | "grok-2" => &const { [SplitStage::Rules(ONE_DIGIT)] },
+        "qwen35" => {
+            &const {
+                [SplitStage::Rules(Rules {
+                    letters: Letters::Marks,
+                    ..ONE_DIGIT
+                })]
+            }
+        }
+        "minicpm5" => {
+            &const {
+                [
+                    THREE_DIGITS,
+                    SplitStage::Rules(Rules {
+                        digits: usize::MAX,
+                        ..Rules::LLAMA3
+                    }),
+                ]
+            }
+        }
         "tekken" => {
-            const LETTERS: Letters = Letters::AsciiCase { contractions: false };
-            &const { [SplitStage::Rules(Rules { contractions: None, digits: 1, letters: LETTERS, tail: SLASH })] }
+            const LETTERS: Letters = Letters::AsciiCase {
+                contractions: false,
+            };
+            &const {
+                [SplitStage::Rules(Rules {
+                    contractions: None,
+                    digits: 1,
+                    letters: LETTERS,
+                    tail: SLASH,
+                })]
+            }
         }
         "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => {
             const LETTERS: Letters = Letters::AsciiCase { contractions: true };
-            &const { [SplitStage::Rules(Rules { contractions: None, digits: 3, letters: LETTERS, tail: SLASH })] }
+            &const {
+                [SplitStage::Rules(Rules {
+                    contractions: None,
+                    digits: 3,
+                    letters: LETTERS,
+                    tail: SLASH,
+                })]
+            }
         }
         "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
-            &const { [THREE_DIGITS, KANA_AND_HAN, SplitStage::Words(word_rules::deepseek)] }
+            &const {
+                [
+                    THREE_DIGITS,
+                    KANA_AND_HAN,
+                    SplitStage::Words(word_rules::deepseek),
+                ]
+            }
         }
         "deepseek-coder" => {
             const LETTERS: SplitStage = SplitStage::Run {
@@ -150,27 +231,43 @@ fn stages(name: &str) -> Option<&'static [SplitStage]> {
                 most: usize::MAX,
             };
             const WIDE: SplitStage = SplitStage::runs(|character, class| {
-                class & SPACE == 0 && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
+                class & SPACE == 0
+                    && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
             });
-            &const { [SplitStage::each(|character, _| matches!(character, '\r' | '\n')), LETTERS, SIGNS, WIDE, DIGIT] }
+            &const {
+                [
+                    SplitStage::each(|character, _| matches!(character, '\r' | '\n')),
+                    LETTERS,
+                    SIGNS,
+                    WIDE,
+                    DIGIT,
+                ]
+            }
         }
         "falcon" => {
-            const SIGNS: SplitStage = SplitStage::runs(|character, class| signs(character, class) || character == '`');
+            const SIGNS: SplitStage =
+                SplitStage::runs(|character, class| signs(character, class) || character == '`');
             &const { [SIGNS, GPT2, ASCII_TRIPLES] }
         }
-        "starcoder" | "refact" | "command-r" | "smollm" | "codeshell" | "exaone" | "minerva-7b" | "mellum2" => {
-            &const { [DIGIT, GPT2] }
-        }
-        "gpt-2" | "phi-2" | "jina-es" | "jina-de" | "gigachat" | "jina-v2-es" | "jina-v2-de" | "a.x-4.0" | "mellum"
-        | "modern-bert" | "jina-v1-en" | "jina-v2-code" | "roberta-bpe" | "mpt" | "olmo" | "jais" | "trillion"
-        | "granite-docling" | "exaone4" => &const { [GPT2] },
+        "starcoder" | "refact" | "command-r" | "smollm" | "codeshell" | "exaone" | "minerva-7b"
+        | "mellum2" => &const { [DIGIT, GPT2] },
+        "gpt-2" | "phi-2" | "jina-es" | "jina-de" | "gigachat" | "jina-v2-es" | "jina-v2-de"
+        | "a.x-4.0" | "mellum" | "modern-bert" | "jina-v1-en" | "jina-v2-code" | "roberta-bpe"
+        | "mpt" | "olmo" | "jais" | "trillion" | "granite-docling" | "exaone4" => &const { [GPT2] },
         "poro-chat" | "bloom" | "gpt3-finnish" => &const { [BLOOM] },
         "viking" => &const { [BLOOM, DIGIT] },
         "gemma4" | "granite-embed-multi-311m" | "sarvam-moe" => {
             &const { [SplitStage::runs(|character, _| character == '\n')] }
         }
         "" | "default" => {
-            &const { [SplitStage::runs(signs), GPT2, SplitStage::runs(|_, class| class & NUMBER != 0), ASCII_TRIPLES] }
+            &const {
+                [
+                    SplitStage::runs(signs),
+                    GPT2,
+                    SplitStage::runs(|_, class| class & NUMBER != 0),
+                    ASCII_TRIPLES,
+                ]
+            }
         }
         _ => return None,
     })
@@ -207,7 +304,9 @@ mod tests {
 
     fn pieces(name: &str, text: &str) -> String {
         let mut pieces = Vec::new();
-        split(pre(name).unwrap().stages, text, &mut |piece| pieces.push(piece));
+        split(pre(name).unwrap().stages, text, &mut |piece| {
+            pieces.push(piece)
+        });
         assert_eq!(pieces.concat(), text, "no text is lost");
         pieces.join("·")
     }
@@ -225,7 +324,10 @@ mod tests {
 
     #[test]
     fn llama3_splits_digits_and_line_ends() {
-        assert_eq!(pieces("llama-bpe", "Don'T 12345 go.\n\nNow"), "Don·'T· ·123·45· go·.\n\n·Now");
+        assert_eq!(
+            pieces("llama-bpe", "Don'T 12345 go.\n\nNow"),
+            "Don·'T· ·123·45· go·.\n\n·Now"
+        );
         assert_eq!(pieces("llama-bpe", "(here)  \n x"), "(here·)·  \n· x");
         assert_eq!(pieces("qwen2", "v2.10"), "v·2·.·1·0");
         assert_eq!(pieces("qwen35", "e\u{301}a"), "e\u{301}a");
@@ -234,14 +336,20 @@ mod tests {
 
     #[test]
     fn newer_rules_split_at_case_changes() {
-        assert_eq!(pieces("gpt-4o", "camelCase HTTPServer it's а/б\n"), "camel·Case· HTTPServer· it's· а·/б·\n");
+        assert_eq!(
+            pieces("gpt-4o", "camelCase HTTPServer it's а/б\n"),
+            "camel·Case· HTTPServer· it's· а·/б·\n"
+        );
         assert_eq!(pieces("tekken", "it's ABC 12"), "it·'s· ABC· ·1·2");
         assert_eq!(pieces("tekken", "ÉTÉAB"), "ÉTÉ·AB");
     }
 
     #[test]
     fn other_families_split_by_stages() {
-        assert_eq!(pieces("deepseek-v3", "漢字kana .x 1234"), "漢字·kana· .·x· ·123·4");
+        assert_eq!(
+            pieces("deepseek-v3", "漢字kana .x 1234"),
+            "漢字·kana· .·x· ·123·4"
+        );
         assert_eq!(pieces("falcon", "a==b 1234"), "a·==·b· ·123·4");
         assert_eq!(pieces("default", "cost: $1234"), "cost·:· ·$·123·4");
         assert_eq!(pieces("deepseek-coder", "let x\n12"), "let· x·\n·1·2");

@@ -1,8 +1,9 @@
-//! Word rules of the pre-tokenizers, one function per family of models. Each returns the end of the word that begins at
-//! a position, or `None` if no word of its rule begins there.
+//! Word rules of the pre-tokenizers, one function per family of models. Each returns the end of the
+//! word that begins at a position, or `None` if no word of its rule begins there.
 //!
-//! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the reference. Only
-//! [`Rules::CL100K`] and [`Rules::O200K`] follow the patterns that OpenAI published.
+//! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the
+//! reference. Only [`Rules::CL100K`] and [`Rules::O200K`] follow the patterns that OpenAI
+//! published.
 
 use super::class::{LETTER, LOWER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL, UPPER};
 use super::scan::TextScan;
@@ -49,7 +50,8 @@ pub(super) enum Letters {
         /// `'s` and similar endings stay with their word.
         contractions: bool,
     },
-    /// Like [`Letters::AsciiCase`], with the case of every script. Letters without case and combining marks match both.
+    /// Like [`Letters::AsciiCase`], with the case of every script. Letters without case and
+    /// combining marks match both.
     UnicodeCase,
 }
 
@@ -63,14 +65,26 @@ pub(super) enum Folding {
 }
 
 impl Rules {
-    pub(super) const LLAMA3: Self =
-        Self { contractions: Some(Folding::Ascii), digits: 3, letters: Letters::Plain, tail: &['\r', '\n'] };
-    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-    pub(super) const CL100K: Self = Self { contractions: Some(Folding::Unicode), ..Self::LLAMA3 };
+    pub(super) const LLAMA3: Self = Self {
+        contractions: Some(Folding::Ascii),
+        digits: 3,
+        letters: Letters::Plain,
+        tail: &['\r', '\n'],
+    };
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
+    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    pub(super) const CL100K: Self = Self {
+        contractions: Some(Folding::Unicode),
+        ..Self::LLAMA3
+    };
     /// The words of [`unicode_cased`], then
     /// `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-    pub(super) const O200K: Self =
-        Self { contractions: None, digits: 3, letters: Letters::UnicodeCase, tail: &['\r', '\n', '/'] };
+    pub(super) const O200K: Self = Self {
+        contractions: None,
+        digits: 3,
+        letters: Letters::UnicodeCase,
+        tail: &['\r', '\n', '/'],
+    };
 
     pub(super) fn word(&self, scan: &TextScan<'_>, at: usize) -> Option<usize> {
         let (first, class) = scan.peek(at)?;
@@ -86,7 +100,9 @@ impl Rules {
         if class & NUMBER != 0 {
             return Some(scan.run(at, self.digits, |_, class| class & NUMBER != 0));
         }
-        self.punctuation(scan, at, first).or_else(|| scan.line_ends(at)).or_else(|| scan.spaces(at))
+        self.punctuation(scan, at, first)
+            .or_else(|| scan.line_ends(at))
+            .or_else(|| scan.spaces(at))
     }
 
     /// `[^\r\n\p{L}\p{N}]?` and letters.
@@ -95,7 +111,11 @@ impl Rules {
             let end = unicode_cased(scan, at, first, class)?;
             return Some(contraction(scan.text, end, Folding::Unicode).unwrap_or(end));
         }
-        let letter = if self.letters == Letters::Marks { LETTER | MARK } else { LETTER };
+        let letter = if self.letters == Letters::Marks {
+            LETTER | MARK
+        } else {
+            LETTER
+        };
         let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
         let start = match leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
             true => at + first.len_utf8(),
@@ -105,7 +125,11 @@ impl Rules {
         match self.letters {
             Letters::AsciiCase { contractions } => {
                 let end = ascii_cased(scan, start);
-                Some(if contractions { contraction(scan.text, end, Folding::Ascii).unwrap_or(end) } else { end })
+                Some(if contractions {
+                    contraction(scan.text, end, Folding::Ascii).unwrap_or(end)
+                } else {
+                    end
+                })
             }
             _ => Some(scan.all(start, |_, class| class & letter != 0)),
         }
@@ -113,8 +137,11 @@ impl Rules {
 
     /// ` ?[^\s\p{L}\p{N}]+[\r\n]*`
     fn punctuation(&self, scan: &TextScan<'_>, at: usize, first: char) -> Option<usize> {
-        let words =
-            if self.letters == Letters::Marks { LETTER | NUMBER | SPACE | MARK } else { LETTER | NUMBER | SPACE };
+        let words = if self.letters == Letters::Marks {
+            LETTER | NUMBER | SPACE | MARK
+        } else {
+            LETTER | NUMBER | SPACE
+        };
         let start = at + usize::from(first == ' ');
         let end = scan.all(start, |_, class| class & words == 0);
         (end > start).then(|| scan.all(end, |character, _| self.tail.contains(&character)))
@@ -123,15 +150,21 @@ impl Rules {
 
 /// Upper-case letters, then lower-case ones; letters outside ASCII match both.
 fn ascii_cased(scan: &TextScan<'_>, start: usize) -> usize {
-    let lower = |character: char, class: u16| class & LETTER != 0 && !character.is_ascii_uppercase();
-    let upper = scan.all(start, |character, class| class & LETTER != 0 && !character.is_ascii_lowercase());
+    let lower =
+        |character: char, class: u16| class & LETTER != 0 && !character.is_ascii_uppercase();
+    let upper = scan.all(start, |character, class| {
+        class & LETTER != 0 && !character.is_ascii_lowercase()
+    });
     let end = scan.all(upper, lower);
     if end > upper {
         return end;
     }
-    // Lower case needs at least one letter, so the rule gives back upper-case letters up to the last one that matches
-    // both.
-    let both = scan.text[start..upper].char_indices().rev().find(|(_, character)| !character.is_ascii());
+    // Lower case needs at least one letter, so the rule gives back upper-case letters up to the
+    // last one that matches both.
+    let both = scan.text[start..upper]
+        .char_indices()
+        .rev()
+        .find(|(_, character)| !character.is_ascii());
     both.map_or(upper, |(at, character)| start + at + character.len_utf8())
 }
 
@@ -182,12 +215,22 @@ pub(super) fn deepseek(scan: &TextScan<'_>, at: usize) -> Option<usize> {
 
 /// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` at `at`.
 fn contraction(text: &str, at: usize, folding: Folding) -> Option<usize> {
-    let folded = |byte: &u8| if folding == Folding::None { *byte } else { byte.to_ascii_lowercase() };
+    let folded = |byte: &u8| {
+        if folding == Folding::None {
+            *byte
+        } else {
+            byte.to_ascii_lowercase()
+        }
+    };
     let rest = text.as_bytes().get(at..)?;
-    let &[b'\'', ref rest @ ..] = rest else { return None };
+    let &[b'\'', ref rest @ ..] = rest else {
+        return None;
+    };
     let (first, second) = (rest.first().map(folded)?, rest.get(1).map(folded));
     match (first, second) {
-        _ if folding == Folding::Unicode && rest.starts_with("ſ".as_bytes()) => Some(at + 1 + 'ſ'.len_utf8()),
+        _ if folding == Folding::Unicode && rest.starts_with("ſ".as_bytes()) => {
+            Some(at + 1 + 'ſ'.len_utf8())
+        }
         (b's' | b't' | b'm' | b'd', _) => Some(at + 2),
         (b'r' | b'v', Some(b'e')) | (b'l', Some(b'l')) => Some(at + 3),
         _ => None,

@@ -22,7 +22,12 @@ impl WordPieces {
     pub(super) fn of(vocabulary: &Vocabulary) -> Self {
         let lowercase = vocabulary.lowercase.unwrap_or(true);
         Self {
-            tokens: vocabulary.tokens.iter().map(|text| text.as_str().into()).zip(0..).collect(),
+            tokens: vocabulary
+                .tokens
+                .iter()
+                .map(|text| text.as_str().into())
+                .zip(0..)
+                .collect(),
             longest: vocabulary.tokens.iter().map(String::len).max().unwrap_or(0),
             unknown: vocabulary.unknown.unwrap_or(UNKNOWN),
             lowercase,
@@ -43,16 +48,27 @@ impl WordPieces {
         };
         end(&mut word);
         for character in text.chars() {
-            let base = if self.strip_accents { base(character) } else { character };
+            let base = if self.strip_accents {
+                base(character)
+            } else {
+                character
+            };
             let class = classes.of(base);
             if class & SPACE != 0 {
                 end(&mut word);
                 continue;
             }
-            if matches!(base, '\0' | '\u{fffd}') || class & CONTROL != 0 || self.strip_accents && class & MARK != 0 {
+            if matches!(base, '\0' | '\u{fffd}')
+                || class & CONTROL != 0
+                || self.strip_accents && class & MARK != 0
+            {
                 continue;
             }
-            let folded = if self.lowercase { base.to_lowercase().next().unwrap_or(base) } else { base };
+            let folded = if self.lowercase {
+                base.to_lowercase().next().unwrap_or(base)
+            } else {
+                base
+            };
             if class & PUNCTUATION != 0 || base.is_ascii() && class & SYMBOL != 0 || is_han(base) {
                 end(&mut word);
                 word.push(folded);

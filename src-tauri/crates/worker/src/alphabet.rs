@@ -1,7 +1,8 @@
 //! Characters that a vocabulary cannot represent.
 //!
-//! A vocabulary of the SentencePiece kind writes a character without a token of its own as the tokens of its bytes. If a
-//! file lacks one of these, llama.cpp throws an exception, which ends the process. Such characters are replaced first.
+//! A vocabulary of the SentencePiece kind writes a character without a token of its own as the
+//! tokens of its bytes. If a file lacks one of these, llama.cpp throws an exception, which ends the
+//! process. Such characters are replaced first.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,7 +32,11 @@ impl Alphabet {
             return None;
         }
         let vocab = model.vocab();
-        let alphabet = Self::from_tokens(vocab.tokens().filter_map(|token| vocab.text(token)?.to_str().ok()));
+        let alphabet = Self::from_tokens(
+            vocab
+                .tokens()
+                .filter_map(|token| vocab.text(token)?.to_str().ok()),
+        );
         (alphabet.bytes.len() < 256).then_some(alphabet)
     }
 
@@ -50,13 +55,16 @@ impl Alphabet {
         Self { characters, bytes }
     }
 
-    /// The text with [`UNKNOWN`] in place of every character that the vocabulary lacks, or without them.
+    /// The text with [`UNKNOWN`] in place of every character that the vocabulary lacks, or without
+    /// them.
     pub(crate) fn readable<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if text.chars().all(|character| self.has(character)) {
             return Cow::Borrowed(text);
         }
         let substitute = Some(UNKNOWN).filter(|mark| self.has(*mark));
-        let replaced = text.chars().filter_map(|one| if self.has(one) { Some(one) } else { substitute });
+        let replaced = text
+            .chars()
+            .filter_map(|one| if self.has(one) { Some(one) } else { substitute });
         Cow::Owned(replaced.collect())
     }
 
@@ -70,7 +78,9 @@ impl Alphabet {
 /// The byte of a token such as `<0x0A>`.
 fn byte_of(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
-    u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
+    u8::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| digits.len() == 2)
 }
 
 #[cfg(test)]
@@ -79,12 +89,20 @@ mod tests {
 
     #[test]
     fn unknown_characters_are_replaced_or_dropped() {
-        let alphabet = Alphabet::from_tokens(["<s>", SPACE.to_string().as_str(), "a", "b", "?", "é"].into_iter());
+        let alphabet = Alphabet::from_tokens(
+            ["<s>", SPACE.to_string().as_str(), "a", "b", "?", "é"].into_iter(),
+        );
         assert_eq!(alphabet.readable("ab é"), Cow::Borrowed("ab é"));
         assert_eq!(alphabet.readable("a🦊b\n"), "a?b?");
         let partly = Alphabet::from_tokens(["a", "<0xC3>", "<0xA9>", "<0xZZ>"].into_iter());
         assert_eq!(partly.readable("aé🦊"), "aé");
         let narrow = Alphabet::from_tokens(["a", "ab"].into_iter());
-        assert_eq!((narrow.readable("aéa").as_ref(), narrow.readable("é ").as_ref()), ("aa", ""));
+        assert_eq!(
+            (
+                narrow.readable("aéa").as_ref(),
+                narrow.readable("é ").as_ref()
+            ),
+            ("aa", "")
+        );
     }
 }

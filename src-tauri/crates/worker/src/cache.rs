@@ -1,7 +1,7 @@
 //! Tracks the contents of the KV cache, and keeps caches of other chats in memory and on disk.
 //!
-//! The context has two sequences that share its cells: one for the chat, and one for helper jobs such as the question
-//! who speaks next. A job therefore does not evict the chat.
+//! The context has two sequences that share its cells: one for the chat, and one for helper jobs
+//! such as the question who speaks next. A job therefore does not evict the chat.
 
 use std::time::SystemTime;
 
@@ -56,8 +56,8 @@ impl InactiveCache {
 }
 
 impl SequenceCache {
-    /// Keeps up to `budget` bytes of other caches and of checkpoints in memory. Caches on `disk` outlive the process. A
-    /// chat has at most `context` tokens.
+    /// Keeps up to `budget` bytes of other caches and of checkpoints in memory. Caches on `disk`
+    /// outlive the process. A chat has at most `context` tokens.
     pub(crate) fn new(rollback: Rollback, context: u32, budget: u64, disk: Option<Disk>) -> Self {
         Self {
             chat: Sequence::new(CHAT, rollback),
@@ -70,10 +70,15 @@ impl SequenceCache {
         }
     }
 
-    /// Prepares the chat's sequence for `prompt`: it then contains the longest usable prefix and nothing else. Returns
-    /// the length of that prefix in tokens. At least the last token remains to evaluate, because a restored cache has
-    /// no logits.
-    pub(crate) fn open(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) -> usize {
+    /// Prepares the chat's sequence for `prompt`: it then contains the longest usable prefix and
+    /// nothing else. Returns the length of that prefix in tokens. At least the last token remains
+    /// to evaluate, because a restored cache has no logits.
+    pub(crate) fn open(
+        &mut self,
+        context: &mut LlamaContext<'_>,
+        key: &str,
+        prompt: &[LlamaToken],
+    ) -> usize {
         self.in_background = false;
         if self.background.tokens.len() + self.context > context.n_ctx() as usize {
             self.background.clear(context);
@@ -84,8 +89,8 @@ impl SequenceCache {
         self.cut_to(context, prompt)
     }
 
-    /// Prepares the background sequence for `prompt` and `reply` tokens after it, like [`SequenceCache::open`]. Puts the
-    /// chat aside only if both do not fit.
+    /// Prepares the background sequence for `prompt` and `reply` tokens after it, like
+    /// [`SequenceCache::open`]. Puts the chat aside only if both do not fit.
     pub(crate) fn open_in_background(
         &mut self,
         context: &mut LlamaContext<'_>,
@@ -108,7 +113,9 @@ impl SequenceCache {
 
     fn cut_to(&mut self, context: &mut LlamaContext<'_>, prompt: &[LlamaToken]) -> usize {
         let active = self.active_mut();
-        let known = active.shared_with(prompt).min(prompt.len().saturating_sub(1));
+        let known = active
+            .shared_with(prompt)
+            .min(prompt.len().saturating_sub(1));
         active.truncate(context, boundary_at(prompt, known));
         active.withdrawn = false;
         active.tokens.len()
@@ -127,7 +134,9 @@ impl SequenceCache {
     /// Tokens that the sequence in use can still have, including those that it has.
     pub(crate) fn room(&self, context: &LlamaContext<'_>) -> usize {
         if self.in_background {
-            (context.n_ctx() as usize).saturating_sub(self.chat.tokens.len()).min(self.context)
+            (context.n_ctx() as usize)
+                .saturating_sub(self.chat.tokens.len())
+                .min(self.context)
         } else {
             self.context
         }
@@ -176,7 +185,9 @@ impl SequenceCache {
 
     /// Next position at which a long text gets a checkpoint; `None` if the model needs none.
     pub(crate) fn next_checkpoint(&self) -> Option<usize> {
-        self.active().needs_checkpoints().then(|| (self.len() / INTERVAL + 1) * INTERVAL)
+        self.active()
+            .needs_checkpoints()
+            .then(|| (self.len() / INTERVAL + 1) * INTERVAL)
     }
 
     /// Adds a checkpoint at the end of the sequence in use, if the model needs one.
@@ -196,7 +207,8 @@ impl SequenceCache {
         }
     }
 
-    /// Excludes the caches of `keys` from saving until [`SequenceCache::open`] has used each for another prompt.
+    /// Excludes the caches of `keys` from saving until [`SequenceCache::open`] has used each for
+    /// another prompt.
     pub(crate) fn exclude_from_saving(&mut self, keys: &[String]) {
         self.chat.withdrawn |= keys.contains(&self.chat.key);
         for aside in &mut self.inactive {
@@ -221,17 +233,29 @@ impl SequenceCache {
     }
 
     fn active(&self) -> &Sequence {
-        if self.in_background { &self.background } else { &self.chat }
+        if self.in_background {
+            &self.background
+        } else {
+            &self.chat
+        }
     }
 
     fn active_mut(&mut self) -> &mut Sequence {
-        if self.in_background { &mut self.background } else { &mut self.chat }
+        if self.in_background {
+            &mut self.background
+        } else {
+            &mut self.chat
+        }
     }
 
-    /// Puts the current cache aside and activates that of `key`. Keeps the current one if it shares a longer prefix
-    /// with `prompt` than the one in memory.
+    /// Puts the current cache aside and activates that of `key`. Keeps the current one if it shares
+    /// a longer prefix with `prompt` than the one in memory.
     fn switch(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) {
-        let found = self.inactive.iter().position(|aside| aside.key == key).map(|at| self.inactive.remove(at));
+        let found = self
+            .inactive
+            .iter()
+            .position(|aside| aside.key == key)
+            .map(|at| self.inactive.remove(at));
         self.deactivate(context);
         key.clone_into(&mut self.chat.key);
         match found {
@@ -243,7 +267,8 @@ impl SequenceCache {
         }
     }
 
-    /// Replaces the chat's sequence. Returns false if llama.cpp rejects the state; the sequence is then empty.
+    /// Replaces the chat's sequence. Returns false if llama.cpp rejects the state; the sequence is
+    /// then empty.
     fn activate(&mut self, context: &mut LlamaContext<'_>, found: InactiveCache) -> bool {
         self.chat.clear(context);
         self.chat.key = found.key;
@@ -255,8 +280,8 @@ impl SequenceCache {
         true
     }
 
-    /// Loads the saved cache of the current key, if there is one. If the model cannot go back from its end to the start
-    /// of `prompt`, loads the part of it that was saved for this case.
+    /// Loads the saved cache of the current key, if there is one. If the model cannot go back from
+    /// its end to the start of `prompt`, loads the part of it that was saved for this case.
     fn load_saved(&mut self, context: &mut LlamaContext<'_>, prompt: &[LlamaToken]) {
         let Some(disk) = self.disk.take() else { return };
         for part in [Part::Whole, Part::Earlier] {
@@ -264,13 +289,18 @@ impl SequenceCache {
                 continue;
             }
             self.chat.clear(context);
-            self.chat.tokens = disk.load_saved(context, &self.chat.key, part).unwrap_or_default();
+            self.chat.tokens = disk
+                .load_saved(context, &self.chat.key, part)
+                .unwrap_or_default();
             if self.chat.tokens.is_empty() {
                 self.chat.clear(context);
                 continue;
             }
-            self.chat.checkpoint(context, CheckpointKind::Message, self.budget / 2);
-            if !self.chat.needs_checkpoints() || self.chat.shared_with(prompt) == self.chat.tokens.len() {
+            self.chat
+                .checkpoint(context, CheckpointKind::Message, self.budget / 2);
+            if !self.chat.needs_checkpoints()
+                || self.chat.shared_with(prompt) == self.chat.tokens.len()
+            {
                 break;
             }
         }
@@ -286,15 +316,41 @@ impl SequenceCache {
         if context.state_seq_get_size_ext(CHAT, flags) as u64 > self.budget {
             if let Some(disk) = self.disk.as_ref().filter(|_| !self.chat.withdrawn) {
                 let room = disk.budget();
-                let bytes = disk.save(context, &self.chat.key, Part::Whole, &self.chat.tokens, SystemTime::now(), room);
-                save_earlier(disk, context, &mut self.chat, SystemTime::now(), room - bytes);
+                let bytes = disk.save(
+                    context,
+                    &self.chat.key,
+                    Part::Whole,
+                    &self.chat.tokens,
+                    SystemTime::now(),
+                    room,
+                );
+                save_earlier(
+                    disk,
+                    context,
+                    &mut self.chat,
+                    SystemTime::now(),
+                    room - bytes,
+                );
             }
             return;
         }
-        let Ok(state) = context.state_seq_get(CHAT, flags) else { return };
-        let (key, tokens, used) = (self.chat.key.clone(), self.chat.tokens.clone(), SystemTime::now());
+        let Ok(state) = context.state_seq_get(CHAT, flags) else {
+            return;
+        };
+        let (key, tokens, used) = (
+            self.chat.key.clone(),
+            self.chat.tokens.clone(),
+            SystemTime::now(),
+        );
         let (withdrawn, checkpoints) = (self.chat.withdrawn, self.chat.checkpoints.clone());
-        self.inactive.push(InactiveCache { key, tokens, withdrawn, state, checkpoints, used });
+        self.inactive.push(InactiveCache {
+            key,
+            tokens,
+            withdrawn,
+            state,
+            checkpoints,
+            used,
+        });
         self.enforce_budget();
     }
 
@@ -304,7 +360,11 @@ impl SequenceCache {
         let room = self.budget.saturating_sub(active);
         let total = |caches: &[InactiveCache]| caches.iter().map(InactiveCache::bytes).sum::<u64>();
         while total(&self.inactive) > room {
-            match self.inactive.iter_mut().find(|aside| !aside.checkpoints.is_empty()) {
+            match self
+                .inactive
+                .iter_mut()
+                .find(|aside| !aside.checkpoints.is_empty())
+            {
                 Some(aside) => aside.checkpoints.clear(),
                 None => drop(self.inactive.remove(0)),
             }
@@ -312,15 +372,35 @@ impl SequenceCache {
     }
 }
 
-/// Saves the whole sequence, and an earlier part of it if the model cannot go back. Returns the bytes used.
-fn save(disk: &Disk, context: &mut LlamaContext<'_>, chat: &mut Sequence, used: SystemTime, room: u64) -> u64 {
+/// Saves the whole sequence, and an earlier part of it if the model cannot go back. Returns the
+/// bytes used.
+fn save(
+    disk: &Disk,
+    context: &mut LlamaContext<'_>,
+    chat: &mut Sequence,
+    used: SystemTime,
+    room: u64,
+) -> u64 {
     let bytes = disk.save(context, &chat.key, Part::Whole, &chat.tokens, used, room);
     bytes + save_earlier(disk, context, chat, used, room - bytes)
 }
 
-/// Goes back to the latest checkpoint before the end and saves that part. It serves a swipe after a restart.
-fn save_earlier(disk: &Disk, context: &mut LlamaContext<'_>, chat: &mut Sequence, used: SystemTime, room: u64) -> u64 {
-    let Some(position) = chat.checkpoints.latest_message_before(chat.tokens.len()) else { return 0 };
+/// Goes back to the latest checkpoint before the end and saves that part. It serves a swipe after a
+/// restart.
+fn save_earlier(
+    disk: &Disk,
+    context: &mut LlamaContext<'_>,
+    chat: &mut Sequence,
+    used: SystemTime,
+    room: u64,
+) -> u64 {
+    let Some(position) = chat.checkpoints.latest_message_before(chat.tokens.len()) else {
+        return 0;
+    };
     chat.truncate(context, position);
-    if chat.tokens.is_empty() { 0 } else { disk.save(context, &chat.key, Part::Earlier, &chat.tokens, used, room) }
+    if chat.tokens.is_empty() {
+        0
+    } else {
+        disk.save(context, &chat.key, Part::Earlier, &chat.tokens, used, room)
+    }
 }

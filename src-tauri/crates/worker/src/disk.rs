@@ -39,7 +39,10 @@ pub(crate) struct Disk {
 
 impl Disk {
     pub(crate) fn new(caches: SavedCacheFolder) -> Self {
-        Self { folder: caches.folder.into(), budget: caches.budget }
+        Self {
+            folder: caches.folder.into(),
+            budget: caches.budget,
+        }
     }
 
     /// Maximum bytes to write on one occasion.
@@ -51,9 +54,14 @@ impl Disk {
         self.path(key, part).is_file()
     }
 
-    /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable file; the context's
-    /// contents are then undefined.
-    pub(crate) fn load_saved(&self, context: &mut LlamaContext<'_>, key: &str, part: Part) -> Option<Vec<LlamaToken>> {
+    /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable
+    /// file; the context's contents are then undefined.
+    pub(crate) fn load_saved(
+        &self,
+        context: &mut LlamaContext<'_>,
+        key: &str,
+        part: Part,
+    ) -> Option<Vec<LlamaToken>> {
         let path = self.path(key, part);
         // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);
@@ -62,14 +70,19 @@ impl Disk {
             Ok(true) => read(context, &reading),
             Ok(false) | Err(_) => None,
         };
-        let settled = if tokens.is_some() { fs::rename(&reading, &path) } else { fs::remove_file(&reading) };
+        let settled = if tokens.is_some() {
+            fs::rename(&reading, &path)
+        } else {
+            fs::remove_file(&reading)
+        };
         if let Err(error) = settled {
             eprintln!("inglenook-worker: cannot delete a used cache file: {error}");
         }
         tokens
     }
 
-    /// Saves the context's cache of `tokens` for `key` if it takes at most `room` bytes. Returns the bytes used.
+    /// Saves the context's cache of `tokens` for `key` if it takes at most `room` bytes. Returns
+    /// the bytes used.
     pub(crate) fn save(
         &self,
         context: &LlamaContext<'_>,
@@ -88,7 +101,10 @@ impl Disk {
         let path = self.path(key, part);
         let writing = path.with_extension(WRITING);
         let place = self.place(key, part);
-        match self.write(context, tokens, &writing, &place, used).and_then(|()| fs::rename(&writing, &path)) {
+        match self
+            .write(context, tokens, &writing, &place, used)
+            .and_then(|()| fs::rename(&writing, &path))
+        {
             Ok(()) => bytes,
             Err(error) => {
                 eprintln!("inglenook-worker: cannot save a cache: {error}");
@@ -109,7 +125,9 @@ impl Disk {
         make_private_folder(&self.folder)?;
         // llama.cpp opens the existing file and keeps its permissions.
         let file = make_private_file(path)?;
-        context.state_seq_save_file(path, CHAT, tokens).map_err(io::Error::other)?;
+        context
+            .state_seq_save_file(path, CHAT, tokens)
+            .map_err(io::Error::other)?;
         saved::seal(path, place)?;
         file.set_modified(used)
     }
@@ -120,7 +138,11 @@ impl Disk {
 
     /// Identifies the model and the chat that a file is sealed for.
     fn place(&self, key: &str, part: Part) -> String {
-        let folder = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        let folder = self
+            .folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         format!("{folder}/{}", part.file_name(key))
     }
 }
@@ -135,7 +157,10 @@ fn read(context: &mut LlamaContext<'_>, path: &Path) -> Option<Vec<LlamaToken>> 
 #[cfg(unix)]
 fn make_private_folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
 #[cfg(not(unix))]

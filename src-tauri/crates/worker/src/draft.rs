@@ -1,8 +1,9 @@
-//! Speculation without a second model: text that occurred before is drafted again, and the model checks the whole draft
-//! in one batch. The reply is the same as without drafts, because every token is sampled from the model's own logits.
+//! Speculation without a second model: text that occurred before is drafted again, and the model
+//! checks the whole draft in one batch. The reply is the same as without drafts, because every
+//! token is sampled from the model's own logits.
 //!
-//! A batch of 13 tokens costs seven times as much as one token on two processor cores, and little more than one token on
-//! a GPU. Drafts therefore stop where they cost more time than they save.
+//! A batch of 13 tokens costs seven times as much as one token on two processor cores, and little
+//! more than one token on a GPU. Drafts therefore stop where they cost more time than they save.
 
 use std::time::Duration;
 
@@ -16,11 +17,12 @@ const MATCH: usize = 6;
 const LENGTH: usize = 12;
 /// Number of drafts after which their cost is compared with their gain.
 const TRIAL: u32 = 2;
-/// Generated tokens without drafts after the first failed trial. It doubles with each one in a row, up to the maximum.
+/// Generated tokens without drafts after the first failed trial. It doubles with each one in a row,
+/// up to the maximum.
 const PAUSE: usize = 128;
 const LONGEST_PAUSE: usize = 1_024;
-/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
-/// one. Measured on SmolLM2: 0.07.
+/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in
+/// another order than one. Measured on SmolLM2: 0.07.
 const ROUNDING: f32 = 0.25;
 
 /// Drafts the continuations of replies.
@@ -45,13 +47,24 @@ impl Drafter {
             return Vec::new();
         }
         let length = LENGTH.min(most);
-        let Some(at) = earlier(tokens).filter(|_| length > 0 && !self.token.is_zero()) else { return Vec::new() };
-        tokens[at..].iter().take(length).take_while(|token| !is_picture(**token)).copied().collect()
+        let Some(at) = earlier(tokens).filter(|_| length > 0 && !self.token.is_zero()) else {
+            return Vec::new();
+        };
+        tokens[at..]
+            .iter()
+            .take(length)
+            .take_while(|token| !is_picture(**token))
+            .copied()
+            .collect()
     }
 
     /// Records the time of a token without a draft.
     pub(crate) fn record_token(&mut self, time: Duration) {
-        self.token = if self.token.is_zero() { time } else { (self.token * 7 + time) / 8 };
+        self.token = if self.token.is_zero() {
+            time
+        } else {
+            (self.token * 7 + time) / 8
+        };
     }
 
     /// Records that `accepted` tokens of a draft were right, and the time of its batch.
@@ -62,7 +75,11 @@ impl Drafter {
         if self.drafts < TRIAL {
             return;
         }
-        self.pause = if self.saved > self.spent { 0 } else { (self.pause * 2).clamp(PAUSE, LONGEST_PAUSE) };
+        self.pause = if self.saved > self.spent {
+            0
+        } else {
+            (self.pause * 2).clamp(PAUSE, LONGEST_PAUSE)
+        };
         self.left = self.pause;
         (self.drafts, self.saved, self.spent) = (0, Duration::ZERO, Duration::ZERO);
     }
@@ -72,11 +89,14 @@ impl Drafter {
 fn earlier(tokens: &[LlamaToken]) -> Option<usize> {
     let start = tokens.len().checked_sub(MATCH)?;
     let last = &tokens[start..];
-    let found = tokens[..tokens.len() - 1].windows(MATCH).rposition(|window| window == last)?;
+    let found = tokens[..tokens.len() - 1]
+        .windows(MATCH)
+        .rposition(|window| window == last)?;
     Some(found + MATCH)
 }
 
-/// Whether the two most likely tokens are almost equally likely, so that a greedy reply needs exact logits.
+/// Whether the two most likely tokens are almost equally likely, so that a greedy reply needs exact
+/// logits.
 pub(crate) fn is_near_tie(logits: &[f32]) -> bool {
     let (mut first, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
     for logit in logits {
@@ -101,17 +121,26 @@ mod tests {
 
     /// A drafter that knows the time of one token.
     fn ready() -> Drafter {
-        Drafter { token: TOKEN, ..Drafter::default() }
+        Drafter {
+            token: TOKEN,
+            ..Drafter::default()
+        }
     }
 
     fn drafted(text: &str, most: usize) -> String {
         let drafted = ready().draft(&tokens(text), most);
-        drafted.iter().map(|token| char::from(token.0 as u8)).collect()
+        drafted
+            .iter()
+            .map(|token| char::from(token.0 as u8))
+            .collect()
     }
 
     #[test]
     fn drafts_what_followed_the_last_time() {
-        assert_eq!(drafted("the lamps of old, the lamps of new, the lamps", 4), " of ");
+        assert_eq!(
+            drafted("the lamps of old, the lamps of new, the lamps", 4),
+            " of "
+        );
         assert_eq!(drafted("the red door. the big door. the big", 4), " doo");
         assert_eq!(drafted("aaaaaaaa", 4), "a");
         assert_eq!(drafted("the lamps of old, the lamps", 0), "");
@@ -132,7 +161,11 @@ mod tests {
     fn drafting_pauses_where_it_costs_time() {
         let text = tokens("abcdefghijklmnopqrstuvwxyz abcdefg");
         let mut drafter = ready();
-        let paused = |drafter: &mut Drafter| (0..).take_while(|_| drafter.draft(&text, 99).is_empty()).count();
+        let paused = |drafter: &mut Drafter| {
+            (0..)
+                .take_while(|_| drafter.draft(&text, 99).is_empty())
+                .count()
+        };
         for expected in [PAUSE, 2 * PAUSE, 4 * PAUSE] {
             for _ in 0..TRIAL {
                 drafter.record_draft(2, TOKEN * 7);

@@ -33,7 +33,10 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     let mut bytes = vec![0; HEAD];
     serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
     let length = bytes.len() - HEAD;
-    let head = u32::try_from(length).ok().filter(|_| length <= LIMIT).ok_or(FrameError::TooLarge { bytes: length })?;
+    let head = u32::try_from(length)
+        .ok()
+        .filter(|_| length <= LIMIT)
+        .ok_or(FrameError::TooLarge { bytes: length })?;
     bytes[..HEAD].copy_from_slice(&head.to_le_bytes());
     Ok(bytes)
 }
@@ -44,7 +47,11 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
 /// [`FrameError::TooLarge`]: the sender does not speak the protocol.
 pub fn length(head: [u8; HEAD]) -> Result<usize, FrameError> {
     let bytes = u32::from_le_bytes(head) as usize;
-    if bytes > LIMIT { Err(FrameError::TooLarge { bytes }) } else { Ok(bytes) }
+    if bytes > LIMIT {
+        Err(FrameError::TooLarge { bytes })
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// Decodes the JSON of one frame.
@@ -74,11 +81,18 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<Option<T>, Fram
     if head.is_empty() {
         return Ok(None);
     }
-    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut { wanted: HEAD, got: head.len() })?;
+    let head = head.as_slice().try_into().map_err(|_| FrameError::Cut {
+        wanted: HEAD,
+        got: head.len(),
+    })?;
     let wanted = length(head)?;
     let mut json = Vec::new();
     let got = pipe.take(wanted as u64).read_to_end(&mut json)?;
-    if got < wanted { Err(FrameError::Cut { wanted, got }) } else { decode(&json).map(Some) }
+    if got < wanted {
+        Err(FrameError::Cut { wanted, got })
+    } else {
+        decode(&json).map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +112,11 @@ mod tests {
     fn reads_frames_in_order_until_the_pipe_ends() {
         let sent = [
             WorkerRequest::Count {
-                id: 7, texts: vec![WireSegment { text: "naïve \u{0} 🦀".into(), control: false }]
+                id: 7,
+                texts: vec![WireSegment {
+                    text: "naïve \u{0} 🦀".into(),
+                    control: false,
+                }],
             },
             WorkerRequest::Cancel { id: 7 },
             WorkerRequest::Shutdown,
@@ -121,21 +139,34 @@ mod tests {
         let error = write(&mut pipe, &WorkerReply::Text { id: 1, text }).unwrap_err();
         assert!(matches!(error, FrameError::TooLarge { bytes } if bytes > 9 * 1024 * 1024));
         assert!(pipe.is_empty());
-        assert!(matches!(read::<WorkerReply>(&mut b"garbage".as_slice()), Err(FrameError::TooLarge { .. })));
+        assert!(matches!(
+            read::<WorkerReply>(&mut b"garbage".as_slice()),
+            Err(FrameError::TooLarge { .. })
+        ));
     }
 
     #[test]
     fn next_frame_is_readable_after_a_malformed_one() {
-        let bytes = [framed(b"{\"type\":\"dance\"}"), encode(&WorkerRequest::Shutdown).unwrap()].concat();
+        let bytes = [
+            framed(b"{\"type\":\"dance\"}"),
+            encode(&WorkerRequest::Shutdown).unwrap(),
+        ]
+        .concat();
         let mut pipe = bytes.as_slice();
-        assert!(matches!(read::<WorkerRequest>(&mut pipe), Err(FrameError::Malformed(_))));
+        assert!(matches!(
+            read::<WorkerRequest>(&mut pipe),
+            Err(FrameError::Malformed(_))
+        ));
         assert_eq!(read(&mut pipe).unwrap(), Some(WorkerRequest::Shutdown));
     }
 
     #[test]
     fn deep_nesting_is_malformed_json() {
         let bytes = framed("[".repeat(100_000).as_bytes());
-        assert!(matches!(read::<WorkerRequest>(&mut bytes.as_slice()), Err(FrameError::Malformed(_))));
+        assert!(matches!(
+            read::<WorkerRequest>(&mut bytes.as_slice()),
+            Err(FrameError::Malformed(_))
+        ));
     }
 
     proptest! {

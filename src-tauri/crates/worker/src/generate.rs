@@ -1,4 +1,5 @@
-//! Generates one reply: evaluates the new part of the prompt, then samples tokens, checking the inbox at every step.
+//! Generates one reply: evaluates the new part of the prompt, then samples tokens, checking the
+//! inbox at every step.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,8 @@ pub(crate) struct GenerationSession<'model> {
     context: LlamaContext<'model>,
     cache: SequenceCache,
     chunk: ChunkSize,
-    /// Drafts text from the context; `None` if that is off, or if the model cannot remove wrong drafts.
+    /// Drafts text from the context; `None` if that is off, or if the model cannot remove wrong
+    /// drafts.
     drafter: Option<Drafter>,
     /// Reads pictures, if the model is loaded with a file for it.
     projector: Option<Projector>,
@@ -71,7 +73,14 @@ impl<'model> GenerationSession<'model> {
         drafts: bool,
     ) -> Self {
         let drafter = (drafts && cache.can_draft()).then(Drafter::default);
-        Self { vocab, context, cache, chunk, drafter, projector: None }
+        Self {
+            vocab,
+            context,
+            cache,
+            chunk,
+            drafter,
+            projector: None,
+        }
     }
 
     /// Lets the session read pictures.
@@ -94,16 +103,27 @@ impl<'model> GenerationSession<'model> {
             Err(ReplyError::Closed) => return Ok(()),
             Err(ReplyError::Pipe(error)) => return Err(error),
             Err(ReplyError::Failed(code, message)) => {
-                return replies.send(&WorkerReply::Error { id: Some(id), code, message });
+                return replies.send(&WorkerReply::Error {
+                    id: Some(id),
+                    code,
+                    message,
+                });
             }
         };
         let ReplyProgress { usage, timings } = progress;
-        replies.send(&WorkerReply::Done(Done { id, reason, usage, timings }))
+        replies.send(&WorkerReply::Done(Done {
+            id,
+            reason,
+            usage,
+            timings,
+        }))
     }
 
     /// Ends the session and saves its caches if there is a folder for them.
     pub(crate) fn save(self) {
-        let Self { mut context, cache, .. } = self;
+        let Self {
+            mut context, cache, ..
+        } = self;
         cache.save(&mut context);
     }
 
@@ -141,11 +161,16 @@ impl<'model> GenerationSession<'model> {
     fn check_size(&self, tokens: usize) -> Result<(), ReplyError> {
         let room = self.cache.limit();
         if tokens == 0 {
-            return Err(ReplyError::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
+            return Err(ReplyError::Failed(
+                ErrorCode::Empty,
+                "the prompt has no tokens".to_owned(),
+            ));
         }
         // The reply needs room for at least one token.
         if tokens >= room {
-            let message = format!("the prompt has {tokens} tokens, but the context holds {room} including the reply");
+            let message = format!(
+                "the prompt has {tokens} tokens, but the context holds {room} including the reply"
+            );
             return Err(ReplyError::Failed(ErrorCode::ContextOverflow, message));
         }
         Ok(())
@@ -163,13 +188,24 @@ impl<'model> GenerationSession<'model> {
         let (id, total) = (request.id, prompt.tokens.len() as u32);
         let reused = self.open(request, &prompt.tokens) as u32;
         let boundaries = prompt.message_boundaries();
-        progress.usage = Usage { prompt: total, reused, ..Usage::default() };
-        replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
+        progress.usage = Usage {
+            prompt: total,
+            reused,
+            ..Usage::default()
+        };
+        replies.send(&WorkerReply::Prefill {
+            id,
+            done: reused,
+            total,
+            reused,
+        })?;
         while self.cache.len() < prompt.tokens.len() {
             self.check_inbox(id, inbox, replies)?;
             let start = self.cache.len();
             match prompt.picture_at(start) {
-                Some(picture) => self.read_picture(request, (prompt, picture), progress.usage, inbox, replies)?,
+                Some(picture) => {
+                    self.read_picture(request, (prompt, picture), progress.usage, inbox, replies)?
+                }
                 None => {
                     let stop = self.next_stop(prompt.end_of_text(start), &boundaries);
                     let clock = Instant::now();
@@ -179,23 +215,33 @@ impl<'model> GenerationSession<'model> {
             }
             let stop = self.cache.len();
             if boundaries.contains(&stop) {
-                self.cache.checkpoint(&self.context, CheckpointKind::Message);
+                self.cache
+                    .checkpoint(&self.context, CheckpointKind::Message);
             } else if self.cache.is_checkpoint_due() {
-                self.cache.checkpoint(&self.context, CheckpointKind::Passing);
+                self.cache
+                    .checkpoint(&self.context, CheckpointKind::Passing);
             }
             progress.usage.evaluated += (stop - start) as u32;
-            replies.send(&WorkerReply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
+            replies.send(&WorkerReply::Prefill {
+                id,
+                done: reused + progress.usage.evaluated,
+                total,
+                reused,
+            })?;
         }
         Ok(())
     }
 
-    /// Prepares the cache for the prompt and returns the number of tokens that need not be evaluated.
+    /// Prepares the cache for the prompt and returns the number of tokens that need not be
+    /// evaluated.
     fn open(&mut self, request: &Generate, prompt: &[LlamaToken]) -> usize {
         if request.background {
             let reply = request.max_tokens as usize;
-            self.cache.open_in_background(&mut self.context, &request.cache_key, prompt, reply)
+            self.cache
+                .open_in_background(&mut self.context, &request.cache_key, prompt, reply)
         } else {
-            self.cache.open(&mut self.context, &request.cache_key, prompt)
+            self.cache
+                .open(&mut self.context, &request.cache_key, prompt)
         }
     }
 
@@ -203,8 +249,14 @@ impl<'model> GenerationSession<'model> {
     fn next_stop(&self, end: usize, boundaries: &[usize]) -> usize {
         let start = self.cache.len();
         let stop = (start + self.chunk.tokens()).min(end);
-        let Some(passing) = self.cache.next_checkpoint() else { return stop };
-        let boundary = boundaries.iter().copied().find(|boundary| *boundary > start).unwrap_or(end);
+        let Some(passing) = self.cache.next_checkpoint() else {
+            return stop;
+        };
+        let boundary = boundaries
+            .iter()
+            .copied()
+            .find(|boundary| *boundary > start)
+            .unwrap_or(end);
         stop.min(boundary).min(passing)
     }
 
@@ -219,11 +271,15 @@ impl<'model> GenerationSession<'model> {
     ) -> Result<FinishReason, ReplyError> {
         let mut text = ReplyText::new(request, replies);
         let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
-        if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
+        if !matches!(
+            ended,
+            Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))
+        ) {
             text.finish()?;
         }
         // The next turn continues here.
-        self.cache.checkpoint(&self.context, CheckpointKind::Message);
+        self.cache
+            .checkpoint(&self.context, CheckpointKind::Message);
         Ok(match ended? {
             StopCause::StopSequence | StopCause::Turn => FinishReason::Stop,
             StopCause::Length => FinishReason::Length,
@@ -247,7 +303,8 @@ impl<'model> GenerationSession<'model> {
         ended
     }
 
-    /// `known` is the number of tokens in the cache that belong to the prompt or the reply; a draft may follow them.
+    /// `known` is the number of tokens in the cache that belong to the prompt or the reply; a draft
+    /// may follow them.
     #[expect(clippy::too_many_arguments, reason = "the parts of one running reply")]
     fn generate_from(
         &mut self,
@@ -267,7 +324,8 @@ impl<'model> GenerationSession<'model> {
             if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
             }
-            if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at)) {
+            if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at))
+            {
                 self.record_draft(logits_at, batch_time);
                 self.evaluate_alone(*known)?;
                 logits_at = LAST;
@@ -281,7 +339,9 @@ impl<'model> GenerationSession<'model> {
                 None => {}
                 Some(Found::Stop) => return Ok(StopCause::StopSequence),
                 Some(Found::Banned { token: place }) => {
-                    let Some(reply) = drawn.roll_back(place)? else { return Ok(StopCause::StopSequence) };
+                    let Some(reply) = drawn.roll_back(place)? else {
+                        return Ok(StopCause::StopSequence);
+                    };
                     text.roll_back(place);
                     progress.usage.generated = place as u32;
                     self.return_to(request, prompt, reply, inbox, text.replies)?;
@@ -310,13 +370,14 @@ impl<'model> GenerationSession<'model> {
             }
             *known += 1;
             if known.is_multiple_of(REPLY_INTERVAL) {
-                self.cache.checkpoint(&self.context, CheckpointKind::Passing);
+                self.cache
+                    .checkpoint(&self.context, CheckpointKind::Passing);
             }
         }
     }
 
-    /// Sends the text that `token`, sampled from the logits at index `at`, makes final. Returns the text that it
-    /// completed and that must not be sent.
+    /// Sends the text that `token`, sampled from the logits at index `at`, makes final. Returns the
+    /// text that it completed and that must not be sent.
     fn release(
         &self,
         request: &Generate,
@@ -331,13 +392,17 @@ impl<'model> GenerationSession<'model> {
             let seen = Probabilities::of(logits, token.0 as usize, request.rules.alternatives);
             log.push(&piece, seen.logprob, self.alternatives(&seen));
         }
-        let Released { text: released, found } = text.filter.push(&piece);
+        let Released {
+            text: released,
+            found,
+        } = text.filter.push(&piece);
         drawn.record_text(&released);
         text.send(released)?;
         Ok(found)
     }
 
-    /// Removes everything after the prompt and `reply` from the cache, and provides the logits of the last token.
+    /// Removes everything after the prompt and `reply` from the cache, and provides the logits of
+    /// the last token.
     fn return_to(
         &mut self,
         request: &Generate,
@@ -355,17 +420,28 @@ impl<'model> GenerationSession<'model> {
                 self.read_picture(request, (prompt, picture), Usage::default(), inbox, replies)?;
                 continue;
             }
-            let end = if start < prompt.tokens.len() { prompt.end_of_text(start) } else { tokens.len() };
-            self.evaluate(&tokens[start..end.min(start + self.chunk.tokens())], LogitsOf::Last)?;
+            let end = if start < prompt.tokens.len() {
+                prompt.end_of_text(start)
+            } else {
+                tokens.len()
+            };
+            self.evaluate(
+                &tokens[start..end.min(start + self.chunk.tokens())],
+                LogitsOf::Last,
+            )?;
         }
         Ok(())
     }
 
-    /// The alternatives with their texts. Tokens that are only a part of a character, or no text, are left out.
+    /// The alternatives with their texts. Tokens that are only a part of a character, or no text,
+    /// are left out.
     fn alternatives(&self, seen: &Probabilities) -> Vec<TokenAlternative> {
         let text = |(token, logprob): &(usize, f32)| {
             let text = String::from_utf8(self.vocab.piece(LlamaToken(*token as i32))).ok()?;
-            (!text.is_empty()).then_some(TokenAlternative { text, logprob: *logprob })
+            (!text.is_empty()).then_some(TokenAlternative {
+                text,
+                logprob: *logprob,
+            })
         };
         seen.likeliest.iter().filter_map(text).collect()
     }
@@ -379,7 +455,9 @@ impl<'model> GenerationSession<'model> {
 
     /// Drafts up to `most` tokens after `token`.
     fn draft(&mut self, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
-        let Some(drafter) = &mut self.drafter else { return Vec::new() };
+        let Some(drafter) = &mut self.drafter else {
+            return Vec::new();
+        };
         drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
     }
 
@@ -405,7 +483,10 @@ impl<'model> GenerationSession<'model> {
             Err(error) => {
                 // After a failure the contents of the KV cache are undefined.
                 self.cache.clear(&mut self.context);
-                return Err(ReplyError::Failed(ErrorCode::Compute, format!("llama.cpp failed to compute: {error}")));
+                return Err(ReplyError::Failed(
+                    ErrorCode::Compute,
+                    format!("llama.cpp failed to compute: {error}"),
+                ));
             }
         }
         Ok(())

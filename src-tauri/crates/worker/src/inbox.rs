@@ -20,7 +20,10 @@ impl ReplyWriter {
 
     /// Sends one frame. An error means that the supervisor has closed the pipe.
     pub(crate) fn send(&self, reply: &WorkerReply) -> Result<(), FrameError> {
-        frame::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), reply)
+        frame::write(
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            reply,
+        )
     }
 }
 
@@ -41,12 +44,16 @@ impl Inbox {
             read_all(pipe, &sender, &replies, &flag);
             flag.store(true, Ordering::Release);
             drop(sender);
-            // The inference thread sees the closed pipe at its next step and exits. If a step takes longer, its result
-            // is not needed any more.
+            // The inference thread sees the closed pipe at its next step and exits. If a step takes
+            // longer, its result is not needed any more.
             std::thread::sleep(Duration::from_secs(1));
             std::process::exit(0);
         });
-        Self { arriving, waiting: VecDeque::new(), leaving }
+        Self {
+            arriving,
+            waiting: VecDeque::new(),
+            leaving,
+        }
     }
 
     /// True once the pipe is closed or a shutdown has arrived.
@@ -56,7 +63,9 @@ impl Inbox {
 
     /// Waits for the next request; `None` at the end of the pipe.
     pub(crate) fn next(&mut self) -> Option<WorkerRequest> {
-        self.waiting.pop_front().or_else(|| self.arriving.recv().ok())
+        self.waiting
+            .pop_front()
+            .or_else(|| self.arriving.recv().ok())
     }
 
     /// Returns a request that has already arrived, without waiting.
@@ -70,7 +79,9 @@ impl Inbox {
 
     /// Waits for a request that has not arrived yet.
     pub(crate) fn arriving(&self) -> Arrived {
-        self.arriving.recv().map_or(Arrived::End, |request| Arrived::Request(Box::new(request)))
+        self.arriving
+            .recv()
+            .map_or(Arrived::End, |request| Arrived::Request(Box::new(request)))
     }
 
     /// Queues a request behind the others until the current one ends.
@@ -86,7 +97,9 @@ impl Inbox {
     /// Removes the queued generation `id`. Returns whether it was queued.
     pub(crate) fn unqueue(&mut self, id: u64) -> bool {
         let before = self.waiting.len();
-        self.waiting.retain(|request| !matches!(request, WorkerRequest::Generate(waiting) if waiting.id == id));
+        self.waiting.retain(
+            |request| !matches!(request, WorkerRequest::Generate(waiting) if waiting.id == id),
+        );
         self.waiting.len() < before
     }
 }
@@ -98,7 +111,12 @@ pub(crate) enum Arrived {
     End,
 }
 
-fn read_all(mut pipe: impl Read, sender: &Sender<WorkerRequest>, replies: &ReplyWriter, leaving: &AtomicBool) {
+fn read_all(
+    mut pipe: impl Read,
+    sender: &Sender<WorkerRequest>,
+    replies: &ReplyWriter,
+    leaving: &AtomicBool,
+) {
     loop {
         match frame::read(&mut pipe) {
             Ok(None) => return,
@@ -112,7 +130,14 @@ fn read_all(mut pipe: impl Read, sender: &Sender<WorkerRequest>, replies: &Reply
             }
             Err(error @ FrameError::Malformed(_)) => {
                 let message = error.to_string();
-                if replies.send(&WorkerReply::Error { id: None, code: ErrorCode::Malformed, message }).is_err() {
+                if replies
+                    .send(&WorkerReply::Error {
+                        id: None,
+                        code: ErrorCode::Malformed,
+                        message,
+                    })
+                    .is_err()
+                {
                     return;
                 }
             }

@@ -1,9 +1,11 @@
 //! Frame protocol between `local` and `inglenook-worker`.
 //!
 //! Guarantees
-//! - A frame has at most [`frame::LIMIT`] bytes. A longer, truncated or malformed one is a typed error, never a panic.
+//! - A frame has at most [`frame::LIMIT`] bytes. A longer, truncated or malformed one is a typed
+//!   error, never a panic.
 //! - [`WorkerReply::Ready`] is the first frame of a worker and contains the protocol version.
-//! - Each [`WorkerRequest::Generate`] is answered by exactly one [`WorkerReply::Done`] or [`WorkerReply::Error`] with its id.
+//! - Each [`WorkerRequest::Generate`] is answered by exactly one [`WorkerReply::Done`] or
+//!   [`WorkerReply::Error`] with its id.
 //! - A saved cache is used only if it is complete and was saved for the same model and chat.
 //!
 //! Not in this crate's library: llama.cpp (only the binary uses it), processes, async.

@@ -1,12 +1,14 @@
-//! `inglenook-worker`: llama.cpp in a separate process. It reads frames from stdin and writes frames to stdout.
+//! `inglenook-worker`: llama.cpp in a separate process. It reads frames from stdin and writes
+//! frames to stdout.
 //!
 //! Guarantees
 //! - stdout carries only frames; the log of llama.cpp goes to stderr.
-//! - A bad file, a long prompt or an invalid frame is answered with an error frame, and the process continues.
+//! - A bad file, a long prompt or an invalid frame is answered with an error frame, and the process
+//!   continues.
 //! - Text that is not `control` never becomes a control token.
 //! - The process exits within a second after stdin closes, even during a computation.
-//! - On shutdown, KV caches are saved in the supervisor's folder. A file that is damaged, or belongs to another model
-//!   or chat, is deleted unread.
+//! - On shutdown, KV caches are saved in the supervisor's folder. A file that is damaged, or
+//!   belongs to another model or chat, is deleted unread.
 //!
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
@@ -61,14 +63,20 @@ fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "--version is for people, not for a supervisor")]
+#[expect(
+    clippy::print_stdout,
+    reason = "--version is for people, not for a supervisor"
+)]
 fn print_version() {
     println!("inglenook-worker {BUILD} (protocol {PROTOCOL})");
 }
 
-/// Prints the devices as JSON for the supervisor. Drivers run here for the first time and may crash, so this process
-/// does nothing else.
-#[expect(clippy::print_stdout, reason = "the list is this process's only output")]
+/// Prints the devices as JSON for the supervisor. Drivers run here for the first time and may
+/// crash, so this process does nothing else.
+#[expect(
+    clippy::print_stdout,
+    reason = "the list is this process's only output"
+)]
 fn print_devices() -> ExitCode {
     let backend = engine::start(true);
     match backend.map(|_backend| serde_json::to_string(&devices::list())) {
@@ -89,13 +97,24 @@ fn fail(error: &impl std::fmt::Display) -> ExitCode {
 /// Warnings go to stderr. Where the parts of a model are is kept for the reply to a load request.
 fn read_log_of_llama() {
     use tracing_subscriber::filter::LevelFilter;
-    tracing_subscriber::registry().with(LevelFilter::INFO).with(placement::LlamaLog).init();
+    tracing_subscriber::registry()
+        .with(LevelFilter::INFO)
+        .with(placement::LlamaLog)
+        .init();
     llama_cpp_2::send_logs_to_tracing(llama_cpp_2::LogOptions::default());
 }
 
 fn serve(replies: &Arc<ReplyWriter>) -> Result<(), engine::Fatal> {
     let without = std::env::args().any(|argument| argument == "--no-graphics");
     let (backend, devices) = engine::start(!without)?;
-    replies.send(&WorkerReply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
-    engine::run(&backend, Inbox::read(std::io::stdin(), Arc::clone(replies)), replies)
+    replies.send(&WorkerReply::Ready {
+        protocol: PROTOCOL,
+        build: BUILD.to_owned(),
+        devices,
+    })?;
+    engine::run(
+        &backend,
+        Inbox::read(std::io::stdin(), Arc::clone(replies)),
+        replies,
+    )
 }

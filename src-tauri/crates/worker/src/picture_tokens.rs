@@ -1,9 +1,9 @@
 //! Token ids of a picture in a sequence.
 //!
-//! A picture takes one KV cell for each of its tokens, like text, but has no token ids. It gets ids of its own: negative
-//! ones, which no vocabulary has. They are derived from the picture's checksum, so that comparing tokens also compares
-//! pictures, in memory and in saved caches. A picture is read as a whole, so a sequence ends before or after it, never
-//! within.
+//! A picture takes one KV cell for each of its tokens, like text, but has no token ids. It gets ids
+//! of its own: negative ones, which no vocabulary has. They are derived from the picture's
+//! checksum, so that comparing tokens also compares pictures, in memory and in saved caches. A
+//! picture is read as a whole, so a sequence ends before or after it, never within.
 //!
 //! | id | bits 0 to 29 |
 //! |---|---|
@@ -31,7 +31,10 @@ pub(crate) struct PictureSize {
 /// Returns the ids of a picture: one for each token. `identity` differs between pictures.
 pub(crate) fn ids(identity: &str, size: PictureSize) -> Vec<LlamaToken> {
     let content = |index: usize| {
-        let hash = Sha256::new().chain_update(identity).chain_update(index.to_le_bytes()).finalize();
+        let hash = Sha256::new()
+            .chain_update(identity)
+            .chain_update(index.to_le_bytes())
+            .finalize();
         u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) & CONTENT
     };
     let bits = |index| match index {
@@ -39,7 +42,9 @@ pub(crate) fn ids(identity: &str, size: PictureSize) -> Vec<LlamaToken> {
         1 => u32::try_from(size.positions).unwrap_or(CONTENT) & CONTENT,
         index => content(index),
     };
-    (0..size.tokens).map(|index| LlamaToken((SIGN | bits(index)).cast_signed())).collect()
+    (0..size.tokens)
+        .map(|index| LlamaToken((SIGN | bits(index)).cast_signed()))
+        .collect()
 }
 
 /// Whether the token is a part of a picture.
@@ -60,8 +65,14 @@ pub(crate) fn positions(tokens: &[LlamaToken]) -> usize {
             (count, rest) = (count + 1, after);
             continue;
         }
-        let length = 1 + after.iter().take_while(|token| is_picture(**token) && !is_start(**token)).count();
-        count += after.first().filter(|_| length > 1).map_or(1, |second| (second.0.cast_unsigned() & CONTENT) as usize);
+        let length = 1 + after
+            .iter()
+            .take_while(|token| is_picture(**token) && !is_start(**token))
+            .count();
+        count += after
+            .first()
+            .filter(|_| length > 1)
+            .map_or(1, |second| (second.0.cast_unsigned() & CONTENT) as usize);
         rest = &rest[length..];
     }
     count
@@ -69,7 +80,11 @@ pub(crate) fn positions(tokens: &[LlamaToken]) -> usize {
 
 /// Returns `position`, or the start of the picture in `tokens` that contains it.
 pub(crate) fn boundary_at(tokens: &[LlamaToken], position: usize) -> usize {
-    let within = |at: usize| tokens.get(at).is_some_and(|token| is_picture(*token) && !is_start(*token));
+    let within = |at: usize| {
+        tokens
+            .get(at)
+            .is_some_and(|token| is_picture(*token) && !is_start(*token))
+    };
     (0..=position).rev().find(|at| !within(*at)).unwrap_or(0)
 }
 
@@ -106,8 +121,16 @@ mod tests {
 
     #[test]
     fn boundary_is_never_within_a_picture() {
-        let tokens = [&text(3)[..], &ids("a", size(4, 4)), &ids("b", size(2, 2)), &text(2)].concat();
-        let boundaries: Vec<usize> = (0..=tokens.len()).map(|at| boundary_at(&tokens, at)).collect();
+        let tokens = [
+            &text(3)[..],
+            &ids("a", size(4, 4)),
+            &ids("b", size(2, 2)),
+            &text(2),
+        ]
+        .concat();
+        let boundaries: Vec<usize> = (0..=tokens.len())
+            .map(|at| boundary_at(&tokens, at))
+            .collect();
         assert_eq!(boundaries, [0, 1, 2, 3, 3, 3, 3, 7, 7, 9, 10, 11]);
     }
 }

@@ -1,7 +1,8 @@
 //! Reads from llama.cpp's log where the parts of a model are. Its interface does not say so.
 //!
-//! The lines are those of `llama-model.cpp`, `llama-kv-cache.cpp`, `llama-memory-recurrent.cpp` and `llama-context.cpp`,
-//! for example `offloaded 27/29 layers to GPU` and `Vulkan0 KV buffer size = 96.00 MiB`.
+//! The lines are those of `llama-model.cpp`, `llama-kv-cache.cpp`, `llama-memory-recurrent.cpp` and
+//! `llama-context.cpp`, for example `offloaded 27/29 layers to GPU` and `Vulkan0 KV buffer size =
+//! 96.00 MiB`.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,11 @@ use tracing_subscriber::layer::{Context, Layer};
 use worker::protocol::{DeviceMemory, Placement};
 
 /// The figures of the log since the last [`take`].
-static SEEN: Mutex<Placement> = Mutex::new(Placement { layers: 0, gpu_layers: 0, memory: Vec::new() });
+static SEEN: Mutex<Placement> = Mutex::new(Placement {
+    layers: 0,
+    gpu_layers: 0,
+    memory: Vec::new(),
+});
 
 /// Returns what was logged since the last call, and starts anew.
 pub(crate) fn take() -> Placement {
@@ -28,7 +33,10 @@ impl<S: tracing::Subscriber> Layer<S> for LlamaLog {
         if *event.metadata().level() <= tracing::Level::WARN {
             eprintln!("{} {}", event.metadata().level(), message.0.trim_end());
         }
-        note(&message.0, &mut SEEN.lock().unwrap_or_else(PoisonError::into_inner));
+        note(
+            &message.0,
+            &mut SEEN.lock().unwrap_or_else(PoisonError::into_inner),
+        );
     }
 }
 
@@ -54,14 +62,24 @@ fn note(line: &str, seen: &mut Placement) {
     if let Some((done, all)) = layers(line) {
         (seen.gpu_layers, seen.layers) = (done, all);
     }
-    let Some((device, what, bytes)) = buffer(line) else { return };
+    let Some((device, what, bytes)) = buffer(line) else {
+        return;
+    };
     let device = if is_host(device) { "" } else { device };
-    let known = seen.memory.iter().position(|memory| memory.device == device);
+    let known = seen
+        .memory
+        .iter()
+        .position(|memory| memory.device == device);
     let at = known.unwrap_or_else(|| {
-        seen.memory.push(DeviceMemory { device: device.to_owned(), ..DeviceMemory::default() });
+        seen.memory.push(DeviceMemory {
+            device: device.to_owned(),
+            ..DeviceMemory::default()
+        });
         seen.memory.len() - 1
     });
-    let Some(memory) = seen.memory.get_mut(at) else { return };
+    let Some(memory) = seen.memory.get_mut(at) else {
+        return;
+    };
     let part = match what {
         "model" | "LoRA" => &mut memory.weights,
         "KV" | "RS" => &mut memory.cache,
@@ -85,10 +103,15 @@ fn buffer(line: &str) -> Option<(&str, &str, u64)> {
     let (what, device) = (names.next()?, names.next()?);
     let known = ["model", "LoRA", "KV", "RS", "compute", "output"].contains(&what);
     let mebibytes: f64 = size.trim().strip_suffix("MiB")?.trim().parse().ok()?;
-    (known && (0.0..1e9).contains(&mebibytes)).then_some((device, what, (mebibytes * 1_048_576.0) as u64))
+    (known && (0.0..1e9).contains(&mebibytes)).then_some((
+        device,
+        what,
+        (mebibytes * 1_048_576.0) as u64,
+    ))
 }
 
-/// Buffers in the memory of the processor: `CPU`, `CPU_Mapped`, `CPU_REPACK`, and staging buffers such as `CUDA_Host`.
+/// Buffers in the memory of the processor: `CPU`, `CPU_Mapped`, `CPU_REPACK`, and staging buffers
+/// such as `CUDA_Host`.
 fn is_host(buffer: &str) -> bool {
     buffer == "CPU" || buffer.starts_with("CPU_") || buffer.ends_with("_Host") || buffer == "BLAS"
 }
@@ -115,10 +138,18 @@ mod tests {
         }
         let mib = |mebibytes: u64| mebibytes << 20;
         assert_eq!((seen.gpu_layers, seen.layers), (27, 29));
-        let [host, gpu] = &seen.memory[..] else { panic!("{seen:?}") };
-        assert_eq!((host.device.as_str(), host.weights, host.cache), ("", mib(100), mib(32)));
+        let [host, gpu] = &seen.memory[..] else {
+            panic!("{seen:?}")
+        };
+        assert_eq!(
+            (host.device.as_str(), host.weights, host.cache),
+            ("", mib(100), mib(32))
+        );
         assert_eq!(host.compute, mib(1) / 2);
-        assert_eq!((gpu.device.as_str(), gpu.weights), ("Vulkan0", mib(2048) + mib(1) / 2));
+        assert_eq!(
+            (gpu.device.as_str(), gpu.weights),
+            ("Vulkan0", mib(2048) + mib(1) / 2)
+        );
         assert_eq!((gpu.cache, gpu.compute), (mib(512), mib(128)));
     }
 

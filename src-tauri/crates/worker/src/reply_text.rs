@@ -32,9 +32,17 @@ impl<'a> ReplyText<'a> {
             return Ok(());
         }
         let id = self.id;
-        let tokens = self.choices.as_mut().map(|log| log.release(&text)).unwrap_or_default();
+        let tokens = self
+            .choices
+            .as_mut()
+            .map(|log| log.release(&text))
+            .unwrap_or_default();
         self.replies.send(&WorkerReply::Text { id, text })?;
-        if tokens.is_empty() { Ok(()) } else { self.replies.send(&WorkerReply::Choices { id, tokens }) }
+        if tokens.is_empty() {
+            Ok(())
+        } else {
+            self.replies.send(&WorkerReply::Choices { id, tokens })
+        }
     }
 
     /// Drops `token` and all later tokens.

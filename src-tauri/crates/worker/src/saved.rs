@@ -1,7 +1,8 @@
-//! Files of saved caches: their names, and the seal that shows whether a file is complete and in its place.
+//! Files of saved caches: their names, and the seal that shows whether a file is complete and in
+//! its place.
 //!
-//! llama.cpp aborts on some damaged files and accepts others. The seal is a checksum against accidents. It needs no
-//! flush to disk, because a file torn by a power cut has a wrong seal.
+//! llama.cpp aborts on some damaged files and accepts others. The seal is a checksum against
+//! accidents. It needs no flush to disk, because a file torn by a power cut has a wrong seal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,8 +18,8 @@ pub const WRITING: &str = "part";
 pub const READING: &str = "loading";
 
 const MARK: [u8; 12] = *b"inglenook-kv";
-/// Length of the seal: the mark, and the checksum as u32 in little-endian order. llama.cpp ignores bytes after its own
-/// data.
+/// Length of the seal: the mark, and the checksum as u32 in little-endian order. llama.cpp ignores
+/// bytes after its own data.
 const SEAL: u64 = MARK.len() as u64 + 4;
 
 /// Separates the hash of the cache key from the mark of a part in a file name.
@@ -56,7 +57,9 @@ pub fn seal(path: &Path, place: &str) -> io::Result<()> {
 /// The file cannot be read.
 pub fn is_sealed(path: &Path, place: &str) -> io::Result<bool> {
     let mut file = File::open(path)?;
-    let Some(length) = file.metadata()?.len().checked_sub(SEAL) else { return Ok(false) };
+    let Some(length) = file.metadata()?.len().checked_sub(SEAL) else {
+        return Ok(false);
+    };
     let sum = checksum(&mut file, length, place)?;
     let mut seal = Vec::with_capacity(MARK.len() + 4);
     file.seek(SeekFrom::Start(length))?;
@@ -106,10 +109,23 @@ mod tests {
             bytes
         };
         let longer = [&whole[..], b"x"].concat();
-        let damaged = [vec![], whole[..10].to_vec(), whole[..whole.len() - 1].to_vec(), longer, flipped(0)];
-        for bytes in damaged.into_iter().chain([flipped(2_999_999), flipped(whole.len() - 1)]) {
+        let damaged = [
+            vec![],
+            whole[..10].to_vec(),
+            whole[..whole.len() - 1].to_vec(),
+            longer,
+            flipped(0),
+        ];
+        for bytes in damaged
+            .into_iter()
+            .chain([flipped(2_999_999), flipped(whole.len() - 1)])
+        {
             std::fs::write(&path, &bytes).unwrap();
-            assert!(!is_sealed(&path, "model/a.kv").unwrap(), "{} bytes", bytes.len());
+            assert!(
+                !is_sealed(&path, "model/a.kv").unwrap(),
+                "{} bytes",
+                bytes.len()
+            );
         }
     }
 }

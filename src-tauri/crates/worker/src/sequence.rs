@@ -20,7 +20,14 @@ pub(crate) struct Sequence {
 impl Sequence {
     pub(crate) fn new(id: i32, rollback: Rollback) -> Self {
         let (key, tokens, checkpoints) = (String::new(), Vec::new(), Checkpoints::default());
-        Self { id, key, tokens, withdrawn: false, checkpoints, rollback }
+        Self {
+            id,
+            key,
+            tokens,
+            withdrawn: false,
+            checkpoints,
+            rollback,
+        }
     }
 
     /// Whether the sequence needs checkpoints to go back.
@@ -33,8 +40,8 @@ impl Sequence {
         positions(&self.tokens)
     }
 
-    /// Removes everything from the token at `position` on, or more if the model can only go back to a checkpoint or if
-    /// the token is within a picture.
+    /// Removes everything from the token at `position` on, or more if the model can only go back to
+    /// a checkpoint or if the token is within a picture.
     pub(crate) fn truncate(&mut self, context: &mut LlamaContext<'_>, position: usize) {
         if position >= self.tokens.len() {
             return;
@@ -49,17 +56,26 @@ impl Sequence {
                 return;
             }
         }
-        match self.checkpoints.restore(context, self.id, &self.tokens, position) {
+        match self
+            .checkpoints
+            .restore(context, self.id, &self.tokens, position)
+        {
             Some(position) => self.tokens.truncate(position),
             None => self.clear(context),
         }
     }
 
-    /// Adds a checkpoint at the end, if the model needs one. All of them take at most `budget` bytes, except the two
-    /// latest at message boundaries.
-    pub(crate) fn checkpoint(&mut self, context: &LlamaContext<'_>, kind: CheckpointKind, budget: u64) {
+    /// Adds a checkpoint at the end, if the model needs one. All of them take at most `budget`
+    /// bytes, except the two latest at message boundaries.
+    pub(crate) fn checkpoint(
+        &mut self,
+        context: &LlamaContext<'_>,
+        kind: CheckpointKind,
+        budget: u64,
+    ) {
         if self.needs_checkpoints() && !self.tokens.is_empty() {
-            self.checkpoints.add(context, self.id, &self.tokens, kind, budget);
+            self.checkpoints
+                .add(context, self.id, &self.tokens, kind, budget);
         }
     }
 
@@ -78,5 +94,8 @@ impl Sequence {
 
 /// Returns the length of the common prefix.
 pub(crate) fn common(one: &[LlamaToken], other: &[LlamaToken]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+    one.iter()
+        .zip(other)
+        .take_while(|(one, other)| one == other)
+        .count()
 }

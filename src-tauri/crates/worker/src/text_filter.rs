@@ -1,4 +1,5 @@
-//! Converts token bytes to text: whole characters only, no part of a stop text, and no part of a banned text.
+//! Converts token bytes to text: whole characters only, no part of a stop text, and no part of a
+//! banned text.
 
 /// Text released by one token.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,17 +26,26 @@ pub(crate) struct TextFilter {
     held: String,
     /// Number of bytes that were released.
     released: usize,
-    /// The end of the released text. After a rollback, other text can complete a banned text that begins in it.
+    /// The end of the released text. After a rollback, other text can complete a banned text that
+    /// begins in it.
     tail: String,
-    /// Tokens that begin a character, with their place in the whole text in bytes. The first one may be partly released.
+    /// Tokens that begin a character, with their place in the whole text in bytes. The first one
+    /// may be partly released.
     starts: Vec<(usize, usize)>,
     tokens: usize,
 }
 
 impl TextFilter {
     pub(crate) fn new(stops: &[String], banned: &[String]) -> Self {
-        let stops = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
-        let banned = banned.iter().filter(|text| !text.is_empty()).map(|text| text.chars().map(fold).collect());
+        let stops = stops
+            .iter()
+            .filter(|stop| !stop.is_empty())
+            .cloned()
+            .collect();
+        let banned = banned
+            .iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| text.chars().map(fold).collect());
         Self {
             stops,
             banned: banned.collect(),
@@ -50,41 +60,70 @@ impl TextFilter {
 
     pub(crate) fn push(&mut self, piece: &[u8]) -> Released {
         if self.bytes.is_empty() && !piece.is_empty() {
-            self.starts.push((self.tokens, self.released + self.held.len()));
+            self.starts
+                .push((self.tokens, self.released + self.held.len()));
         }
         self.tokens += 1;
         self.bytes.extend_from_slice(piece);
         self.take_whole_characters();
         // The first complete text wins, so that the result does not depend on token boundaries.
-        let stop =
-            self.stops.iter().filter_map(|stop| self.held.find(stop.as_str()).map(|at| (at + stop.len(), at))).min();
+        let stop = self
+            .stops
+            .iter()
+            .filter_map(|stop| {
+                self.held
+                    .find(stop.as_str())
+                    .map(|at| (at + stop.len(), at))
+            })
+            .min();
         if let Some(token) = self.completes_tail() {
-            return Released { text: String::new(), found: Some(Found::Banned { token }) };
+            return Released {
+                text: String::new(),
+                found: Some(Found::Banned { token }),
+            };
         }
         let banned = self.first_banned();
         match (stop, banned) {
             (Some((end, at)), banned) if banned.is_none_or(|(other, _)| end <= other) => {
                 self.held.truncate(at);
-                Released { text: std::mem::take(&mut self.held), found: Some(Found::Stop) }
+                Released {
+                    text: std::mem::take(&mut self.held),
+                    found: Some(Found::Stop),
+                }
             }
             (_, Some((_, at))) => {
                 let (token, _) = self.token_at(at);
-                Released { text: String::new(), found: Some(Found::Banned { token }) }
+                Released {
+                    text: String::new(),
+                    found: Some(Found::Banned { token }),
+                }
             }
             (_, None) => {
                 let safe = self.safe();
                 self.released += safe;
-                let kept = self.starts.iter().rposition(|(_, start)| *start <= self.released).unwrap_or(0);
+                let kept = self
+                    .starts
+                    .iter()
+                    .rposition(|(_, start)| *start <= self.released)
+                    .unwrap_or(0);
                 self.starts.drain(..kept);
                 let text: String = self.held.drain(..safe).collect();
                 self.tail.push_str(&text);
-                let longest = self
-                    .banned
-                    .iter()
-                    .map(Vec::len)
-                    .max()
-                    .map_or(0, |longest| self.stops.iter().map(String::len).max().unwrap_or(0).max(longest));
-                let kept = self.tail.char_indices().rev().take(longest).last().map_or(self.tail.len(), |(at, _)| at);
+                let longest = self.banned.iter().map(Vec::len).max().map_or(0, |longest| {
+                    self.stops
+                        .iter()
+                        .map(String::len)
+                        .max()
+                        .unwrap_or(0)
+                        .max(longest)
+                });
+                let kept = self
+                    .tail
+                    .char_indices()
+                    .rev()
+                    .take(longest)
+                    .last()
+                    .map_or(self.tail.len(), |(at, _)| at);
                 self.tail.drain(..kept);
                 Released { text, found: None }
             }
@@ -93,7 +132,11 @@ impl TextFilter {
 
     /// Drops the text of `token` and of all later tokens. Their text must still be held.
     pub(crate) fn roll_back(&mut self, token: usize) {
-        let start = self.starts.iter().find(|(number, _)| *number >= token).map(|(_, start)| *start);
+        let start = self
+            .starts
+            .iter()
+            .find(|(number, _)| *number >= token)
+            .map(|(_, start)| *start);
         if let Some(start) = start {
             self.held.truncate(start.saturating_sub(self.released));
         }
@@ -102,18 +145,32 @@ impl TextFilter {
         self.tokens = token;
     }
 
-    /// Returns the held text when the reply ends without a stop text. An unfinished character is lost.
+    /// Returns the held text when the reply ends without a stop text. An unfinished character is
+    /// lost.
     pub(crate) fn finish(self) -> String {
         self.held
     }
 
     /// Number of held bytes that can be released.
     fn safe(&self) -> usize {
-        let stop = self.stops.iter().map(|stop| overlap(&self.held, stop)).max().unwrap_or(0);
+        let stop = self
+            .stops
+            .iter()
+            .map(|stop| overlap(&self.held, stop))
+            .max()
+            .unwrap_or(0);
         let whole = self.held.len();
-        let banned = self.banned.iter().filter_map(|text| may_begin(&self.held, text)).min().unwrap_or(whole);
+        let banned = self
+            .banned
+            .iter()
+            .filter_map(|text| may_begin(&self.held, text))
+            .min()
+            .unwrap_or(whole);
         // The token of an unfinished character stays whole, so that it can be taken back.
-        let open = self.starts.last().filter(|_| !self.bytes.is_empty() && !self.banned.is_empty());
+        let open = self
+            .starts
+            .last()
+            .filter(|_| !self.bytes.is_empty() && !self.banned.is_empty());
         let open = open.map_or(whole, |(_, start)| start.saturating_sub(self.released));
         let safe = banned.min(whole - stop).min(open);
         if self.banned.is_empty() || safe == whole {
@@ -124,30 +181,53 @@ impl TextFilter {
         start.saturating_sub(self.released).min(safe)
     }
 
-    /// The first token that is not released, if the held text completes a banned text that begins in the released text.
+    /// The first token that is not released, if the held text completes a banned text that begins
+    /// in the released text.
     fn completes_tail(&self) -> Option<usize> {
         let completes = |at: usize| {
             let joined = [&self.tail[at..], &self.held].concat();
             // A stop text cannot be cut any more, so it is avoided like a banned text.
-            self.banned.iter().any(|text| folded_prefix(&joined, text).is_some())
-                || self.stops.iter().any(|stop| joined.starts_with(stop.as_str()))
+            self.banned
+                .iter()
+                .any(|text| folded_prefix(&joined, text).is_some())
+                || self
+                    .stops
+                    .iter()
+                    .any(|stop| joined.starts_with(stop.as_str()))
         };
-        self.tail.char_indices().any(|(at, _)| completes(at)).then_some(())?;
-        self.starts.iter().find(|(_, start)| *start >= self.released).map(|(token, _)| *token)
+        self.tail
+            .char_indices()
+            .any(|(at, _)| completes(at))
+            .then_some(())?;
+        self.starts
+            .iter()
+            .find(|(_, start)| *start >= self.released)
+            .map(|(token, _)| *token)
     }
 
     /// End and start in the held text of the banned text that is complete first.
     fn first_banned(&self) -> Option<(usize, usize)> {
         let begins = |at: usize| {
-            self.banned.iter().filter_map(move |text| Some((at + folded_prefix(&self.held[at..], text)?, at)))
+            self.banned
+                .iter()
+                .filter_map(move |text| Some((at + folded_prefix(&self.held[at..], text)?, at)))
         };
-        self.held.char_indices().flat_map(|(at, _)| begins(at)).min()
+        self.held
+            .char_indices()
+            .flat_map(|(at, _)| begins(at))
+            .min()
     }
 
-    /// The token with the character at this place in the held text, and its start in the whole text.
+    /// The token with the character at this place in the held text, and its start in the whole
+    /// text.
     fn token_at(&self, held: usize) -> (usize, usize) {
         let at = self.released + held;
-        self.starts.iter().rev().find(|(_, start)| *start <= at).copied().unwrap_or((0, 0))
+        self.starts
+            .iter()
+            .rev()
+            .find(|(_, start)| *start <= at)
+            .copied()
+            .unwrap_or((0, 0))
     }
 
     fn take_whole_characters(&mut self) {
@@ -163,7 +243,9 @@ impl TextFilter {
                     let (valid, tail) = rest.split_at(error.valid_up_to());
                     self.held.push_str(&String::from_utf8_lossy(valid));
                     rest = tail;
-                    let Some(broken) = error.error_len() else { break };
+                    let Some(broken) = error.error_len() else {
+                        break;
+                    };
                     self.held.push(char::REPLACEMENT_CHARACTER);
                     rest = &rest[broken..];
                 }
@@ -190,16 +272,28 @@ fn fold(letter: char) -> char {
 fn folded_prefix(text: &str, banned: &[char]) -> Option<usize> {
     let mut letters = text.char_indices();
     for wanted in banned {
-        letters.next().filter(|(_, letter)| fold(*letter) == *wanted)?;
+        letters
+            .next()
+            .filter(|(_, letter)| fold(*letter) == *wanted)?;
     }
     Some(letters.offset())
 }
 
 /// The first place in `text` from which on everything is the start of `banned`.
 fn may_begin(text: &str, banned: &[char]) -> Option<usize> {
-    let matches = |at: usize| text[at..].chars().zip(banned).all(|(letter, wanted)| fold(letter) == *wanted);
+    let matches = |at: usize| {
+        text[at..]
+            .chars()
+            .zip(banned)
+            .all(|(letter, wanted)| fold(letter) == *wanted)
+    };
     let longest = banned.len().saturating_sub(1);
-    let tail: Vec<usize> = text.char_indices().rev().take(longest).map(|(at, _)| at).collect();
+    let tail: Vec<usize> = text
+        .char_indices()
+        .rev()
+        .take(longest)
+        .map(|(at, _)| at)
+        .collect();
     tail.into_iter().rev().find(|at| matches(*at))
 }
 
@@ -209,7 +303,8 @@ mod tests {
 
     use super::*;
 
-    /// Pushes `pieces` and joins the results; `|` marks a stop, and the last item is the result of `finish`.
+    /// Pushes `pieces` and joins the results; `|` marks a stop, and the last item is the result of
+    /// `finish`.
     fn check(stops: &[&str], pieces: &[&[u8]]) -> String {
         let stops: Vec<String> = stops.iter().map(|&stop| stop.into()).collect();
         let mut outlet = TextFilter::new(&stops, &[]);
@@ -229,7 +324,10 @@ mod tests {
     #[test]
     fn releases_a_split_character_when_complete() {
         let crab = "🦀".as_bytes();
-        assert_eq!(check(&[], &[b"a", &crab[..3], &crab[3..], b"b"]), "a,,🦀,b,");
+        assert_eq!(
+            check(&[], &[b"a", &crab[..3], &crab[3..], b"b"]),
+            "a,,🦀,b,"
+        );
     }
 
     #[test]
@@ -249,13 +347,16 @@ mod tests {
         assert_eq!(check(&["END", "stop", ""], &[b"a stop END"]), "a |");
     }
 
-    /// A scripted model: its tokens by place, and for each place the tokens it takes when earlier ones are banned.
+    /// A scripted model: its tokens by place, and for each place the tokens it takes when earlier
+    /// ones are banned.
     fn write(script: &[Vec<&[u8]>], stops: &[String], banned: &[String]) -> (Vec<String>, bool) {
         let mut filter = TextFilter::new(stops, banned);
         let mut refused = vec![0; script.len()];
         let (mut at, mut shown) = (0, Vec::new());
         while at < script.len() {
-            let Some(piece) = script[at].get(refused[at]) else { return (shown, true) };
+            let Some(piece) = script[at].get(refused[at]) else {
+                return (shown, true);
+            };
             let Released { text, found } = filter.push(piece);
             shown.push(text);
             at += 1;
@@ -276,8 +377,12 @@ mod tests {
 
     #[test]
     fn goes_back_to_the_token_of_a_banned_text() {
-        let script: Vec<Vec<&[u8]>> =
-            vec![vec![b"A"], vec![b" voice barely", b" shout"], vec![b" above", b" over"], vec![b" a whisper"]];
+        let script: Vec<Vec<&[u8]>> = vec![
+            vec![b"A"],
+            vec![b" voice barely", b" shout"],
+            vec![b" above", b" over"],
+            vec![b" a whisper"],
+        ];
         let (shown, _) = write(&script, &[], &["BARELY above".to_owned()]);
         assert_eq!(shown, ["A", "", "", " shout", " above", " a whisper", ""]);
     }
@@ -285,7 +390,10 @@ mod tests {
     #[test]
     fn earlier_end_wins_of_stop_and_ban() {
         let run = |text: &[u8]| {
-            let mut filter = TextFilter::new(&["\nUser:".to_owned()], &["user: no".to_owned(), "x\nu".to_owned()]);
+            let mut filter = TextFilter::new(
+                &["\nUser:".to_owned()],
+                &["user: no".to_owned(), "x\nu".to_owned()],
+            );
             filter.push(text).found
         };
         assert_eq!(run(b"Hm.\nUser: no"), Some(Found::Stop));

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use worker::token_rules::{MAX_ALTERNATIVES, TokenAlternative, TokenChoice};
 
-/// Distance of a logit from the highest one at which 300,000 tokens together have a probability below one in a million.
+/// Distance of a logit from the highest one at which 300,000 tokens together have a probability
+/// below one in a million.
 const NEGLIGIBLE: f32 = -27.0;
 
 /// The probabilities at one place of a reply.
@@ -21,23 +22,36 @@ impl Probabilities {
     pub(crate) fn of(logits: &[f32], sampled: usize, alternatives: u32) -> Self {
         let most = alternatives.min(MAX_ALTERNATIVES) as usize;
         let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        // 64 bits, because a large vocabulary has many small terms. The smallest ones do not change the sum.
-        let terms = logits.iter().map(|logit| logit - highest).filter(|distance| *distance > NEGLIGIBLE);
+        // 64 bits, because a large vocabulary has many small terms. The smallest ones do not change
+        // the sum.
+        let terms = logits
+            .iter()
+            .map(|logit| logit - highest)
+            .filter(|distance| *distance > NEGLIGIBLE);
         let sum: f64 = terms.map(|distance| f64::from(distance).exp()).sum();
         let logprob = |logit: f32| (f64::from(logit - highest) - sum.ln()) as f32;
         let mut likeliest: Vec<(usize, f32)> = Vec::with_capacity(most + 1);
         for (token, &logit) in logits.iter().enumerate() {
-            if likeliest.len() == most && likeliest.last().is_none_or(|(_, lowest)| logit <= *lowest) {
+            if likeliest.len() == most
+                && likeliest.last().is_none_or(|(_, lowest)| logit <= *lowest)
+            {
                 continue;
             }
             let at = likeliest.partition_point(|(_, other)| *other >= logit);
             likeliest.insert(at, (token, logit));
             likeliest.truncate(most);
         }
-        let likeliest = likeliest.into_iter().map(|(token, logit)| (token, logprob(logit)));
+        let likeliest = likeliest
+            .into_iter()
+            .map(|(token, logit)| (token, logprob(logit)));
         Self {
-            logprob: logits.get(sampled).map_or(f32::MIN, |logit| logprob(*logit)).max(f32::MIN),
-            likeliest: likeliest.filter(|(_, logprob)| logprob.is_finite()).collect(),
+            logprob: logits
+                .get(sampled)
+                .map_or(f32::MIN, |logit| logprob(*logit))
+                .max(f32::MIN),
+            likeliest: likeliest
+                .filter(|(_, logprob)| logprob.is_finite())
+                .collect(),
         }
     }
 }
@@ -61,13 +75,21 @@ struct Waiting {
 }
 
 impl ChoiceLog {
-    /// Records a token. Tokens that share a character form one entry, with the probabilities of the first one.
+    /// Records a token. Tokens that share a character form one entry, with the probabilities of the
+    /// first one.
     pub(crate) fn push(&mut self, piece: &[u8], logprob: f32, alternatives: Vec<TokenAlternative>) {
         let continues = !self.open.is_empty();
         self.open.extend_from_slice(piece);
         if !continues {
-            let choice = TokenChoice { text: String::new(), logprob, alternatives };
-            self.waiting.push_back(Waiting { first: self.tokens, choice });
+            let choice = TokenChoice {
+                text: String::new(),
+                logprob,
+                alternatives,
+            };
+            self.waiting.push_back(Waiting {
+                first: self.tokens,
+                choice,
+            });
         }
         self.tokens += 1;
         let unfinished = std::str::from_utf8(&self.open).is_err_and(|error| {
@@ -90,7 +112,12 @@ impl ChoiceLog {
         let mut tokens = Vec::new();
         let finished = |waiting: &VecDeque<Waiting>, open: bool| waiting.len() > usize::from(open);
         while finished(&self.waiting, !self.open.is_empty()) {
-            let Some(next) = self.waiting.pop_front_if(|next| next.choice.text.len() <= self.released) else { break };
+            let Some(next) = self
+                .waiting
+                .pop_front_if(|next| next.choice.text.len() <= self.released)
+            else {
+                break;
+            };
             self.released -= next.choice.text.len();
             if !next.choice.text.is_empty() {
                 tokens.push(next.choice);
@@ -117,7 +144,13 @@ mod tests {
     fn probabilities_sum_to_one() {
         let logits = [1.0, 3.0, f32::NEG_INFINITY, 2.0];
         let Probabilities { logprob, likeliest } = Probabilities::of(&logits, 3, 10);
-        assert_eq!(likeliest.iter().map(|(token, _)| *token).collect::<Vec<_>>(), [1, 3, 0]);
+        assert_eq!(
+            likeliest
+                .iter()
+                .map(|(token, _)| *token)
+                .collect::<Vec<_>>(),
+            [1, 3, 0]
+        );
         let sum: f32 = likeliest.iter().map(|(_, logprob)| logprob.exp()).sum();
         assert!((sum - 1.0).abs() < 1e-6, "{sum}");
         assert_eq!(logprob, likeliest[1].1);
@@ -134,7 +167,10 @@ mod tests {
         assert_eq!(log.release("a").len(), 1);
         log.push(&crab[2..], -3.0, Vec::new());
         let tokens = log.release("🦀");
-        assert_eq!((tokens.len(), tokens[0].text.as_str(), tokens[0].logprob), (1, "🦀", -2.0));
+        assert_eq!(
+            (tokens.len(), tokens[0].text.as_str(), tokens[0].logprob),
+            (1, "🦀", -2.0)
+        );
     }
 
     #[test]
@@ -145,7 +181,11 @@ mod tests {
         }
         log.roll_back(1);
         log.push(b" good", -1.0, Vec::new());
-        let texts: Vec<_> = log.release("a good").into_iter().map(|token| token.text).collect();
+        let texts: Vec<_> = log
+            .release("a good")
+            .into_iter()
+            .map(|token| token.text)
+            .collect();
         assert_eq!(texts, ["a", " good"]);
     }
 

@@ -9,7 +9,8 @@ pub const MAX_ALTERNATIVES: u32 = 20;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WireRules {
-    /// Order of application. Missing stages do not apply; an empty list means the order of llama.cpp.
+    /// Order of application. Missing stages do not apply; an empty list means the order of
+    /// llama.cpp.
     pub order: Vec<WireStage>,
     /// Biases of one token add up.
     pub logit_bias: Vec<WireBias>,
@@ -25,7 +26,8 @@ pub struct WireRules {
     pub min_tokens: u32,
     /// End tokens are always excluded.
     pub ban_end_token: bool,
-    /// Number of alternatives to report for each token, at most [`MAX_ALTERNATIVES`]; 0 reports nothing.
+    /// Number of alternatives to report for each token, at most [`MAX_ALTERNATIVES`]; 0 reports
+    /// nothing.
     pub alternatives: u32,
 }
 

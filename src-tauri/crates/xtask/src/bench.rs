@@ -24,7 +24,8 @@ enum BenchName {
     Api,
     /// Building the prompt of one turn, without model and network.
     Assembly,
-    /// Prompt and decode speed of the worker compared with llama.cpp's own server, idle and next to a busy process.
+    /// Prompt and decode speed of the worker compared with llama.cpp's own server, idle and next to
+    /// a busy process.
     Decode,
     /// Speed of the encoder compared with ONNX Runtime.
     Embed,
@@ -53,7 +54,8 @@ impl BenchName {
         match self {
             Self::Api => (ENGINE, "bench", Some("api")),
             Self::Assembly => (ENGINE, "bench", Some("assembly")),
-            // A dev build is enough: only the worker is timed, and it is optimised in every profile.
+            // A dev build is enough: only the worker is timed, and it is optimised in every
+            // profile.
             Self::Decode => (ENGINE, "dev", Some("decode")),
             Self::Embed => (ENGINE, "dev", Some("embed")),
             Self::FirstToken => (ENGINE, "dev", Some("first-token")),
@@ -83,7 +85,18 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
     let ([package, program], profile, name) = options.name.place();
     let mut call = cargo("bench");
-    call.args(["--locked", "--profile", profile, "-p", package, "--bench", program, "--"]);
+    call.args([
+        "--locked",
+        "--profile",
+        profile,
+        "-p",
+        package,
+        "--bench",
+        program,
+        "--",
+    ]);
     call.args(name).args(&options.arguments);
-    run(python::set_server_variable(with_test_environment(&mut call)?)?)
+    run(python::set_server_variable(with_test_environment(
+        &mut call,
+    )?)?)
 }

@@ -1,6 +1,7 @@
 //! Selects the checks that a change can break, for `cargo xtask test --changed`.
 //!
-//! Tests of the window and of the browser are slow and depend on everything, so they run only if `--only` names them.
+//! Tests of the window and of the browser are slow and depend on everything, so they run only if
+//! `--only` names them.
 
 use crate::process::{command, command_line, output, root};
 use anyhow::{Context, Result};
@@ -23,8 +24,14 @@ pub(crate) enum Rust {
 }
 
 impl ChangePlan {
-    pub(crate) const EVERYTHING: Self = Self { rust: Rust::Everything, ui: true };
-    const NOTHING: Self = Self { rust: Rust::Nothing, ui: false };
+    pub(crate) const EVERYTHING: Self = Self {
+        rust: Rust::Everything,
+        ui: true,
+    };
+    const NOTHING: Self = Self {
+        rust: Rust::Nothing,
+        ui: false,
+    };
 
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::NOTHING
@@ -39,12 +46,18 @@ const GENERATED: [&str; 2] = ["ui/src/lib/api/generated.ts", "ui/tests/mock/sett
 /// # Errors
 /// Git is missing, or there is no branch `main`.
 pub(crate) fn since_main() -> Result<ChangePlan> {
-    let base = ["main", "origin/main"].iter().find_map(|branch| git(&["merge-base", "HEAD", branch]).ok());
+    let base = ["main", "origin/main"]
+        .iter()
+        .find_map(|branch| git(&["merge-base", "HEAD", branch]).ok());
     let base = base.context("git finds no common commit with `main`")?;
     // Without renames, because a file that left a crate can break the crate.
     let changed = git(&["diff", "--name-only", "--no-renames", "-z", base.trim()])?;
     let new = git(&["ls-files", "--others", "--exclude-standard", "-z"])?;
-    let files: Vec<&str> = changed.split('\0').chain(new.split('\0')).filter(|file| !file.is_empty()).collect();
+    let files: Vec<&str> = changed
+        .split('\0')
+        .chain(new.split('\0'))
+        .filter(|file| !file.is_empty())
+        .collect();
     Ok(plan(&files, &crates()?))
 }
 
@@ -57,9 +70,13 @@ fn git(arguments: &[&str]) -> Result<String> {
 /// Returns the crates in `src-tauri/crates`, whose folders have the names of their packages.
 fn crates() -> Result<BTreeSet<String>> {
     let folder = root().join("src-tauri/crates");
-    let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?.flatten();
+    let entries = fs::read_dir(&folder)
+        .with_context(|| format!("cannot list {}", folder.display()))?
+        .flatten();
     let crates = entries.filter(|entry| entry.path().join("Cargo.toml").is_file());
-    Ok(crates.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+    Ok(crates
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect())
 }
 
 /// Plans for the changed `files`, which are relative to the repository's root.
@@ -87,8 +104,15 @@ fn plan(files: &[&str], crates: &BTreeSet<String>) -> ChangePlan {
     if packages.iter().any(|package| *package != "xtask") {
         packages.insert("tests");
     }
-    let filters: Vec<String> = packages.iter().map(|package| format!("rdeps({package})")).collect();
-    let rust = if filters.is_empty() { Rust::Nothing } else { Rust::Matching(filters.join(" | ")) };
+    let filters: Vec<String> = packages
+        .iter()
+        .map(|package| format!("rdeps({package})"))
+        .collect();
+    let rust = if filters.is_empty() {
+        Rust::Nothing
+    } else {
+        Rust::Matching(filters.join(" | "))
+    };
     ChangePlan { rust, ui }
 }
 
@@ -97,40 +121,84 @@ mod tests {
     use super::*;
 
     fn planned(files: &[&str]) -> ChangePlan {
-        plan(files, &["engine", "store", "xtask"].map(str::to_owned).into())
+        plan(
+            files,
+            &["engine", "store", "xtask"].map(str::to_owned).into(),
+        )
     }
 
     fn matching(filter: &str) -> ChangePlan {
-        ChangePlan { rust: Rust::Matching(filter.to_owned()), ui: false }
+        ChangePlan {
+            rust: Rust::Matching(filter.to_owned()),
+            ui: false,
+        }
     }
 
     #[test]
     fn documentation_needs_no_check() {
-        let docs = ["README.md", "src-tauri/docs/testing.md", "src-tauri/docs/turn.svg", "models/LICENCES.md"];
+        let docs = [
+            "README.md",
+            "src-tauri/docs/testing.md",
+            "src-tauri/docs/turn.svg",
+            "models/LICENCES.md",
+        ];
         assert!(planned(&docs).is_empty());
         assert!(planned(&[]).is_empty());
     }
 
     #[test]
     fn crate_runs_with_its_dependents_and_whole_turns() {
-        let files = ["src-tauri/crates/store/src/pool.rs", "src-tauri/crates/engine/Cargo.toml"];
-        assert_eq!(planned(&files), matching("rdeps(engine) | rdeps(store) | rdeps(tests)"));
-        assert_eq!(planned(&["src-tauri/src/main.rs"]), matching("rdeps(inglenook) | rdeps(tests)"));
-        assert_eq!(planned(&["tests/tests/it/turns.rs"]), matching("rdeps(tests)"));
-        assert_eq!(planned(&["src-tauri/crates/xtask/src/main.rs"]), matching("rdeps(xtask)"));
+        let files = [
+            "src-tauri/crates/store/src/pool.rs",
+            "src-tauri/crates/engine/Cargo.toml",
+        ];
+        assert_eq!(
+            planned(&files),
+            matching("rdeps(engine) | rdeps(store) | rdeps(tests)")
+        );
+        assert_eq!(
+            planned(&["src-tauri/src/main.rs"]),
+            matching("rdeps(inglenook) | rdeps(tests)")
+        );
+        assert_eq!(
+            planned(&["tests/tests/it/turns.rs"]),
+            matching("rdeps(tests)")
+        );
+        assert_eq!(
+            planned(&["src-tauri/crates/xtask/src/main.rs"]),
+            matching("rdeps(xtask)")
+        );
     }
 
     #[test]
     fn ui_runs_without_rust_unless_generated() {
-        let ui = ChangePlan { ui: true, ..ChangePlan::NOTHING };
+        let ui = ChangePlan {
+            ui: true,
+            ..ChangePlan::NOTHING
+        };
         assert_eq!(planned(&["ui/src/Root.svelte", "ui/help/en/memory.md"]), ui);
-        assert_eq!(planned(&[GENERATED[0]]), ChangePlan { ui: true, ..matching("rdeps(engine) | rdeps(tests)") });
+        assert_eq!(
+            planned(&[GENERATED[0]]),
+            ChangePlan {
+                ui: true,
+                ..matching("rdeps(engine) | rdeps(tests)")
+            }
+        );
     }
 
     #[test]
     fn shared_or_unknown_file_runs_everything() {
-        for file in ["Cargo.lock", ".config/nextest.toml", "presets/prompts/modes.json", "src-tauri/crates/gone/a.rs"] {
-            assert_eq!(planned(&["README.md", file]), ChangePlan::EVERYTHING, "{file}");
+        for file in [
+            "Cargo.lock",
+            ".config/nextest.toml",
+            "presets/prompts/modes.json",
+            "src-tauri/crates/gone/a.rs",
+        ] {
+            assert_eq!(
+                planned(&["README.md", file]),
+                ChangePlan::EVERYTHING,
+                "{file}"
+            );
         }
     }
 }

@@ -16,7 +16,8 @@ pub(crate) struct Options {
     minutes: u64,
 }
 
-/// The test target of each generator, a unique part of its name, and the kind of input it generates.
+/// The test target of each generator, a unique part of its name, and the kind of input it
+/// generates.
 const GENERATORS: [[&str; 3]; 6] = [
     ["--lib", "any_text_of_the_grammar", "macros"],
     ["--lib", "any_template_renders", "chat templates"],
@@ -33,18 +34,26 @@ const GENERATORS: [[&str; 3]; 6] = [
 pub(crate) fn fuzz(options: &Options) -> Result<()> {
     prepare(&[Need::Build, Need::Test])?;
     let (started, limit) = (Instant::now(), Duration::from_secs(options.minutes * 60));
-    let mut seed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+    let mut seed = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)?
+        .as_secs();
     while started.elapsed() < limit {
         for [target, filter, what] in GENERATORS {
             eprintln!("{what}: PROPTEST_RNG_SEED={seed}");
             let mut call = cargo("test");
-            // Tests the whole workspace, because a single package has other features and would be rebuilt.
-            call.args(["--locked", "--quiet", "--workspace"]).args(FEATURES);
-            call.args([target, filter]).env("PROPTEST_RNG_SEED", seed.to_string()).env("INGLENOOK_ALL_ROUNDS", "1");
+            // Tests the whole workspace, because a single package has other features and would be
+            // rebuilt.
+            call.args(["--locked", "--quiet", "--workspace"])
+                .args(FEATURES);
+            call.args([target, filter])
+                .env("PROPTEST_RNG_SEED", seed.to_string())
+                .env("INGLENOOK_ALL_ROUNDS", "1");
             run(with_test_environment(with_clippy(&mut call))?)?;
         }
         seed += 1;
     }
     let seconds = options.minutes * 60 / 4;
-    run(ui::npm("test").args(["--", "src/lib/text/hostile"]).env("INGLENOOK_FUZZ_SECONDS", seconds.to_string()))
+    run(ui::npm("test")
+        .args(["--", "src/lib/text/hostile"])
+        .env("INGLENOOK_FUZZ_SECONDS", seconds.to_string()))
 }

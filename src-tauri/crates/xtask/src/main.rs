@@ -1,7 +1,7 @@
 //! `cargo xtask`: sets up, runs, tests, measures and bundles the project, and takes screenshots.
 //!
-//! Every command first installs what it needs, says what it installs and why, and skips completed work. `test` always
-//! ends with the line `N passed, N failed`.
+//! Every command first installs what it needs, says what it installs and why, and skips completed
+//! work. `test` always ends with the line `N passed, N failed`.
 //!
 //! This crate knows nothing about the product. It calls cargo, npm, apt, pip and the bundler.
 

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Environment variable with the folder of the default models, for the app, the tests and the command line.
+/// Environment variable with the folder of the default models, for the app, the tests and the
+/// command line.
 pub(crate) const FOLDER_VARIABLE: &str = "INGLENOOK_MODELS";
 
 #[derive(Deserialize)]
@@ -35,8 +36,8 @@ struct Stamp {
 
 type Stamps = BTreeMap<String, Stamp>;
 
-/// Returns `$INGLENOOK_MODELS`, else `inglenook/models` in the user's cache. It is outside the repository, so that a
-/// fresh clone need not download again.
+/// Returns `$INGLENOOK_MODELS`, else `inglenook/models` in the user's cache. It is outside the
+/// repository, so that a fresh clone need not download again.
 ///
 /// # Errors
 /// The user has no home folder.
@@ -52,9 +53,14 @@ pub(crate) fn folder() -> Result<PathBuf> {
 /// # Errors
 /// The user has no home folder.
 pub(crate) fn cache() -> Result<PathBuf> {
-    let cache = match env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute()) {
+    let cache = match env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|cache| cache.is_absolute())
+    {
         Some(cache) => cache,
-        None => env::home_dir().context("this user has no home folder; set INGLENOOK_MODELS and HOME")?.join(".cache"),
+        None => env::home_dir()
+            .context("this user has no home folder; set INGLENOOK_MODELS and HOME")?
+            .join(".cache"),
     };
     Ok(cache.join("inglenook"))
 }
@@ -67,8 +73,10 @@ pub(crate) fn ensure_defaults() -> Result<Vec<PathBuf>> {
     let folder = folder()?;
     let models = defaults()?;
     let stamps_path = folder.join(".verified.json");
-    let mut stamps: Stamps =
-        fs::read(&stamps_path).ok().and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default();
+    let mut stamps: Stamps = fs::read(&stamps_path)
+        .ok()
+        .and_then(|json| serde_json::from_slice(&json).ok())
+        .unwrap_or_default();
     let mut changed = false;
     for model in &models {
         if !is_stamped(&stamps, model, &folder) {
@@ -78,9 +86,13 @@ pub(crate) fn ensure_defaults() -> Result<Vec<PathBuf>> {
     }
     if changed {
         let json = serde_json::to_vec_pretty(&stamps)?;
-        fs::write(&stamps_path, json).with_context(|| format!("cannot write {}", stamps_path.display()))?;
+        fs::write(&stamps_path, json)
+            .with_context(|| format!("cannot write {}", stamps_path.display()))?;
     }
-    Ok(models.iter().map(|model| folder.join(&model.file)).collect())
+    Ok(models
+        .iter()
+        .map(|model| folder.join(&model.file))
+        .collect())
 }
 
 fn defaults() -> Result<Vec<ModelEntry>> {
@@ -88,7 +100,11 @@ fn defaults() -> Result<Vec<ModelEntry>> {
     let json = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let catalogue: Catalogue =
         serde_json::from_slice(&json).with_context(|| format!("{} is damaged", path.display()))?;
-    Ok(catalogue.models.into_iter().filter(|model| model.default).collect())
+    Ok(catalogue
+        .models
+        .into_iter()
+        .filter(|model| model.default)
+        .collect())
 }
 
 fn is_stamped(stamps: &Stamps, model: &ModelEntry, folder: &Path) -> bool {
@@ -104,19 +120,28 @@ fn ensure_model(model: &ModelEntry, folder: &Path) -> Result<Stamp> {
         Err(_) => eprintln!("Downloading {} to {}", model.file, folder.display()),
     }
     let script = root().join("models/fetch.py");
-    run(command("python3").arg(script).arg("--to").arg(folder).arg(&model.file))?;
+    run(command("python3")
+        .arg(script)
+        .arg("--to")
+        .arg(folder)
+        .arg(&model.file))?;
     stamp(&path, &model.sha256)
 }
 
 fn stamp(path: &Path, sha256: &str) -> Result<Stamp> {
     let file = fs::metadata(path).with_context(|| format!("cannot inspect {}", path.display()))?;
     let modified_nanos = file.modified()?.duration_since(UNIX_EPOCH)?.as_nanos();
-    Ok(Stamp { sha256: sha256.to_owned(), bytes: file.len(), modified_nanos })
+    Ok(Stamp {
+        sha256: sha256.to_owned(),
+        bytes: file.len(),
+        modified_nanos,
+    })
 }
 
 pub(crate) fn sha256(path: &Path) -> Result<String> {
     let mut digest = Sha256::new();
-    let mut file = fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut file =
+        fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     std::io::copy(&mut file, &mut digest)?;
     Ok(hex::encode(digest.finalize()))
 }

@@ -1,4 +1,5 @@
-//! Installs prebuilt test programs from Python packages, each in its own virtual environment in the cache.
+//! Installs prebuilt test programs from Python packages, each in its own virtual environment in the
+//! cache.
 
 use crate::models::{cache, sha256};
 use crate::process::{command, root, run};
@@ -94,15 +95,33 @@ impl PythonEnvironment {
             return Ok(());
         }
         eprintln!("Installing {} into {}", self.what, folder.display());
-        run(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-        let pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--only-binary", ":all:"];
+        run(command("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&folder))?;
+        let pip = [
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--quiet",
+            "install",
+            "--only-binary",
+            ":all:",
+        ];
         let hashes = self.hashes.then_some("--require-hashes");
-        run(command(self.program("python")?).args(pip).args(hashes).arg("-r").arg(&requirements))?;
+        run(command(self.program("python")?)
+            .args(pip)
+            .args(hashes)
+            .arg("-r")
+            .arg(&requirements))?;
         fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
     }
 
     fn program(&self, name: &str) -> Result<PathBuf> {
         let programs = if cfg!(windows) { "Scripts" } else { "bin" };
-        Ok(cache()?.join(self.folder).join(programs).join(name).with_extension(std::env::consts::EXE_EXTENSION))
+        Ok(cache()?
+            .join(self.folder)
+            .join(programs)
+            .join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION))
     }
 }

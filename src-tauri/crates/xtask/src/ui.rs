@@ -11,7 +11,9 @@ use std::time::SystemTime;
 /// Calls a script of ui/package.json.
 pub(crate) fn npm(script: &str) -> Command {
     let mut command = command("npm");
-    command.current_dir(folder()).args(["run", "--silent", script]);
+    command
+        .current_dir(folder())
+        .args(["run", "--silent", script]);
     command
 }
 
@@ -31,7 +33,9 @@ pub(crate) fn install() -> Result<()> {
         return Ok(());
     }
     eprintln!("Installing the UI's packages");
-    run(command("npm").current_dir(folder()).args(["ci", "--no-audit", "--no-fund"]))?;
+    run(command("npm")
+        .current_dir(folder())
+        .args(["ci", "--no-audit", "--no-fund"]))?;
     fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
 }
 

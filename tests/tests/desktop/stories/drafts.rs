@@ -14,7 +14,12 @@ pub(crate) async fn closed_at_once(desk: TestEnvironment) {
     window.press("nav-people").await;
     window.press("card-menu").await;
     window.press("edit-character").await;
-    window.part("field-description").await.send_keys(" TYPED-IN-THE-CARD").await.unwrap();
+    window
+        .part("field-description")
+        .await
+        .send_keys(" TYPED-IN-THE-CARD")
+        .await
+        .unwrap();
     close_with_button(&desk, window).await;
 
     let window = desk.open().await;
@@ -22,11 +27,24 @@ pub(crate) async fn closed_at_once(desk: TestEnvironment) {
     let characters = window.invoke("list_characters", json!({})).await.unwrap();
     let mut descriptions = Vec::new();
     for character in characters.as_array().unwrap() {
-        let card = window.invoke("get_character", json!({ "id": character["id"] })).await.unwrap();
+        let card = window
+            .invoke("get_character", json!({ "id": character["id"] }))
+            .await
+            .unwrap();
         descriptions.push(card["fields"]["description"].as_str().unwrap().to_owned());
     }
-    assert!(descriptions.iter().any(|text| text.contains("TYPED-IN-THE-CARD")), "{descriptions:?}");
-    window.part("composer").await.send_keys("Typed in the composer").await.unwrap();
+    assert!(
+        descriptions
+            .iter()
+            .any(|text| text.contains("TYPED-IN-THE-CARD")),
+        "{descriptions:?}"
+    );
+    window
+        .part("composer")
+        .await
+        .send_keys("Typed in the composer")
+        .await
+        .unwrap();
     close_with_button(&desk, window).await;
 
     // A signal ends the app in the same way.
@@ -34,8 +52,16 @@ pub(crate) async fn closed_at_once(desk: TestEnvironment) {
     greeted(&window).await;
     window.has_typed("Typed in the composer").await;
     window.photograph("restored").await;
-    window.part("composer").await.send_keys(", and more").await.unwrap();
-    let killed = std::process::Command::new("kill").args(["-TERM", &window.app.to_string()]).status().unwrap();
+    window
+        .part("composer")
+        .await
+        .send_keys(", and more")
+        .await
+        .unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &window.app.to_string()])
+        .status()
+        .unwrap();
     assert!(killed.success());
     ended(&desk).await;
     drop(window);
@@ -54,9 +80,17 @@ async fn close_with_button(desk: &TestEnvironment, window: Window<'_>) {
 }
 
 async fn ended(desk: &TestEnvironment) {
-    within(Duration::from_secs(10), "the end of every process", || async {
-        let left = [processes::running(&desk.app()), processes::running(&desk.worker())].concat();
-        left.is_empty().then_some(())
-    })
+    within(
+        Duration::from_secs(10),
+        "the end of every process",
+        || async {
+            let left = [
+                processes::running(&desk.app()),
+                processes::running(&desk.worker()),
+            ]
+            .concat();
+            left.is_empty().then_some(())
+        },
+    )
     .await;
 }

@@ -15,7 +15,10 @@ pub(crate) async fn by_drop(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     let mut source = drag_onto(&window, &card).await;
-    until("the toast", || async { window.text("toast").await.contains("Ottilie").then_some(()) }).await;
+    until("the toast", || async {
+        window.text("toast").await.contains("Ottilie").then_some(())
+    })
+    .await;
     source.kill().unwrap();
     source.wait().unwrap();
     let names = imported(&window, "Ottilie").await;
@@ -56,23 +59,40 @@ pub(crate) async fn from_sillytavern(desk: TestEnvironment) {
         Some(window.text("import-ended").await).filter(|text| !text.is_empty())
     })
     .await;
-    assert!(ended.starts_with("The import from SillyTavern is done."), "{ended}");
+    assert!(
+        ended.starts_with("The import from SillyTavern is done."),
+        "{ended}"
+    );
     window.photograph("2-ended").await;
     window.press("import-show").await;
     window.part("import-report").await;
     window.photograph("3-report").await;
     let characters = window.invoke("list_characters", json!({})).await.unwrap();
-    let names: Vec<&str> = characters.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
-    assert!(names.len() > Tavern::SMALL.cards, "the sample characters stay: {names:?}");
+    let names: Vec<&str> = characters
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    assert!(
+        names.len() > Tavern::SMALL.cards,
+        "the sample characters stay: {names:?}"
+    );
     let chats = window.invoke("list_chats", json!({})).await.unwrap();
     let count = chats.as_array().unwrap().len();
-    assert!(count >= Tavern::SMALL.chats + Tavern::SMALL.groups, "{count} chats");
+    assert!(
+        count >= Tavern::SMALL.chats + Tavern::SMALL.groups,
+        "{count} chats"
+    );
     window.close().await;
 }
 
 /// Enters `path` in the dialog with this title and takes the screenshot `step`.
 async fn choose(desk: &TestEnvironment, title: &str, path: &Path, step: &str) {
-    let dialog = until("the system's dialog", || async { desk.display.windows(title).pop() }).await;
+    let dialog = until("the system's dialog", || async {
+        desk.display.windows(title).pop()
+    })
+    .await;
     desk.display.photograph(&desk.picture(step));
     let keys = |keys: &[&str]| desk.display.xdotool(keys);
     keys(&["windowfocus", "--sync", &dialog]);
@@ -92,13 +112,20 @@ async fn choose(desk: &TestEnvironment, title: &str, path: &Path, step: &str) {
 }
 
 pub(crate) async fn refused(desk: TestEnvironment) {
-    let broken = desk.file("holiday.png", include_bytes!("../../../../src-tauri/icons/32x32.png"));
+    let broken = desk.file(
+        "holiday.png",
+        include_bytes!("../../../../src-tauri/icons/32x32.png"),
+    );
     let window = desk.open_with(&[broken.to_str().unwrap()]).await;
     greeted(&window).await;
     window.part("openings").await;
     window.press("openings-accept").await;
     until("a notice that names the file", || async {
-        window.text("toast").await.contains("holiday.png").then_some(())
+        window
+            .text("toast")
+            .await
+            .contains("holiday.png")
+            .then_some(())
     })
     .await;
     window.photograph("toast").await;
@@ -110,7 +137,9 @@ pub(crate) fn card(desk: &TestEnvironment, name: &str) -> PathBuf {
     let mut card = Card::new(name).unwrap();
     card.set_description("Keeps the lighthouse and counts ships.");
     card.set_first_mes("*The lamp turns.* You are late, and the kettle is not.");
-    let png = card.to_png(include_bytes!("../../../../src-tauri/icons/128x128.png")).unwrap();
+    let png = card
+        .to_png(include_bytes!("../../../../src-tauri/icons/128x128.png"))
+        .unwrap();
     desk.file(&format!("{name}.png"), &png)
 }
 
@@ -129,8 +158,15 @@ pub(crate) async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
 /// Returns the dragging program, which transfers the file after the button is released.
 async fn drag_onto(window: &Window<'_>, file: &Path) -> Child {
     let display = &window.desk.display;
-    let source = display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
-    until("the window to drag from", || async { display.windows("drag source").pop() }).await;
+    let source = display
+        .command(env!("CARGO_BIN_EXE_drag-source"))
+        .arg(file)
+        .spawn()
+        .unwrap();
+    until("the window to drag from", || async {
+        display.windows("drag source").pop()
+    })
+    .await;
     let mouse = |arguments: &[&str]| display.xdotool(arguments);
     mouse(&["mousemove", "1370", "70", "mousedown", "1"]);
     // A drag starts after some distance, and targets notice it only while it moves.

@@ -10,8 +10,8 @@ use crate::desk::{TestEnvironment, until};
 use crate::stories::first_light::greeted;
 use crate::stories::walls::Listener;
 
-/// Hosts that must receive no requests. WebKitGTK resolves `*.localhost` to this machine, and the first three hosts
-/// look like the addresses of our own schemes on Windows.
+/// Hosts that must receive no requests. WebKitGTK resolves `*.localhost` to this machine, and the
+/// first three hosts look like the addresses of our own schemes on Windows.
 const HOSTS: [&str; 6] = [
     "http://nook.localhost/",
     "http://ipc.localhost/",
@@ -97,55 +97,116 @@ pub(crate) async fn inert(desk: TestEnvironment) {
     let server = Listener::start().await;
     let port_80 = Port80::listen().await;
     let hosts = HOSTS.map(|host| host.replace("LISTENER", &server.address));
-    let fetches = hosts.iter().map(|host| FETCHES.map(|payload| payload.replace("ADDRESS", host)).join("\n\n"));
+    let fetches = hosts.iter().map(|host| {
+        FETCHES
+            .map(|payload| payload.replace("ADDRESS", host))
+            .join("\n\n")
+    });
     let others = [SCRIPTS.join("\n\n"), CLOBBERS.join("\n\n")];
     for (at, text) in fetches.chain(others).enumerate() {
         // A unique word shows when the message is rendered.
         let mark = format!("drawn{at}");
         let text = format!("{text}\n\n{mark}");
-        window.invoke("edit_message", json!({ "message": greeting.id, "text": text })).await.unwrap();
+        window
+            .invoke(
+                "edit_message",
+                json!({ "message": greeting.id, "text": text }),
+            )
+            .await
+            .unwrap();
         window.session.refresh().await.unwrap();
         until("the message on the page", || async {
-            window.messages().await.iter().any(|message| message.text.contains(&mark)).then_some(())
+            window
+                .messages()
+                .await
+                .iter()
+                .any(|message| message.text.contains(&mark))
+                .then_some(())
         })
         .await;
         window.painted().await;
-        assert_eq!(window.script("return window.ran ?? null", vec![]).await, json!(null), "a script of {text} ran");
-        assert_eq!((server.connections(), port_80.connections()), (0, 0), "something of {text} was fetched");
-        assert!(window.session.current_url().await.unwrap().as_str().starts_with("tauri://localhost"), "{text}");
+        assert_eq!(
+            window.script("return window.ran ?? null", vec![]).await,
+            json!(null),
+            "a script of {text} ran"
+        );
+        assert_eq!(
+            (server.connections(), port_80.connections()),
+            (0, 0),
+            "something of {text} was fetched"
+        );
+        assert!(
+            window
+                .session
+                .current_url()
+                .await
+                .unwrap()
+                .as_str()
+                .starts_with("tauri://localhost"),
+            "{text}"
+        );
     }
-    assert!(window.invoke("startup", json!({})).await.is_ok(), "the page still reaches the engine");
+    assert!(
+        window.invoke("startup", json!({})).await.is_ok(),
+        "the page still reaches the engine"
+    );
     window.close().await;
 }
 
 /// Patterns to repeat up to 64 KiB. Each one made a Markdown parser throw or run for seconds.
-const PATTERNS: [&str; 16] =
-    [">", "> ", "- ", "*", "**a ", "_", "[", "[a](", "![", "`", "``` ", "<", "<b>", "| a ", "\\", "1. a\n  "];
+const PATTERNS: [&str; 16] = [
+    ">", "> ", "- ", "*", "**a ", "_", "[", "[a](", "![", "`", "``` ", "<", "<b>", "| a ", "\\",
+    "1. a\n  ",
+];
 
-/// Reloads the whole page for each message, so that a message that blanks or blocks the page is noticed.
+/// Reloads the whole page for each message, so that a message that blanks or blocks the page is
+/// noticed.
 pub(crate) async fn readable(desk: TestEnvironment) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     for pattern in PATTERNS {
-        let text = format!("first words\n\n{}", pattern.repeat((64 << 10) / pattern.len()));
-        window.invoke("edit_message", json!({ "message": greeting.id, "text": text })).await.unwrap();
+        let text = format!(
+            "first words\n\n{}",
+            pattern.repeat((64 << 10) / pattern.len())
+        );
+        window
+            .invoke(
+                "edit_message",
+                json!({ "message": greeting.id, "text": text }),
+            )
+            .await
+            .unwrap();
         let started = Instant::now();
         window.session.refresh().await.unwrap();
         until("the message on the page", || async {
-            window.messages().await.iter().any(|message| message.text.contains("first words")).then_some(())
+            window
+                .messages()
+                .await
+                .iter()
+                .any(|message| message.text.contains("first words"))
+                .then_some(())
         })
         .await;
         window.painted().await;
-        eprintln!("{pattern:?}: the page and the message are drawn after {:?}", started.elapsed());
+        eprintln!(
+            "{pattern:?}: the page and the message are drawn after {:?}",
+            started.elapsed()
+        );
         assert_eq!(
-            window.script("return document.querySelector('[data-testid=composer]').disabled", vec![]).await,
+            window
+                .script(
+                    "return document.querySelector('[data-testid=composer]').disabled",
+                    vec![]
+                )
+                .await,
             json!(false)
         );
     }
     window.close().await;
 }
 
-/// Counts requests to `*.localhost` without a port. Only this test's own network namespace may listen on port 80.
+/// Counts requests to `*.localhost` without a port. Only this test's own network namespace may
+/// listen on port 80.
 struct Port80 {
     connections: Arc<AtomicUsize>,
 }
@@ -155,7 +216,9 @@ impl Port80 {
         let connections = Arc::new(AtomicUsize::new(0));
         for address in ["127.0.0.1:80", "[::1]:80"] {
             // Without IPv6, the second address cannot be bound.
-            let Ok(listener) = tokio::net::TcpListener::bind(address).await else { continue };
+            let Ok(listener) = tokio::net::TcpListener::bind(address).await else {
+                continue;
+            };
             let counter = connections.clone();
             tokio::spawn(async move {
                 while listener.accept().await.is_ok() {
@@ -164,8 +227,13 @@ impl Port80 {
             });
         }
         let heard = connections.clone();
-        tokio::net::TcpStream::connect("127.0.0.1:80").await.expect("port 80 belongs to this world");
-        until("the trial connection", || async { (heard.load(Ordering::Relaxed) == 1).then_some(()) }).await;
+        tokio::net::TcpStream::connect("127.0.0.1:80")
+            .await
+            .expect("port 80 belongs to this world");
+        until("the trial connection", || async {
+            (heard.load(Ordering::Relaxed) == 1).then_some(())
+        })
+        .await;
         connections.store(0, Ordering::Relaxed);
         Self { connections }
     }

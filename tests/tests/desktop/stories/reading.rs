@@ -16,21 +16,44 @@ pub(crate) async fn zoom_and_links(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     window.say("Look: https://lamps.example/way?at=mill").await;
-    window.script("document.querySelector('[data-testid=stop]')?.click()", vec![]).await;
+    window
+        .script(
+            "document.querySelector('[data-testid=stop]')?.click()",
+            vec![],
+        )
+        .await;
     window.quiet().await;
     let width = width(&window).await;
     for _ in 0..3 {
-        window.part("composer").await.send_keys(&format!("{CONTROL}=")).await.unwrap();
+        window
+            .part("composer")
+            .await
+            .send_keys(&format!("{CONTROL}="))
+            .await
+            .unwrap();
     }
-    until("a larger page", || async { (self::width(&window).await < 0.85 * width).then_some(()) }).await;
+    until("a larger page", || async {
+        (self::width(&window).await < 0.85 * width).then_some(())
+    })
+    .await;
     window.photograph("1-zoomed").await;
-    assert_eq!(window.script("return document.querySelector('[data-testid=composer]').value", vec![]).await, json!(""));
+    assert_eq!(
+        window
+            .script(
+                "return document.querySelector('[data-testid=composer]').value",
+                vec![]
+            )
+            .await,
+        json!("")
+    );
 
     let offers = async |selector: &str| window.script(OFFERS_MENU, vec![json!(selector)]).await;
     assert_eq!(offers("[data-testid=message-text]").await, json!(false));
     assert_eq!(offers("[data-testid=composer]").await, json!(true));
 
-    window.script("document.querySelector('a[data-address]').click()", vec![]).await;
+    window
+        .script("document.querySelector('a[data-address]').click()", vec![])
+        .await;
     let address = window.text("link-address").await;
     assert_eq!(address.trim(), "https://lamps.example/way?at=mill");
     window.photograph("2-link").await;
@@ -44,8 +67,14 @@ pub(crate) async fn zoom_and_links(desk: TestEnvironment) {
     window.close().await;
 
     let window = desk.open().await;
-    until("the same chat", || async { (window.messages().await == before).then_some(()) }).await;
-    until("the same zoom", || async { (self::width(&window).await < 0.85 * width).then_some(()) }).await;
+    until("the same chat", || async {
+        (window.messages().await == before).then_some(())
+    })
+    .await;
+    until("the same zoom", || async {
+        (self::width(&window).await < 0.85 * width).then_some(())
+    })
+    .await;
     window.close().await;
 }
 

@@ -25,18 +25,36 @@ const COMMANDS: [(&str, &str); 20] = [
     ("plugin:opener|open_url", r#"{"url":"https://example.org"}"#),
     ("plugin:window|close", r#"{"label":"main"}"#),
     ("plugin:window|create", r#"{"options":{"label":"other"}}"#),
-    ("plugin:webview|create_webview_window", r#"{"options":{"label":"other","url":"https://example.org"}}"#),
-    ("plugin:event|emit", r#"{"event":"tauri://drag-drop","payload":{"paths":["/etc/passwd"]}}"#),
+    (
+        "plugin:webview|create_webview_window",
+        r#"{"options":{"label":"other","url":"https://example.org"}}"#,
+    ),
+    (
+        "plugin:event|emit",
+        r#"{"event":"tauri://drag-drop","payload":{"paths":["/etc/passwd"]}}"#,
+    ),
     ("plugin:path|resolve_directory", r#"{"directory":1}"#),
     ("plugin:app|app_show", "{}"),
 ];
 
 /// Bodies of async functions; each returns a value only if the attack succeeded.
 const ACTIONS: [(&str, &str); 20] = [
-    ("fetch a page", "return (await fetch('https://example.org/')).status"),
-    ("fetch from this machine", "return (await fetch(SERVER)).status"),
-    ("fetch without CORS", "return (await fetch(SERVER, { mode: 'no-cors' })).type"),
-    ("send a beacon", "return navigator.sendBeacon(SERVER, 'x') && (await refused())"),
+    (
+        "fetch a page",
+        "return (await fetch('https://example.org/')).status",
+    ),
+    (
+        "fetch from this machine",
+        "return (await fetch(SERVER)).status",
+    ),
+    (
+        "fetch without CORS",
+        "return (await fetch(SERVER, { mode: 'no-cors' })).type",
+    ),
+    (
+        "send a beacon",
+        "return navigator.sendBeacon(SERVER, 'x') && (await refused())",
+    ),
     (
         "ask by XMLHttpRequest",
         "return await new Promise((ok, no) => { const r = new XMLHttpRequest(); r.onload = () => ok(r.status); r.onerror = no; r.open('GET', SERVER); r.send(); })",
@@ -49,7 +67,10 @@ const ACTIONS: [(&str, &str); 20] = [
         "listen to an event source",
         "return await new Promise((ok, no) => { const s = new EventSource(SERVER); s.onopen = () => ok('open'); s.onerror = no; })",
     ),
-    ("load a remote picture", "return await loaded(Object.assign(new Image(), { src: SERVER + 'p.png' }))"),
+    (
+        "load a remote picture",
+        "return await loaded(Object.assign(new Image(), { src: SERVER + 'p.png' }))",
+    ),
     (
         "load a remote script",
         "return await loaded(Object.assign(document.createElement('script'), { src: SERVER + 's.js' }))",
@@ -67,15 +88,30 @@ const ACTIONS: [(&str, &str); 20] = [
         "const d = document.createElement('div'); d.innerHTML = '<img src=x onerror=\"window.ran = 2\">'; document.body.append(d); await refused(); return window.ran",
     ),
     ("eval", "return (0, eval)('1 + 1')"),
-    ("make a function of text", "return new Function('return 1')()"),
-    ("import a data: module", "return (await import('data:text/javascript,export default 1')).default"),
+    (
+        "make a function of text",
+        "return new Function('return 1')()",
+    ),
+    (
+        "import a data: module",
+        "return (await import('data:text/javascript,export default 1')).default",
+    ),
     (
         "start a worker from a blob",
         "return await new Promise((ok, no) => { const w = new Worker(URL.createObjectURL(new Blob(['postMessage(1)']))); w.onmessage = () => ok('ran'); w.onerror = no; })",
     ),
-    ("open a window", "return window.open('https://example.org/')"),
-    ("show a page in a frame", "return await framed({ src: SERVER })"),
-    ("show our own page in a frame", "return await framed({ src: 'tauri://localhost/' })"),
+    (
+        "open a window",
+        "return window.open('https://example.org/')",
+    ),
+    (
+        "show a page in a frame",
+        "return await framed({ src: SERVER })",
+    ),
+    (
+        "show our own page in a frame",
+        "return await framed({ src: 'tauri://localhost/' })",
+    ),
     (
         "send a form",
         "const f = Object.assign(document.createElement('form'), { action: SERVER, method: 'post' }); document.body.append(f); f.submit(); return await refused()",
@@ -98,9 +134,14 @@ pub(crate) async fn forbidden(desk: TestEnvironment) {
     let server = Listener::start().await;
     for (command, arguments) in COMMANDS {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
-        let (by_itself, as_operation) =
-            (window.command(command, arguments.clone()).await, window.invoke(command, arguments).await);
-        assert!(by_itself.is_err() && as_operation.is_err(), "{command} answered {by_itself:?}, {as_operation:?}");
+        let (by_itself, as_operation) = (
+            window.command(command, arguments.clone()).await,
+            window.invoke(command, arguments).await,
+        );
+        assert!(
+            by_itself.is_err() && as_operation.is_err(),
+            "{command} answered {by_itself:?}, {as_operation:?}"
+        );
     }
     for (action, body) in ACTIONS {
         let answer = attempt(&window, body, &server.address).await;
@@ -111,11 +152,27 @@ pub(crate) async fn forbidden(desk: TestEnvironment) {
     }
     let still = greeted(&window).await;
     assert_eq!(still.id, greeting.id, "the page is still ours");
-    assert!(window.session.current_url().await.unwrap().as_str().starts_with("tauri://localhost"));
+    assert!(
+        window
+            .session
+            .current_url()
+            .await
+            .unwrap()
+            .as_str()
+            .starts_with("tauri://localhost")
+    );
     assert_eq!(window.session.windows().await.unwrap().len(), 1);
     assert_eq!(server.connections(), 0, "something reached the listener");
-    assert_eq!(window.script("return typeof window.__TAURI__", vec![]).await, json!("undefined"));
-    assert!(window.invoke("startup", json!({})).await.is_ok(), "allowed commands still work");
+    assert_eq!(
+        window
+            .script("return typeof window.__TAURI__", vec![])
+            .await,
+        json!("undefined")
+    );
+    assert!(
+        window.invoke("startup", json!({})).await.is_ok(),
+        "allowed commands still work"
+    );
     window.close().await;
 }
 
@@ -126,7 +183,11 @@ pub(crate) async fn reload(desk: TestEnvironment) {
     let reply = window.ask("Tell me a long story about the sea.").await;
     window.session.refresh().await.unwrap();
     let joined = until("the same reply after the reload", || async {
-        window.messages().await.into_iter().find(|message| message.id == reply && !message.text.trim().is_empty())
+        window
+            .messages()
+            .await
+            .into_iter()
+            .find(|message| message.id == reply && !message.text.trim().is_empty())
     })
     .await;
     until("more words, or the end", || async {
@@ -155,7 +216,11 @@ async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {
         delete window.ran;
         (async () => {{ {body} }})().then((got) => done(got ?? null), () => done(null));"
     );
-    window.session.execute_async(&script, vec![json!(server)]).await.unwrap()
+    window
+        .session
+        .execute_async(&script, vec![json!(server)])
+        .await
+        .unwrap()
 }
 
 /// A local server that must not be reached.
@@ -175,7 +240,10 @@ impl Listener {
                 counter.fetch_add(1, Ordering::Relaxed);
             }
         });
-        Self { address, connections }
+        Self {
+            address,
+            connections,
+        }
     }
 
     pub(crate) fn connections(&self) -> usize {

@@ -8,16 +8,37 @@ use tests::headless::{Headless, ended, selected_text};
 async fn panicked_turn_keeps_the_message_and_reports() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(ReplyScript::new().panic()).play(ReplyScript::new().words("One two").panic());
+    app.model
+        .play(ReplyScript::new().panic())
+        .play(ReplyScript::new().words("One two").panic());
     let (reply, reason) = app.send(&chat, "Are you there?").await;
-    assert!(matches!(reason, EndReason::Failed { error: ApiError::Internal { .. } }), "{reason:?}");
+    assert!(
+        matches!(
+            reason,
+            EndReason::Failed {
+                error: ApiError::Internal { .. }
+            }
+        ),
+        "{reason:?}"
+    );
     assert!(reply.is_none());
-    assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
+    assert_eq!(
+        app.transcript(&chat).await[1..],
+        ["Traveller: Are you there?"]
+    );
 
     let mut events = app.engine.subscribe();
     app.engine.regenerate(chat.clone()).await.unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
-    assert!(matches!(reason, EndReason::Failed { error: ApiError::Internal { .. } }), "{reason:?}");
+    assert!(
+        matches!(
+            reason,
+            EndReason::Failed {
+                error: ApiError::Internal { .. }
+            }
+        ),
+        "{reason:?}"
+    );
     assert_eq!(selected_text(&reply.unwrap()), "One two");
 }
 
@@ -28,7 +49,10 @@ async fn next_turn_and_restart_work_after_a_panic() {
     app.model.play(ReplyScript::new().panic()).reply("Yes.");
     app.send(&chat, "Are you there?").await;
     let (reply, reason) = app.send(&chat, "And now?").await;
-    assert_eq!((selected_text(&reply.unwrap()), reason), ("Yes.", EndReason::Stop));
+    assert_eq!(
+        (selected_text(&reply.unwrap()), reason),
+        ("Yes.", EndReason::Stop)
+    );
     let app = app.restart().await;
     assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: Yes.");
 }
@@ -65,7 +89,14 @@ async fn hostile_macros_in_every_text_start_the_app() {
     };
     let character = app.engine.create_character(fields).await.unwrap().id;
     for _ in 0..2 {
-        assert!(app.engine.list_characters().await.unwrap().iter().any(|row| row.name == "Hostile"));
+        assert!(
+            app.engine
+                .list_characters()
+                .await
+                .unwrap()
+                .iter()
+                .any(|row| row.name == "Hostile")
+        );
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
         let (_, reason) = app.send(&chat, hostile).await;
         assert_eq!(reason, EndReason::Stop);

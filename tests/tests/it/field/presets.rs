@@ -5,13 +5,21 @@ use serde_json::{Value, json};
 use tests::headless::Headless;
 
 async fn imported(app: &Headless, preset: Value) -> Vec<Imported> {
-    let report = app.engine.import_bytes("Found.json".into(), preset.to_string().into_bytes()).await.unwrap();
+    let report = app
+        .engine
+        .import_bytes("Found.json".into(), preset.to_string().into_bytes())
+        .await
+        .unwrap();
     assert!(report.refused.is_empty(), "{report:?}");
     report.imported
 }
 
 fn told(imported: &[Imported]) -> String {
-    imported.iter().flat_map(|one| one.warnings.clone()).collect::<Vec<_>>().join("\n")
+    imported
+        .iter()
+        .flat_map(|one| one.warnings.clone())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[tokio::test]
@@ -26,8 +34,17 @@ async fn scripts_in_a_preset_wait_for_permission() {
             "prompt_order": [{ "character_id": 100_001, "order": [{ "identifier": "main", "enabled": true }] }] }),
     )
     .await;
-    assert!(imported.iter().any(|one| one.kind == "regexScript" && one.name == "Hide"), "{imported:?}");
-    assert!(told(&imported).contains("1 regex script comes with the preset, switched off"), "{}", told(&imported));
+    assert!(
+        imported
+            .iter()
+            .any(|one| one.kind == "regexScript" && one.name == "Hide"),
+        "{imported:?}"
+    );
+    assert!(
+        told(&imported).contains("1 regex script comes with the preset, switched off"),
+        "{}",
+        told(&imported)
+    );
     let scripts = app.engine.list_regex_scripts().await.unwrap();
     let json: Value = serde_json::from_str(&scripts[0].json).unwrap();
     assert_eq!(json["disabled"], true);
@@ -43,10 +60,26 @@ async fn preset_size_is_limited_to_8_mebibytes() {
     };
     let whole = imported(&app, preset(2 << 20)).await;
     let template = whole.iter().find(|one| one.kind == "template").unwrap();
-    assert!(app.engine.list_templates().await.unwrap().iter().any(|listed| listed.id == template.id));
+    assert!(
+        app.engine
+            .list_templates()
+            .await
+            .unwrap()
+            .iter()
+            .any(|listed| listed.id == template.id)
+    );
     let large = preset((8 << 20) + 1).to_string().into_bytes();
-    let report = app.engine.import_bytes("Large.json".into(), large).await.unwrap();
-    assert!(report.refused[0].reason.contains("the preset is larger than 8 MiB"), "{report:?}");
+    let report = app
+        .engine
+        .import_bytes("Large.json".into(), large)
+        .await
+        .unwrap();
+    assert!(
+        report.refused[0]
+            .reason
+            .contains("the preset is larger than 8 MiB"),
+        "{report:?}"
+    );
 }
 
 #[tokio::test]
@@ -80,14 +113,33 @@ async fn reports_every_oddity_of_a_preset() {
         assert!(told.contains(part), "{part} in {told}");
     }
 
-    let template = all.iter().find(|one| one.kind == "template").unwrap().id.clone();
+    let template = all
+        .iter()
+        .find(|one| one.kind == "template")
+        .unwrap()
+        .id
+        .clone();
     let chat = app.first_chat().await.id;
-    let options = engine::TurnOptions { template: Some(template), ..Default::default() };
-    app.engine.send_with(chat, "WORDS OF THE USER".into(), options).await.unwrap();
+    let options = engine::TurnOptions {
+        template: Some(template),
+        ..Default::default()
+    };
+    app.engine
+        .send_with(chat, "WORDS OF THE USER".into(), options)
+        .await
+        .unwrap();
     app.engine.settle().await;
     let request = &app.model.requests()[0];
-    let sent: String = request.prompt.messages.iter().map(|message| message.text.as_str()).collect();
-    assert!(sent.contains("WORDS OF THE USER") && sent.contains("FIRST") && !sent.contains("SECOND"), "{sent}");
+    let sent: String = request
+        .prompt
+        .messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    assert!(
+        sent.contains("WORDS OF THE USER") && sent.contains("FIRST") && !sent.contains("SECOND"),
+        "{sent}"
+    );
 }
 
 #[tokio::test]
@@ -96,13 +148,24 @@ async fn error_in_a_custom_format_does_not_blame_the_model() {
     let format = engine::api::ChatFormat {
         id: String::new(),
         name: "Own".into(),
-        jinja: "{% for m in messages %}{{ '%02d' % loop.index }}:{{ m.content }}{% endfor %}".into(),
+        jinja: "{% for m in messages %}{{ '%02d' % loop.index }}:{{ m.content }}{% endfor %}"
+            .into(),
         stop: Vec::new(),
         built_in: false,
     };
-    assert!(app.engine.save_chat_format(format.clone()).await.is_ok(), "printf formats are known");
-    let broken = engine::api::ChatFormat { name: "Broken".into(), jinja: "{% for %}".into(), ..format };
+    assert!(
+        app.engine.save_chat_format(format.clone()).await.is_ok(),
+        "printf formats are known"
+    );
+    let broken = engine::api::ChatFormat {
+        name: "Broken".into(),
+        jinja: "{% for %}".into(),
+        ..format
+    };
     let refused = app.engine.save_chat_format(broken).await.unwrap_err();
     let shown = format!("{refused:?}");
-    assert!(shown.contains("Correct it") && !shown.contains("another model"), "{shown}");
+    assert!(
+        shown.contains("Correct it") && !shown.contains("another model"),
+        "{shown}"
+    );
 }

@@ -7,8 +7,15 @@ use tests::headless::Headless;
 /// All texts of the last request to the model.
 fn sent(app: &Headless) -> String {
     let request = app.model.last_request().unwrap();
-    let texts = request.prompt.messages.iter().map(|message| message.text.as_str());
-    texts.chain(request.prompt.stop.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
+    let texts = request
+        .prompt
+        .messages
+        .iter()
+        .map(|message| message.text.as_str());
+    texts
+        .chain(request.prompt.stop.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[tokio::test]
@@ -27,30 +34,62 @@ async fn carriage_returns_never_reach_a_model() {
             { "keys": [], "content": lines("ALWAYS"), "constant": true, "extensions": {}, "enabled": true,
               "insertion_order": 2 },
         ] } } });
-    let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
+    let report = app
+        .engine
+        .import_bytes("ada.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
     let ada = report.imported[0].id.clone();
     let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
     let owner = SettingOwner::Chat { id: chat.clone() };
     for key in ["author_note", "extra_instructions", "reminder"] {
         let value = Some(SettingValue::Text(lines(key)));
-        app.engine.set_setting(owner.clone(), key.into(), value).await.unwrap();
+        app.engine
+            .set_setting(owner.clone(), key.into(), value)
+            .await
+            .unwrap();
     }
-    app.model.reply("A reply\r\nof two lines.").reply("Another.");
+    app.model
+        .reply("A reply\r\nof two lines.")
+        .reply("Another.");
     app.send(&chat, "The lamp\r\nburns.").await;
-    let planned = app.engine.preview_prompt(chat.clone(), "More\rwords.".into(), WhatIf::default()).await.unwrap();
+    let planned = app
+        .engine
+        .preview_prompt(chat.clone(), "More\rwords.".into(), WhatIf::default())
+        .await
+        .unwrap();
     assert!(!planned.text.contains('\r'), "{:?}", planned.text);
     let (_, reason) = app.send(&chat, "More\rwords.").await;
     assert_eq!(reason, EndReason::Stop);
     let sent = sent(&app);
     assert!(!sent.contains('\r'), "{sent:?}");
-    for name in ["DESCRIPTION", "PERSONALITY", "SCENARIO", "GREETING", "SYSTEM", "AFTER", "DEPTH", "ALWAYS"] {
-        assert!(sent.contains(&format!("{name} one\n{name} two\n{name} three")), "{name} in {sent:?}");
+    for name in [
+        "DESCRIPTION",
+        "PERSONALITY",
+        "SCENARIO",
+        "GREETING",
+        "SYSTEM",
+        "AFTER",
+        "DEPTH",
+        "ALWAYS",
+    ] {
+        assert!(
+            sent.contains(&format!("{name} one\n{name} two\n{name} three")),
+            "{name} in {sent:?}"
+        );
     }
 
-    assert!(sent.contains("- LORE one\n  LORE two\n  LORE three"), "{sent:?}");
+    assert!(
+        sent.contains("- LORE one\n  LORE two\n  LORE three"),
+        "{sent:?}"
+    );
 
     let kept = app.engine.get_character(ada).await.unwrap();
-    assert_eq!(kept.fields.description, lines("DESCRIPTION"), "the stored card keeps them");
+    assert_eq!(
+        kept.fields.description,
+        lines("DESCRIPTION"),
+        "the stored card keeps them"
+    );
 }
 
 #[tokio::test]
@@ -59,21 +98,47 @@ async fn examples_stay_apart() {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Ada", "description": "Keeps lamps.", "first_mes": "Hello.",
         "mes_example": "<START>\nAda: Mind the step.\n<START>\nAda: Oil is dear." } });
-    let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
-    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+    let report = app
+        .engine
+        .import_bytes("ada.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
+    let chat = app
+        .engine
+        .new_chat(report.imported[0].id.clone())
+        .await
+        .unwrap()
+        .id;
     app.send(&chat, "Hi.").await;
-    assert!(sent(&app).contains("Ada: Mind the step.\n\nAda: Oil is dear."), "{}", sent(&app));
+    assert!(
+        sent(&app).contains("Ada: Mind the step.\n\nAda: Oil is dear."),
+        "{}",
+        sent(&app)
+    );
 }
 
-/// The head stays unchanged until the epoch ends. Its macros show the last message at the start of the epoch.
+/// The head stays unchanged until the epoch ends. Its macros show the last message at the start of
+/// the epoch.
 #[tokio::test]
 async fn head_macros_are_fixed_for_the_epoch() {
     let app = Headless::new().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Ada", "description": "Last said: [{{lastMessage}}]", "first_mes": "Hello.", "mes_example": "" } });
-    let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
-    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+    let report = app
+        .engine
+        .import_bytes("ada.json".into(), card.to_string().into_bytes())
+        .await
+        .unwrap();
+    let chat = app
+        .engine
+        .new_chat(report.imported[0].id.clone())
+        .await
+        .unwrap()
+        .id;
     app.send(&chat, "Good evening.").await;
     let first = sent(&app);
-    assert!(first.contains("Last said: [Hello.]") || first.contains("Last said: [Good evening.]"), "{first}");
+    assert!(
+        first.contains("Last said: [Hello.]") || first.contains("Last said: [Good evening.]"),
+        "{first}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Another embedding model than the bundled one: everything is embedded again, and vectors of two models never meet.
+//! Another embedding model than the bundled one: everything is embedded again, and vectors of two
+//! models never meet.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +20,28 @@ async fn open(dir: &Path) -> Engine {
         provider: Some(std::sync::Arc::new(FakeProvider::new())),
         ..Options::default()
     };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    Engine::open(options)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A copy of the bundled encoder under another name, which is another model for the app.
 fn other_model(dir: &Path) -> PathBuf {
-    let files = std::fs::read_dir(models_dir()).unwrap().map(|entry| entry.unwrap().path());
-    let is_encoder = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(BUNDLED);
+    let files = std::fs::read_dir(models_dir())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_encoder = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with(BUNDLED)
+    };
     let copy = dir.join("own.gguf");
     std::fs::copy(
-        files.filter(|path| path.extension().is_some_and(|kind| kind == "gguf")).find(is_encoder).unwrap(),
+        files
+            .filter(|path| path.extension().is_some_and(|kind| kind == "gguf"))
+            .find(is_encoder)
+            .unwrap(),
         &copy,
     )
     .unwrap();
@@ -40,7 +53,11 @@ fn models_of_vectors(dir: &Path) -> Vec<String> {
     let database = rusqlite::Connection::open(dir.join("data/inglenook.db")).unwrap();
     let sql = "SELECT model FROM message_vector UNION SELECT model FROM meaning ORDER BY 1";
     let mut statement = database.prepare(sql).unwrap();
-    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn name(model: &EmbeddingModel) -> &str {
@@ -53,30 +70,55 @@ async fn another_embedding_model_embeds_everything_again() {
     let engine = open(dir.path()).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let character = engine.whole_chat(chat).await.unwrap().character;
-    engine.save_memory(fact(&character, "My sister Nora keeps bees.", 5)).await.unwrap();
+    engine
+        .save_memory(fact(&character, "My sister Nora keeps bees.", 5))
+        .await
+        .unwrap();
     engine.learn().await.unwrap();
     let before = models_of_vectors(dir.path());
-    assert!(before.len() == 1 && before[0].starts_with(BUNDLED), "{before:?}");
+    assert!(
+        before.len() == 1 && before[0].starts_with(BUNDLED),
+        "{before:?}"
+    );
     let bundled = engine.embedding_choice().await.unwrap();
-    assert!(name(&bundled).starts_with(BUNDLED) && bundled.path.is_none() && bundled.left == 0, "{bundled:?}");
+    assert!(
+        name(&bundled).starts_with(BUNDLED) && bundled.path.is_none() && bundled.left == 0,
+        "{bundled:?}"
+    );
 
     let own = other_model(dir.path());
     let chosen = engine.choose_embedding_model(own.clone()).await.unwrap();
-    assert_eq!((name(&chosen), chosen.path.as_deref()), ("own", own.to_str()));
+    assert_eq!(
+        (name(&chosen), chosen.path.as_deref()),
+        ("own", own.to_str())
+    );
     assert!(chosen.left > 0, "everything is to be embedded again");
     let meanwhile = models_of_vectors(dir.path());
-    assert!(meanwhile.iter().all(|model| model.starts_with("own.gguf")), "{meanwhile:?}");
+    assert!(
+        meanwhile.iter().all(|model| model.starts_with("own.gguf")),
+        "{meanwhile:?}"
+    );
     engine.learn().await.unwrap();
     let after = models_of_vectors(dir.path());
-    assert!(after.len() == 1 && after[0].starts_with("own.gguf"), "{after:?}");
+    assert!(
+        after.len() == 1 && after[0].starts_with("own.gguf"),
+        "{after:?}"
+    );
     assert_eq!(engine.embedding_choice().await.unwrap().left, 0);
     engine.shutdown().await;
     drop(engine);
 
     let engine = open(dir.path()).await;
-    assert_eq!(name(&engine.embedding_choice().await.unwrap()), "own", "the choice survives a restart");
+    assert_eq!(
+        name(&engine.embedding_choice().await.unwrap()),
+        "own",
+        "the choice survives a restart"
+    );
     let back = engine.use_bundled_embedding_model().await.unwrap();
-    assert!(name(&back).starts_with(BUNDLED) && back.path.is_none() && back.left > 0, "{back:?}");
+    assert!(
+        name(&back).starts_with(BUNDLED) && back.path.is_none() && back.left > 0,
+        "{back:?}"
+    );
     engine.learn().await.unwrap();
     assert_eq!(models_of_vectors(dir.path()), before);
     engine.shutdown().await;
@@ -96,17 +138,23 @@ async fn only_embedding_models_are_accepted() {
         (dir.path().join("none.gguf"), "cannot be read"),
     ] {
         let refused = engine.choose_embedding_model(file).await.unwrap_err();
-        let ApiError::BadInput { message, hint } = &refused else { panic!("{refused:?}") };
+        let ApiError::BadInput { message, hint } = &refused else {
+            panic!("{refused:?}")
+        };
         assert!(message.contains(reason) && !hint.is_empty(), "{refused:?}");
     }
-    assert!(name(&engine.embedding_choice().await.unwrap()).starts_with(BUNDLED), "nothing has changed");
+    assert!(
+        name(&engine.embedding_choice().await.unwrap()).starts_with(BUNDLED),
+        "nothing has changed"
+    );
     engine.shutdown().await;
 }
 
 /// The worker refuses or survives every mutated encoder, and the one before stays in use.
 #[tokio::test]
 async fn mutated_embedding_models_are_refused_or_used() {
-    let rounds: usize = std::env::var("INGLENOOK_MUTATIONS").map_or(8, |rounds| rounds.parse().unwrap());
+    let rounds: usize =
+        std::env::var("INGLENOOK_MUTATIONS").map_or(8, |rounds| rounds.parse().unwrap());
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path()).await;
     let whole = std::fs::read(other_model(dir.path())).unwrap();
@@ -120,6 +168,9 @@ async fn mutated_embedding_models_are_refused_or_used() {
         let back = engine.use_bundled_embedding_model().await.unwrap();
         assert!(name(&back).starts_with(BUNDLED));
     }
-    engine.choose_embedding_model(other_model(dir.path())).await.unwrap();
+    engine
+        .choose_embedding_model(other_model(dir.path()))
+        .await
+        .unwrap();
     engine.shutdown().await;
 }

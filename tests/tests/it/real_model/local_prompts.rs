@@ -1,5 +1,5 @@
-//! Prompts for a local model: counted completely and once, with stable bytes. Uses the real worker and modified copies
-//! of the small model.
+//! Prompts for a local model: counted completely and once, with stable bytes. Uses the real worker
+//! and modified copies of the small model.
 
 use domain::Timestamp;
 use engine::api::{EndReason, PromptReport, SettingOwner, SettingValue, WhatIf};
@@ -43,43 +43,70 @@ impl Local {
     }
 
     async fn set(&self, key: &str, value: SettingValue) {
-        let owner = SettingOwner::Chat { id: self.chat.clone() };
-        self.engine.set_setting(owner, key.to_owned(), Some(value)).await.unwrap();
+        let owner = SettingOwner::Chat {
+            id: self.chat.clone(),
+        };
+        self.engine
+            .set_setting(owner, key.to_owned(), Some(value))
+            .await
+            .unwrap();
     }
 
     async fn format(&self, name: &str) {
-        self.set("chat_format", SettingValue::Text(name.to_owned())).await;
+        self.set("chat_format", SettingValue::Text(name.to_owned()))
+            .await;
     }
 
     async fn preview(&self, text: &str) -> PromptReport {
-        self.engine.preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default()).await.unwrap()
+        self.engine
+            .preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default())
+            .await
+            .unwrap()
     }
 
-    /// Sends `text`. Returns the reply, the manifest, and the prompt's tokens as counted by the worker.
+    /// Sends `text`. Returns the reply, the manifest, and the prompt's tokens as counted by the
+    /// worker.
     async fn say(&self, text: &str) -> (String, PromptReport, u32) {
         let mut events = self.engine.subscribe();
-        self.engine.send_message(self.chat.clone(), text.to_owned()).await.unwrap();
+        self.engine
+            .send_message(self.chat.clone(), text.to_owned())
+            .await
+            .unwrap();
         let (reply, reason) = ended(&mut events, &self.chat).await;
-        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+        assert!(
+            matches!(reason, EndReason::Stop | EndReason::Length),
+            "{reason:?}"
+        );
         let reply = reply.unwrap();
-        let manifest = self.engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+        let manifest = self
+            .engine
+            .manifest(reply.swipes[0].id.clone())
+            .await
+            .unwrap();
         let prompt = reply.swipes[0].figures.as_ref().unwrap().prompt.unwrap();
         (selected_text(&reply).to_owned(), manifest, prompt)
     }
 }
 
 async fn open(dir: &tempfile::TempDir, now: Timestamp) -> Engine {
-    let variables =
-        [("INGLENOOK_CONTEXT_LIMIT", "2048"), ("INGLENOOK_MAX_TOKENS", "24"), ("INGLENOOK_TEMPERATURE", "0")];
+    let variables = [
+        ("INGLENOOK_CONTEXT_LIMIT", "2048"),
+        ("INGLENOOK_MAX_TOKENS", "24"),
+        ("INGLENOOK_TEMPERATURE", "0"),
+    ];
     let options = Options {
         data_dir: dir.path().join("data"),
         worker: Some(worker()),
         without_keychain: true,
         clock: Clock::stopped(now),
-        environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        environment: variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
         ..Options::default()
     };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    Engine::open(options)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The plan's total equals the worker's, including one beginning-of-sequence token.
@@ -92,9 +119,19 @@ async fn bos_token_is_counted_and_not_doubled() {
         assert!(manifest.tokens.exact);
         assert_eq!(manifest.tokens.total, prompt, "{format}");
         // This model's beginning-of-sequence token is the one that opens its turns.
-        assert!(manifest.text.starts_with("<|im_start|>"), "{format}: {}", manifest.text);
-        assert!(!manifest.text.starts_with("<|im_start|><|im_start|>"), "{format}");
-        assert_eq!(manifest.segments[0].text == "<|im_start|>", format == "alpaca");
+        assert!(
+            manifest.text.starts_with("<|im_start|>"),
+            "{format}: {}",
+            manifest.text
+        );
+        assert!(
+            !manifest.text.starts_with("<|im_start|><|im_start|>"),
+            "{format}"
+        );
+        assert_eq!(
+            manifest.segments[0].text == "<|im_start|>",
+            format == "alpaca"
+        );
     }
     local.engine.shutdown().await;
 }
@@ -106,8 +143,20 @@ async fn changed_chat_format_begins_an_epoch() {
     assert_eq!(local.preview("And now?").await.new_epoch, None);
     local.format("zephyr").await;
     let zephyr = local.preview("And now?").await;
-    assert!(zephyr.new_epoch.as_ref().is_some_and(|why| why.contains("chat format")), "{:?}", zephyr.new_epoch);
-    let tells = |report: &PromptReport| report.notices.iter().any(|notice| notice.contains("again on every turn"));
+    assert!(
+        zephyr
+            .new_epoch
+            .as_ref()
+            .is_some_and(|why| why.contains("chat format")),
+        "{:?}",
+        zephyr.new_epoch
+    );
+    let tells = |report: &PromptReport| {
+        report
+            .notices
+            .iter()
+            .any(|notice| notice.contains("again on every turn"))
+    };
     assert!(!tells(&zephyr));
     local.format("llama-2").await;
     assert!(tells(&local.preview("And now?").await));
@@ -124,12 +173,29 @@ async fn template_date_is_fixed_for_the_epoch() {
     let local = local.restart(1).await;
     let next = local.preview("And now?").await;
     assert_eq!(next.new_epoch, None);
-    assert!(next.text.starts_with(&(sent.text + &reply)), "{}", next.text);
+    assert!(
+        next.text.starts_with(&(sent.text + &reply)),
+        "{}",
+        next.text
+    );
 
-    local.set("extra_instructions", SettingValue::Text("Be brief.".into())).await;
+    local
+        .set("extra_instructions", SettingValue::Text("Be brief.".into()))
+        .await;
     let edited = local.preview("And now?").await;
-    assert!(edited.text.contains("Today is 22 November."), "{}", edited.text);
-    assert!(edited.new_epoch.as_ref().is_some_and(|why| why.contains("edited")), "{:?}", edited.new_epoch);
+    assert!(
+        edited.text.contains("Today is 22 November."),
+        "{}",
+        edited.text
+    );
+    assert!(
+        edited
+            .new_epoch
+            .as_ref()
+            .is_some_and(|why| why.contains("edited")),
+        "{:?}",
+        edited.new_epoch
+    );
     local.engine.shutdown().await;
 }
 
@@ -144,7 +210,10 @@ async fn restart_keeps_the_prompt_and_its_counts() {
     assert!(before.timings.counted > 0);
     let local = local.restart(0).await;
     let after = local.preview("And what is in that pot?").await;
-    assert_eq!((after.timings.counted, after.text == before.text), (0, true));
+    assert_eq!(
+        (after.timings.counted, after.text == before.text),
+        (0, true)
+    );
     assert_eq!((after.tokens, after.new_epoch), (before.tokens, None));
     // Only the new message is counted.
     assert!((1..=3).contains(&local.preview("And in the other one?").await.timings.counted));
@@ -164,7 +233,11 @@ async fn stop_texts_of_a_custom_format_end_a_reply() {
     };
     let import = async |stop: &str| {
         let bytes = preset(stop).to_string().into_bytes();
-        let report = local.engine.import_bytes("own.json".into(), bytes).await.unwrap();
+        let report = local
+            .engine
+            .import_bytes("own.json".into(), bytes)
+            .await
+            .unwrap();
         assert_eq!(report.imported[0].kind, "chatFormat", "{report:?}");
         report.imported[0].id.clone()
     };

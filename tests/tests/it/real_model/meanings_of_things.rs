@@ -1,11 +1,12 @@
-//! Search by meaning beyond messages, with the real encoder in the real worker: memories, document passages and
-//! lorebook entries.
+//! Search by meaning beyond messages, with the real encoder in the real worker: memories, document
+//! passages and lorebook entries.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::api::{
-    Changed, DocumentOwner, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected, SignalKind, WhatIf,
+    Changed, DocumentOwner, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected,
+    SignalKind, WhatIf,
 };
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
@@ -34,7 +35,11 @@ impl Desk {
         let engine = Engine::open(options).await.unwrap();
         let chat = engine.startup().await.unwrap().chat.unwrap();
         let character = engine.whole_chat(chat.clone()).await.unwrap().character;
-        Self { engine, character, chat }
+        Self {
+            engine,
+            character,
+            chat,
+        }
     }
 
     async fn remember(&self, text: &str) -> String {
@@ -42,33 +47,67 @@ impl Desk {
         self.engine.save_memory(draft).await.unwrap().id
     }
 
-    /// Returns the recalled items of one kind for `words`, without standing facts, which are always included.
+    /// Returns the recalled items of one kind for `words`, without standing facts, which are always
+    /// included.
     async fn called(&self, words: &str, kind: &str) -> Vec<Recollected> {
-        let found = self.engine.try_recall(self.chat.clone(), words.into()).await.unwrap().items;
+        let found = self
+            .engine
+            .try_recall(self.chat.clone(), words.into())
+            .await
+            .unwrap()
+            .items;
         let near = |item: &Recollected| {
-            item.signals.iter().any(|signal| signal.of == SignalKind::Nearness && signal.value > 0.0)
+            item.signals
+                .iter()
+                .any(|signal| signal.of == SignalKind::Nearness && signal.value > 0.0)
         };
-        found.into_iter().filter(|item| item.kind == kind && near(item)).collect()
+        found
+            .into_iter()
+            .filter(|item| item.kind == kind && near(item))
+            .collect()
     }
 
     /// Creates a global lorebook with one entry whose key nobody uses.
     async fn book(&self) -> (String, LorebookEntry) {
-        let book = self.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
-        self.engine.bind_lorebook(book.clone(), vec![LorebookBinding::Global]).await.unwrap();
+        let book = self
+            .engine
+            .create_lorebook("The coast".into())
+            .await
+            .unwrap()
+            .about
+            .id;
+        self.engine
+            .bind_lorebook(book.clone(), vec![LorebookBinding::Global])
+            .await
+            .unwrap();
         let entry = LorebookEntry {
             title: "The mill".into(),
             keys: vec!["zzyzx".into()],
-            content: "Grain is ground at the windmill on the hill; ZEBULON the miller bakes the bread.".into(),
+            content:
+                "Grain is ground at the windmill on the hill; ZEBULON the miller bakes the bread."
+                    .into(),
             vectorized: true,
             ..blank()
         };
-        let entry = self.engine.save_lore_entry(book.clone(), entry).await.unwrap();
+        let entry = self
+            .engine
+            .save_lore_entry(book.clone(), entry)
+            .await
+            .unwrap();
         (book, entry)
     }
 
     async fn lore(&self, words: &str) -> Vec<PromptBlock> {
-        let report = self.engine.preview_prompt(self.chat.clone(), words.into(), WhatIf::default()).await.unwrap();
-        report.blocks.into_iter().filter(|block| block.kind == "lore").collect()
+        let report = self
+            .engine
+            .preview_prompt(self.chat.clone(), words.into(), WhatIf::default())
+            .await
+            .unwrap();
+        report
+            .blocks
+            .into_iter()
+            .filter(|block| block.kind == "lore")
+            .collect()
     }
 
     async fn ready(&self, book: &str) -> Vec<bool> {
@@ -92,12 +131,15 @@ fn blank() -> LorebookEntry {
     .unwrap()
 }
 
-/// A fact that shares no word with the question is found, of this pair only, and nothing if nothing matches.
+/// A fact that shares no word with the question is found, of this pair only, and nothing if nothing
+/// matches.
 #[tokio::test]
 async fn finds_a_fact_by_meaning_or_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::open(dir.path()).await;
-    let nuts = desk.remember("The user gets a rash from cashews and almonds.").await;
+    let nuts = desk
+        .remember("The user gets a rash from cashews and almonds.")
+        .await;
     for other in [
         "The lighthouse was painted white in spring.",
         "Ida plays the cello on Thursdays.",
@@ -106,17 +148,37 @@ async fn finds_a_fact_by_meaning_or_nothing() {
         desk.remember(other).await;
     }
     assert!(
-        desk.called("Are there foods I must avoid, being allergic?", "fact").await.is_empty(),
+        desk.called("Are there foods I must avoid, being allergic?", "fact")
+            .await
+            .is_empty(),
         "nothing is read yet"
     );
     desk.engine.learn().await.unwrap();
-    let found = desk.called("Are there foods I must avoid, being allergic?", "fact").await;
-    assert_eq!(found.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), [nuts.as_str()], "{found:?}");
-    assert!(found[0].kept && found[0].reason.contains("by meaning, 0."), "{found:?}");
-    let none = desk.called("How many moons does Jupiter have?", "fact").await;
+    let found = desk
+        .called("Are there foods I must avoid, being allergic?", "fact")
+        .await;
+    assert_eq!(
+        found
+            .iter()
+            .map(|item| item.id.as_str())
+            .collect::<Vec<_>>(),
+        [nuts.as_str()],
+        "{found:?}"
+    );
+    assert!(
+        found[0].kept && found[0].reason.contains("by meaning, 0."),
+        "{found:?}"
+    );
+    let none = desk
+        .called("How many moons does Jupiter have?", "fact")
+        .await;
     assert!(none.is_empty(), "{none:?}");
     desk.engine.delete_memory(nuts).await.unwrap();
-    assert!(desk.called("Are there foods I must avoid, being allergic?", "fact").await.is_empty());
+    assert!(
+        desk.called("Are there foods I must avoid, being allergic?", "fact")
+            .await
+            .is_empty()
+    );
     desk.engine.shutdown().await;
 }
 
@@ -128,7 +190,9 @@ async fn finds_a_passage_by_meaning() {
                  ## The keeper\n\nHer spouse drowned in the storm of 1911.\n";
     desk.engine
         .attach_document_bytes(
-            DocumentOwner::Chat { id: desk.chat.clone() },
+            DocumentOwner::Chat {
+                id: desk.chat.clone(),
+            },
             "guide.md".into(),
             guide.as_bytes().to_vec(),
         )
@@ -136,14 +200,19 @@ async fn finds_a_passage_by_meaning() {
         .unwrap();
     desk.engine.learn().await.unwrap();
     let found = desk.called("How did the husband die?", "document").await;
-    assert!(found.iter().any(|item| item.text.contains("drowned")), "{found:?}");
-    let none = desk.called("How many moons does Jupiter have?", "document").await;
+    assert!(
+        found.iter().any(|item| item.text.contains("drowned")),
+        "{found:?}"
+    );
+    let none = desk
+        .called("How many moons does Jupiter have?", "document")
+        .await;
     assert!(none.is_empty(), "{none:?}");
     desk.engine.shutdown().await;
 }
 
-/// A marked entry is used if its meaning matches, with that reason. Its keys keep working. Without the mark or the
-/// encoder, only keys apply.
+/// A marked entry is used if its meaning matches, with that reason. Its keys keep working. Without
+/// the mark or the encoder, only keys apply.
 #[tokio::test]
 async fn marked_entry_is_triggered_by_meaning() {
     let dir = tempfile::tempdir().unwrap();
@@ -156,14 +225,37 @@ async fn marked_entry_is_triggered_by_meaning() {
     let told = desk.lore(words).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].kept && told[0].reason.starts_with("by meaning, 0.") && told[0].text.contains("ZEBULON"),
+        told[0].kept
+            && told[0].reason.starts_with("by meaning, 0.")
+            && told[0].text.contains("ZEBULON"),
         "{told:?}"
     );
     assert_eq!(told[0].signals[0].of, SignalKind::Nearness);
-    assert_eq!(desk.called(words, "lore").await.len(), 1, "it is listed with the recalled items");
-    assert!(desk.lore("How many moons does Jupiter have?").await.is_empty());
-    assert!(desk.lore("zzyzx!").await[0].reason.starts_with("key \"zzyzx\""));
-    desk.engine.save_lore_entry(book.clone(), LorebookEntry { vectorized: false, ..entry }).await.unwrap();
+    assert_eq!(
+        desk.called(words, "lore").await.len(),
+        1,
+        "it is listed with the recalled items"
+    );
+    assert!(
+        desk.lore("How many moons does Jupiter have?")
+            .await
+            .is_empty()
+    );
+    assert!(
+        desk.lore("zzyzx!").await[0]
+            .reason
+            .starts_with("key \"zzyzx\"")
+    );
+    desk.engine
+        .save_lore_entry(
+            book.clone(),
+            LorebookEntry {
+                vectorized: false,
+                ..entry
+            },
+        )
+        .await
+        .unwrap();
     desk.engine.learn().await.unwrap();
     assert!(desk.ready(&book).await.is_empty() && desk.lore(words).await.is_empty());
     desk.engine.shutdown().await;
@@ -176,7 +268,10 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
     let desk = Desk::with_models(dir.path(), Vec::new()).await;
     let (book, _) = desk.book().await;
     let words = "Where does flour come from around here?";
-    assert!(desk.ready(&book).await.is_empty() && desk.lore(words).await.is_empty(), "there is no encoder");
+    assert!(
+        desk.ready(&book).await.is_empty() && desk.lore(words).await.is_empty(),
+        "there is no encoder"
+    );
     desk.engine.shutdown().await;
     drop(desk);
 
@@ -185,11 +280,19 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
     desk.engine.warm_up_in_background();
     let read = async {
         while desk.ready(&book).await != [true] {
-            while !matches!(events.next().await, Some(Event::Changed { what: Changed::Lorebooks, .. })) {}
+            while !matches!(
+                events.next().await,
+                Some(Event::Changed {
+                    what: Changed::Lorebooks,
+                    ..
+                })
+            ) {}
         }
     };
     let started = Instant::now();
-    tokio::time::timeout(Duration::from_secs(60), read).await.expect("the waiting entry is read");
+    tokio::time::timeout(Duration::from_secs(60), read)
+        .await
+        .expect("the waiting entry is read");
     desk.engine.settle().await;
     assert_eq!(desk.lore(words).await.len(), 1);
     let entry = LorebookEntry {
@@ -197,15 +300,31 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
         vectorized: true,
         ..blank()
     };
-    desk.engine.save_lore_entry(book.clone(), entry).await.unwrap();
+    desk.engine
+        .save_lore_entry(book.clone(), entry)
+        .await
+        .unwrap();
     let read = async {
         while desk.ready(&book).await != [true, true] {
-            while !matches!(events.next().await, Some(Event::Changed { what: Changed::Lorebooks, .. })) {}
+            while !matches!(
+                events.next().await,
+                Some(Event::Changed {
+                    what: Changed::Lorebooks,
+                    ..
+                })
+            ) {}
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), read).await.expect("the new entry is read");
+    tokio::time::timeout(Duration::from_secs(60), read)
+        .await
+        .expect("the new entry is read");
     desk.engine.settle().await;
-    assert!(desk.lore("How do they make salt here?").await.iter().any(|block| block.text.contains("QUILLON")));
+    assert!(
+        desk.lore("How do they make salt here?")
+            .await
+            .iter()
+            .any(|block| block.text.contains("QUILLON"))
+    );
     eprintln!("both were read after {:?}", started.elapsed());
     desk.engine.shutdown().await;
 }

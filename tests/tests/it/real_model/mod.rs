@@ -12,7 +12,12 @@ mod pictures;
 mod recall_floor;
 mod reuse;
 mod thinking;
-#[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with other crates")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "shared with other crates"
+)]
 #[path = "../../../src/tiny_models/mod.rs"]
 mod tiny_models;
 mod token_choices;

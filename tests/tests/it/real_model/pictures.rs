@@ -1,8 +1,12 @@
-//! Whole turns with pictures on a local model: a tiny one with random weights, and a tiny projector.
+//! Whole turns with pictures on a local model: a tiny one with random weights, and a tiny
+//! projector.
 
 use std::path::{Path, PathBuf};
 
-use engine::api::{CharacterFields, EndReason, Message, ModelProjector, Picture, SettingOwner, SettingValue, WhatIf};
+use engine::api::{
+    CharacterFields, EndReason, Message, ModelProjector, Picture, SettingOwner, SettingValue,
+    WhatIf,
+};
 use engine::{Clock, Engine, Options};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use tempfile::TempDir;
@@ -10,7 +14,8 @@ use tests::headless::{NOW, ended, selected_text, worker};
 
 use crate::real_model::tiny_models;
 
-/// An app with a tiny model in a folder of its own, and a chat with a character that has only a name.
+/// An app with a tiny model in a folder of its own, and a chat with a character that has only a
+/// name.
 struct App {
     engine: Engine,
     dir: TempDir,
@@ -43,25 +48,48 @@ impl App {
         let file = write(&folder);
         let engine = open(&dir).await;
         let model = engine.add_model(file).await.unwrap().id;
-        let fields = CharacterFields { name: "Mira".into(), ..CharacterFields::default() };
+        let fields = CharacterFields {
+            name: "Mira".into(),
+            ..CharacterFields::default()
+        };
         let character = engine.create_character(fields).await.unwrap().id;
         let chat = engine.new_chat(character.clone()).await.unwrap().id;
-        for (key, value) in [("read_ahead", SettingValue::Switch(false)), ("max_tokens", SettingValue::Whole(8))] {
-            engine.set_setting(SettingOwner::Global, key.into(), Some(value)).await.unwrap();
+        for (key, value) in [
+            ("read_ahead", SettingValue::Switch(false)),
+            ("max_tokens", SettingValue::Whole(8)),
+        ] {
+            engine
+                .set_setting(SettingOwner::Global, key.into(), Some(value))
+                .await
+                .unwrap();
         }
-        Self { engine, dir, model, character, chat }
+        Self {
+            engine,
+            dir,
+            model,
+            character,
+            chat,
+        }
     }
 
     async fn projector(&self) -> Option<ModelProjector> {
         let states = self.engine.model_states().await.unwrap();
-        states.into_iter().find(|one| one.id == self.model).unwrap().projector
+        states
+            .into_iter()
+            .find(|one| one.id == self.model)
+            .unwrap()
+            .projector
     }
 
     async fn restart(self) -> Self {
         let Self { engine, dir, .. } = self;
         engine.shutdown().await;
         drop(engine);
-        Self { engine: open(&dir).await, dir, ..self }
+        Self {
+            engine: open(&dir).await,
+            dir,
+            ..self
+        }
     }
 
     fn folder(&self) -> PathBuf {
@@ -69,24 +97,43 @@ impl App {
     }
 
     async fn picture(&self, colour: u8) -> Picture {
-        self.attach(RgbImage::from_fn(120, 80, |x, y| Rgb([colour, (x * 2) as u8, (y * 3) as u8]))).await
+        self.attach(RgbImage::from_fn(120, 80, |x, y| {
+            Rgb([colour, (x * 2) as u8, (y * 3) as u8])
+        }))
+        .await
     }
 
     async fn attach(&self, pixels: RgbImage) -> Picture {
         let mut bytes = std::io::Cursor::new(Vec::new());
-        DynamicImage::ImageRgb8(pixels).write_to(&mut bytes, ImageFormat::Png).unwrap();
-        self.engine.add_picture_bytes("quay.png".into(), bytes.into_inner()).await.unwrap()
+        DynamicImage::ImageRgb8(pixels)
+            .write_to(&mut bytes, ImageFormat::Png)
+            .unwrap();
+        self.engine
+            .add_picture_bytes("quay.png".into(), bytes.into_inner())
+            .await
+            .unwrap()
     }
 
     async fn start_chat(&mut self) {
-        self.chat = self.engine.new_chat(self.character.clone()).await.unwrap().id;
+        self.chat = self
+            .engine
+            .new_chat(self.character.clone())
+            .await
+            .unwrap()
+            .id;
     }
 
     async fn show(&self, text: &str, pictures: Vec<Picture>) -> Message {
         let mut events = self.engine.subscribe();
-        self.engine.send_pictures(self.chat.clone(), text.to_owned(), pictures).await.unwrap();
+        self.engine
+            .send_pictures(self.chat.clone(), text.to_owned(), pictures)
+            .await
+            .unwrap();
         let (reply, reason) = ended(&mut events, &self.chat).await;
-        assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
+        assert!(
+            matches!(reason, EndReason::Stop | EndReason::Length),
+            "{reason:?}"
+        );
         reply.unwrap()
     }
 
@@ -94,7 +141,11 @@ impl App {
         let swipe = &reply.swipes[reply.selected as usize];
         let report = self.engine.manifest(swipe.id.clone()).await.unwrap();
         let figures = swipe.figures.as_ref().unwrap();
-        (report.tokens.total, figures.prompt.unwrap(), report.tokens.exact)
+        (
+            report.tokens.total,
+            figures.prompt.unwrap(),
+            report.tokens.exact,
+        )
     }
 }
 
@@ -106,17 +157,28 @@ async fn open(dir: &TempDir) -> Engine {
         clock: Clock::stopped(NOW),
         ..Options::default()
     };
-    Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
+    Engine::open(options)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn evaluated(reply: &Message) -> u32 {
-    reply.swipes[reply.selected as usize].figures.as_ref().unwrap().evaluated.unwrap()
+    reply.swipes[reply.selected as usize]
+        .figures
+        .as_ref()
+        .unwrap()
+        .evaluated
+        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn character_sees_the_colour_of_a_picture() {
     let mut app = App::seeing().await;
-    for (letter, colour) in [("B", Rgb([0, 0, 250])), ("G", Rgb([0, 250, 0])), ("R", Rgb([250, 0, 0]))] {
+    for (letter, colour) in [
+        ("B", Rgb([0, 0, 250])),
+        ("G", Rgb([0, 250, 0])),
+        ("R", Rgb([250, 0, 0])),
+    ] {
         app.start_chat().await;
         let shown = app.attach(RgbImage::from_pixel(90, 60, colour)).await;
         let reply = app.show("Which colour is it?", vec![shown]).await;
@@ -130,10 +192,17 @@ async fn picture_is_planned_exactly_and_read_once() {
     assert!(app.engine.list_models().await.unwrap()[0].reads_pictures);
     let (quay, lamp) = (app.picture(9).await, app.picture(200).await);
     let preview = |pictures: Vec<Picture>| {
-        let what_if = WhatIf { pictures, ..WhatIf::default() };
-        app.engine.preview_prompt(app.chat.clone(), "What is this?".into(), what_if)
+        let what_if = WhatIf {
+            pictures,
+            ..WhatIf::default()
+        };
+        app.engine
+            .preview_prompt(app.chat.clone(), "What is this?".into(), what_if)
     };
-    let (without, with) = (preview(Vec::new()).await.unwrap(), preview(vec![quay.clone()]).await.unwrap());
+    let (without, with) = (
+        preview(Vec::new()).await.unwrap(),
+        preview(vec![quay.clone()]).await.unwrap(),
+    );
     let of_picture = with.tokens.total - without.tokens.total;
     assert!(of_picture > 20, "{of_picture} tokens");
 
@@ -145,18 +214,30 @@ async fn picture_is_planned_exactly_and_read_once() {
     let second = app.show("And this?", vec![lamp.clone()]).await;
     let (planned, read, _) = app.tokens(&second).await;
     assert_eq!(planned, read);
-    assert!(evaluated(&second) < of_picture + 200, "read {} of {read}", evaluated(&second));
+    assert!(
+        evaluated(&second) < of_picture + 200,
+        "read {} of {read}",
+        evaluated(&second)
+    );
 
     let mut events = app.engine.subscribe();
     app.engine.regenerate(app.chat.clone()).await.unwrap();
     let swipe = ended(&mut events, &app.chat).await.0.unwrap();
-    assert!(evaluated(&swipe) < of_picture, "a swipe reads no picture: {}", evaluated(&swipe));
+    assert!(
+        evaluated(&swipe) < of_picture,
+        "a swipe reads no picture: {}",
+        evaluated(&swipe)
+    );
 
     let app = app.restart().await;
     let third = app.show("And now?", Vec::new()).await;
     let (planned, read, _) = app.tokens(&third).await;
     assert_eq!(planned, read);
-    assert!(evaluated(&third) < of_picture + 200, "after a restart: {} of {read}", evaluated(&third));
+    assert!(
+        evaluated(&third) < of_picture + 200,
+        "after a restart: {} of {read}",
+        evaluated(&third)
+    );
     assert!(!selected_text(&third).is_empty());
     app.engine.shutdown().await;
 }
@@ -167,8 +248,15 @@ async fn model_without_projector_gets_a_note() {
     let picture = app.picture(9).await;
     let note = "[1 picture came with this. You cannot see it.]";
     let prompt = async |app: &App| {
-        let what_if = WhatIf { pictures: vec![picture.clone()], ..WhatIf::default() };
-        app.engine.preview_prompt(app.chat.clone(), "What is this?".into(), what_if).await.unwrap().text
+        let what_if = WhatIf {
+            pictures: vec![picture.clone()],
+            ..WhatIf::default()
+        };
+        app.engine
+            .preview_prompt(app.chat.clone(), "What is this?".into(), what_if)
+            .await
+            .unwrap()
+            .text
     };
     assert!(prompt(&app).await.contains(note));
     let state = &app.engine.model_states().await.unwrap()[0];
@@ -179,24 +267,52 @@ async fn model_without_projector_gets_a_note() {
     assert!(!prompt(&app).await.contains(note));
     let state = app.engine.model_states().await.unwrap().remove(0);
     let projector = state.projector.unwrap();
-    assert_eq!((projector.name.as_str(), projector.automatic), ("mmproj-f32.gguf", true));
-    let state = app.engine.remove_model_projector(app.model.clone()).await.unwrap();
+    assert_eq!(
+        (projector.name.as_str(), projector.automatic),
+        ("mmproj-f32.gguf", true)
+    );
+    let state = app
+        .engine
+        .remove_model_projector(app.model.clone())
+        .await
+        .unwrap();
     assert!(state.projector.is_none() && state.reads_no_pictures);
     assert!(prompt(&app).await.contains(note));
-    let state = app.engine.set_model_projector(app.model.clone(), own).await.unwrap();
+    let state = app
+        .engine
+        .set_model_projector(app.model.clone(), own)
+        .await
+        .unwrap();
     assert!(!state.projector.unwrap().automatic);
     assert!(!prompt(&app).await.contains(note));
 
     let refused = async |bytes: Vec<u8>| {
         let file = app.dir.path().join("other.gguf");
         std::fs::write(&file, bytes).unwrap();
-        app.engine.set_model_projector(app.model.clone(), file).await.unwrap_err().to_string()
+        app.engine
+            .set_model_projector(app.model.clone(), file)
+            .await
+            .unwrap_err()
+            .to_string()
     };
-    let error = refused(tiny_models::projector_bytes("gemma3", 2 * tiny_models::WIDTH)).await;
-    assert!(error.contains("embedding length of 128, and the model has 64"), "{error}");
+    let error = refused(tiny_models::projector_bytes(
+        "gemma3",
+        2 * tiny_models::WIDTH,
+    ))
+    .await;
+    assert!(
+        error.contains("embedding length of 128, and the model has 64"),
+        "{error}"
+    );
     let error = refused(tiny_models::bytes("llama")).await;
-    assert!(error.contains("is not the part of a model that reads pictures"), "{error}");
-    app.engine.pair_model_projector(app.model.clone()).await.unwrap();
+    assert!(
+        error.contains("is not the part of a model that reads pictures"),
+        "{error}"
+    );
+    app.engine
+        .pair_model_projector(app.model.clone())
+        .await
+        .unwrap();
     app.engine.shutdown().await;
 }
 
@@ -204,12 +320,27 @@ async fn model_without_projector_gets_a_note() {
 async fn old_pictures_leave_the_window() {
     let app = App::new(Some("qwen2vl_merger")).await;
     let owner = || SettingOwner::Global;
-    app.engine.set_setting(owner(), "context_limit".into(), Some(SettingValue::Whole(1_024))).await.unwrap();
-    app.engine.set_setting(owner(), "memory".into(), Some(SettingValue::Switch(false))).await.unwrap();
+    app.engine
+        .set_setting(
+            owner(),
+            "context_limit".into(),
+            Some(SettingValue::Whole(1_024)),
+        )
+        .await
+        .unwrap();
+    app.engine
+        .set_setting(owner(), "memory".into(), Some(SettingValue::Switch(false)))
+        .await
+        .unwrap();
     for number in 0..30 {
-        let reply = app.show("Look at this.", vec![app.picture(number).await]).await;
+        let reply = app
+            .show("Look at this.", vec![app.picture(number).await])
+            .await;
         let (planned, read, _) = app.tokens(&reply).await;
-        assert!(planned == read && read < 1_024, "picture {number}: {planned} planned, {read} read");
+        assert!(
+            planned == read && read < 1_024,
+            "picture {number}: {planned} planned, {read} read"
+        );
     }
     app.engine.shutdown().await;
 }
@@ -222,12 +353,28 @@ async fn moved_model_keeps_its_projector() {
     std::fs::create_dir(&target).unwrap();
     app.engine.add_model_folder(target.clone()).await.unwrap();
     let mut events = app.engine.subscribe();
-    app.engine.move_model(app.model.clone(), target.display().to_string()).await.unwrap();
+    app.engine
+        .move_model(app.model.clone(), target.display().to_string())
+        .await
+        .unwrap();
     while !app.engine.list_model_moves().await.unwrap().is_empty() {
         events.next().await.unwrap();
     }
-    let model = app.engine.list_models().await.unwrap().into_iter().find(|one| one.id == app.model).unwrap();
-    assert!(model.path.starts_with(&target.display().to_string()), "{model:?}");
+    let model = app
+        .engine
+        .list_models()
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|one| one.id == app.model)
+        .unwrap();
+    assert!(
+        model.path.starts_with(&target.display().to_string()),
+        "{model:?}"
+    );
     let after = app.projector().await.unwrap();
-    assert_eq!((after.path, after.missing, after.automatic), (before.path, false, false));
+    assert_eq!(
+        (after.path, after.missing, after.automatic),
+        (before.path, false, false)
+    );
 }

@@ -1,5 +1,6 @@
-//! Recall on real conversations: one conversation of LoCoMo, with a floor three points below the goals. Without the
-//! data the test reports that and passes; `planted.rs` covers generated text everywhere.
+//! Recall on real conversations: one conversation of LoCoMo, with a floor three points below the
+//! goals. Without the data the test reports that and passes; `planted.rs` covers generated text
+//! everywhere.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ struct Conversation {
 
 /// Returns the first conversation of the development set, or `None` if the data is missing.
 fn conversation() -> Option<Conversation> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/locomo/locomo_dev.json");
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/locomo/locomo_dev.json");
     let Ok(text) = std::fs::read_to_string(&file) else {
         eprintln!("LoCoMo is missing: the test is skipped");
         return None;
@@ -35,7 +37,9 @@ fn conversation() -> Option<Conversation> {
     let messages: Vec<CorpusMessage> = (1..)
         .map_while(|session| Some((session, said[format!("session_{session}")].as_array()?)))
         .flat_map(|(session, turns)| {
-            let when = said[format!("session_{session}_date_time")].as_str().and_then(date);
+            let when = said[format!("session_{session}_date_time")]
+                .as_str()
+                .and_then(date);
             turns.iter().map(move |turn| message(turn, when.clone()))
         })
         .collect();
@@ -46,7 +50,11 @@ fn conversation() -> Option<Conversation> {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|id| id.as_str().filter(|id| known.contains(id)).map(str::to_owned))
+            .filter_map(|id| {
+                id.as_str()
+                    .filter(|id| known.contains(id))
+                    .map(str::to_owned)
+            })
             .collect();
         if evidence.is_empty() || question["category"] == ADVERSARIAL {
             continue;
@@ -54,10 +62,19 @@ fn conversation() -> Option<Conversation> {
         let question_id = number.to_string();
         answers.insert(question_id.clone(), evidence);
         let question = question["question"].as_str().unwrap().to_owned();
-        queries.push(CorpusQuery { conversation_id: String::new(), question_id, question });
+        queries.push(CorpusQuery {
+            conversation_id: String::new(),
+            question_id,
+            question,
+        });
     }
     let user = said["speaker_a"].as_str().unwrap().to_owned();
-    Some(Conversation { messages, queries, answers, user })
+    Some(Conversation {
+        messages,
+        queries,
+        answers,
+        user,
+    })
 }
 
 fn message(turn: &Value, time: Option<String>) -> CorpusMessage {
@@ -74,13 +91,17 @@ fn message(turn: &Value, time: Option<String>) -> CorpusMessage {
 
 /// Converts "1:56 pm on 8 May, 2023" to ISO 8601.
 fn date(told: &str) -> Option<String> {
-    DateTime::strptime("%I:%M %p on %d %B, %Y", told).ok().map(|date| date.to_string())
+    DateTime::strptime("%I:%M %p on %d %B, %Y", told)
+        .ok()
+        .map(|date| date.to_string())
 }
 
 /// Returns the mean recall among the first ten, in percent.
 async fn found(of: &Conversation, encoder: Option<&Encoder>) -> f64 {
     let users = [of.user.clone()];
-    let rankings = rank(of.messages.clone(), of.queries.clone(), &users, encoder).await.unwrap();
+    let rankings = rank(of.messages.clone(), of.queries.clone(), &users, encoder)
+        .await
+        .unwrap();
     let share = |ranking: &engine::corpus::CorpusRanking| {
         let answers = &of.answers[&ranking.question_id];
         let first = ranking.ranked_ids.iter().take(10);
@@ -91,18 +112,29 @@ async fn found(of: &Conversation, encoder: Option<&Encoder>) -> f64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lexical_recall_meets_its_floor() {
-    let Some(conversation) = conversation() else { return };
-    assert!(conversation.queries.len() > 100, "{} questions were read", conversation.queries.len());
+    let Some(conversation) = conversation() else {
+        return;
+    };
+    assert!(
+        conversation.queries.len() > 100,
+        "{} questions were read",
+        conversation.queries.len()
+    );
     let found = found(&conversation, None).await;
     assert!(found >= BY_WORDS, "{found:.1} of {BY_WORDS} %");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn encoder_recall_meets_its_floor() {
-    let Some(conversation) = conversation() else { return };
+    let Some(conversation) = conversation() else {
+        return;
+    };
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
-    let encoder = Encoder::find(&[folder.unwrap()]).unwrap().expect("an encoder: run `cargo xtask setup`");
+    let folder = folder
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
+    let encoder = Encoder::find(&[folder.unwrap()])
+        .unwrap()
+        .expect("an encoder: run `cargo xtask setup`");
     let found = found(&conversation, Some(&encoder)).await;
     assert!(found >= BY_MEANING, "{found:.1} of {BY_MEANING} %");
 }

@@ -23,8 +23,13 @@ pub(super) async fn switch_on(app: &Headless, chat: &str, keys: &[&str]) {
 }
 
 pub(super) async fn set(app: &Headless, chat: &str, key: &str, value: &str) {
-    let owner = SettingOwner::Chat { id: chat.to_owned() };
-    app.engine.set_setting_in_words(owner, key.to_owned(), value.to_owned()).await.unwrap();
+    let owner = SettingOwner::Chat {
+        id: chat.to_owned(),
+    };
+    app.engine
+        .set_setting_in_words(owner, key.to_owned(), value.to_owned())
+        .await
+        .unwrap();
 }
 
 type Answer = Box<dyn Fn(&str, &Map<String, Value>) -> ToolOutput + Send + Sync>;
@@ -43,7 +48,11 @@ impl Lab {
         answer: impl Fn(&str, &Map<String, Value>) -> ToolOutput + Send + Sync + 'static,
     ) -> Arc<Self> {
         let tools = tools.iter().map(|name| (*name).to_owned()).collect();
-        let lab = Arc::new(Self { tools, answer: Box::new(answer), calls: Mutex::default() });
+        let lab = Arc::new(Self {
+            tools,
+            answer: Box::new(answer),
+            calls: Mutex::default(),
+        });
         app.tools.set(vec![lab.clone()]);
         lab
     }
@@ -78,7 +87,10 @@ impl ToolSource for Lab {
         _: CancellationToken,
     ) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
-            self.calls.lock().unwrap().push(format!("{tool}{}", Value::Object(arguments.clone())));
+            self.calls
+                .lock()
+                .unwrap()
+                .push(format!("{tool}{}", Value::Object(arguments.clone())));
             (self.answer)(tool, &arguments)
         })
     }
@@ -92,15 +104,26 @@ pub(super) async fn send_answering(
     decision: ToolDecision,
 ) -> (Message, EndReason, Vec<ToolRequest>) {
     let mut events = app.engine.subscribe();
-    app.engine.send_message(chat.to_owned(), text.to_owned()).await.unwrap();
+    app.engine
+        .send_message(chat.to_owned(), text.to_owned())
+        .await
+        .unwrap();
     let mut asked = Vec::new();
     loop {
         match events.next().await.unwrap() {
             Event::ToolAsked { request, .. } => {
-                app.engine.answer_tool(request.id.clone(), decision).await.unwrap();
+                app.engine
+                    .answer_tool(request.id.clone(), decision)
+                    .await
+                    .unwrap();
                 asked.push(request);
             }
-            Event::Ended { chat: of, message, reason, .. } if of == chat => return (message.unwrap(), reason, asked),
+            Event::Ended {
+                chat: of,
+                message,
+                reason,
+                ..
+            } if of == chat => return (message.unwrap(), reason, asked),
             _ => {}
         }
     }
@@ -118,5 +141,8 @@ pub(super) async fn asked(events: &mut Events) -> ToolRequest {
 /// The calls of all rounds of the selected swipe.
 pub(super) fn used(message: &Message) -> Vec<ToolUse> {
     let rounds = &message.swipes[message.selected as usize].tool_rounds;
-    rounds.iter().flat_map(|round| round.calls.clone()).collect()
+    rounds
+        .iter()
+        .flat_map(|round| round.calls.clone())
+        .collect()
 }

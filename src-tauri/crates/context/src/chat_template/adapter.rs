@@ -3,9 +3,9 @@
 //! - No system role: the system text becomes a paragraph before the first user message.
 //! - No system turn within the chat: its text becomes part of a user message.
 //! - Roles must alternate: adjacent messages of one role become one, separated by a blank line.
-//! - The user must be first, but the character has the greeting: a short neutral user turn is inserted before
-//!   it. The greeting stays a turn of the character, because inside the system text it would not show the model
-//!   how to write.
+//! - The user must be first, but the character has the greeting: a short neutral user turn is
+//!   inserted before it. The greeting stays a turn of the character, because inside the system text
+//!   it would not show the model how to write.
 //! - Contents must be lists of parts: they are passed as lists.
 //! - Tools must be a list: an empty list is passed. Otherwise no tools are passed.
 
@@ -48,35 +48,64 @@ pub(super) struct TemplateMessage {
 }
 
 impl Wants {
-    pub(super) const PLAIN: Self = Self { typed: false, lists_tools: false };
+    pub(super) const PLAIN: Self = Self {
+        typed: false,
+        lists_tools: false,
+    };
     /// The most common form first.
     const ALL: [Self; 4] = [
         Self::PLAIN,
-        Self { typed: true, lists_tools: false },
-        Self { typed: false, lists_tools: true },
-        Self { typed: true, lists_tools: true },
+        Self {
+            typed: true,
+            lists_tools: false,
+        },
+        Self {
+            typed: false,
+            lists_tools: true,
+        },
+        Self {
+            typed: true,
+            lists_tools: true,
+        },
     ];
 }
 
 impl RoleShape {
     /// The forms that every template accepts.
-    pub(super) const STRICT: Self =
-        Self { system: false, later_system: false, repeats: false, greeting: false, wants: Wants::PLAIN };
+    pub(super) const STRICT: Self = Self {
+        system: false,
+        later_system: false,
+        repeats: false,
+        greeting: false,
+        wants: Wants::PLAIN,
+    };
 
     /// The forms of a template without restrictions.
-    pub(super) const FREE: Self =
-        Self { system: true, later_system: true, repeats: true, greeting: true, wants: Wants::PLAIN };
+    pub(super) const FREE: Self = Self {
+        system: true,
+        later_system: true,
+        repeats: true,
+        greeting: true,
+        wants: Wants::PLAIN,
+    };
 
-    /// Probes the forms that a template accepts. `takes` returns true if it renders a chat with these roles
-    /// completely.
+    /// Probes the forms that a template accepts. `takes` returns true if it renders a chat with
+    /// these roles completely.
     pub(super) fn probe(mut takes: impl FnMut(&[PromptRole], Wants) -> bool) -> Self {
         use PromptRole::{Character as C, System as S, User as U};
-        let wants = Wants::ALL.into_iter().find(|wants| takes(&[U], *wants)).unwrap_or_default();
+        let wants = Wants::ALL
+            .into_iter()
+            .find(|wants| takes(&[U], *wants))
+            .unwrap_or_default();
         let mut takes = |roles: &[PromptRole]| takes(roles, wants);
-        // Some templates put the system text before the last user turn, which would prevent any reuse of the
-        // prefix.
+        // Some templates put the system text before the last user turn, which would prevent any
+        // reuse of the prefix.
         let system = takes(&[S, U]) && takes(&[S, U, C, U]);
-        let greeting = if system { takes(&[S, C, U]) } else { takes(&[C, U]) };
+        let greeting = if system {
+            takes(&[S, C, U])
+        } else {
+            takes(&[C, U])
+        };
         Self {
             system,
             later_system: system && takes(&[S, U, C, S, U]) && takes(&[S, S, U]),
@@ -92,26 +121,57 @@ impl RoleShape {
     }
 
     /// Works like [`Self::adapt`]. Turns that are `fixed` stay messages of their own.
-    pub(super) fn adapt_with(&self, turns: &[RenderedTurn], fixed: impl Fn(usize) -> bool) -> Vec<TemplateMessage> {
-        let head = turns.iter().take_while(|turn| turn.role == PromptRole::System).count();
+    pub(super) fn adapt_with(
+        &self,
+        turns: &[RenderedTurn],
+        fixed: impl Fn(usize) -> bool,
+    ) -> Vec<TemplateMessage> {
+        let head = turns
+            .iter()
+            .take_while(|turn| turn.role == PromptRole::System)
+            .count();
         let mut messages: Vec<TemplateMessage> = Vec::with_capacity(turns.len() + 1);
         for (index, turn) in turns.iter().enumerate() {
-            let takes = if index < head { self.system } else { self.later_system };
+            let takes = if index < head {
+                self.system
+            } else {
+                self.later_system
+            };
             let folded = turn.role == PromptRole::System && !takes;
             let role = if folded { PromptRole::User } else { turn.role };
-            let message = TemplateMessage { role, parts: Some(turn.parts.clone()), turn: Some(index), folded };
+            let message = TemplateMessage {
+                role,
+                parts: Some(turn.parts.clone()),
+                turn: Some(index),
+                folded,
+            };
             match messages.last_mut() {
-                Some(last) if !fixed(index) && !last.turn.is_some_and(&fixed) && self.merges(last, &message) => {
+                Some(last)
+                    if !fixed(index)
+                        && !last.turn.is_some_and(&fixed)
+                        && self.merges(last, &message) =>
+                {
                     last.take(message);
                 }
                 _ => messages.push(message),
             }
         }
         if !self.greeting {
-            let first = messages.iter().position(|message| message.role != PromptRole::System);
-            if let Some(first) = first.filter(|first| messages[*first].role == PromptRole::Character) {
-                messages
-                    .insert(first, TemplateMessage { role: PromptRole::User, parts: None, turn: None, folded: false });
+            let first = messages
+                .iter()
+                .position(|message| message.role != PromptRole::System);
+            if let Some(first) =
+                first.filter(|first| messages[*first].role == PromptRole::Character)
+            {
+                messages.insert(
+                    first,
+                    TemplateMessage {
+                        role: PromptRole::User,
+                        parts: None,
+                        turn: None,
+                        folded: false,
+                    },
+                );
             }
         }
         messages

@@ -1,8 +1,8 @@
 //! Placeholders for contents: the template sees one private-use character in place of each text.
 //!
-//! A single character cannot be split, and operations of templates (`strip`, `split('</think>')`, `startswith`,
-//! `in`) treat it like a harmless text. The template never sees a content, so only the template itself could
-//! forge the character; rendering then fails.
+//! A single character cannot be split, and operations of templates (`strip`, `split('</think>')`,
+//! `startswith`, `in`) treat it like a harmless text. The template never sees a content, so only
+//! the template itself could forge the character; rendering then fails.
 
 use super::{RenderedRun, TemplateError};
 
@@ -23,7 +23,10 @@ fn private(char: char) -> bool {
 /// The number of a placeholder.
 fn number(placeholder: char) -> Option<usize> {
     let code = placeholder as u32;
-    PLANES.iter().rposition(|plane| code >= *plane).map(|plane| plane * PLANE + (code - PLANES[plane]) as usize)
+    PLANES
+        .iter()
+        .rposition(|plane| code >= *plane)
+        .map(|plane| plane * PLANE + (code - PLANES[plane]) as usize)
 }
 
 /// The parts of a message.
@@ -40,8 +43,9 @@ pub(super) struct ToolPart {
     pub(super) json: bool,
 }
 
-/// Splits the rendered text at the placeholders. Checks that each appears exactly once, and those of messages in order;
-/// those of `tools` follow them in number. With `continues`, everything after the last message is dropped.
+/// Splits the rendered text at the placeholders. Checks that each appears exactly once, and those
+/// of messages in order; those of `tools` follow them in number. With `continues`, everything after
+/// the last message is dropped.
 pub(super) fn pieces(
     rendered: &str,
     messages: &[MessageParts<'_>],
@@ -60,14 +64,22 @@ pub(super) fn pieces(
             push_control(&mut pieces, before);
             let of = &messages[number];
             let quoted = quoted && of.result;
-            let run = |part: &usize| if quoted { RenderedRun::Quoted(*part) } else { RenderedRun::Part(*part) };
+            let run = |part: &usize| {
+                if quoted {
+                    RenderedRun::Quoted(*part)
+                } else {
+                    RenderedRun::Part(*part)
+                }
+            };
             pieces.extend(of.parts.iter().map(run));
             next += 1;
             if next == messages.len() {
                 end = Some(pieces.len());
             }
         } else {
-            let index = number.checked_sub(messages.len()).ok_or(TemplateError::Contents)?;
+            let index = number
+                .checked_sub(messages.len())
+                .ok_or(TemplateError::Contents)?;
             let tool = tools.get(index).ok_or(TemplateError::Contents)?;
             if std::mem::replace(&mut seen[index], true) {
                 return Err(TemplateError::Contents);
@@ -77,11 +89,16 @@ pub(super) fn pieces(
             }
             push_control(&mut pieces, before);
             let is_text = quoted && !tool.json;
-            pieces.push(if is_text { RenderedRun::Quoted(tool.part) } else { RenderedRun::Part(tool.part) });
+            pieces.push(if is_text {
+                RenderedRun::Quoted(tool.part)
+            } else {
+                RenderedRun::Part(tool.part)
+            });
         }
         rest = after;
     }
-    let dropped = continues && end.is_some_and(|end| pieces[end..].iter().any(|piece| !is_control(piece)));
+    let dropped =
+        continues && end.is_some_and(|end| pieces[end..].iter().any(|piece| !is_control(piece)));
     if next != messages.len() || seen.contains(&false) || dropped {
         return Err(TemplateError::Contents);
     }

@@ -39,7 +39,12 @@ impl Format {
     ///
     /// Errors
     /// Never for the built-in formats: a test parses them all.
-    pub fn template(&self, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<ChatTemplate, TemplateError> {
+    pub fn template(
+        &self,
+        bos: &str,
+        eos: &str,
+        date: jiff::civil::DateTime,
+    ) -> Result<ChatTemplate, TemplateError> {
         let template = ChatTemplate::parse(self.source, bos, eos, date)?;
         Ok(template.with_stops(self.stop.iter().map(String::as_str)))
     }
@@ -60,7 +65,8 @@ pub fn formats() -> &'static [Format] {
 #[expect(clippy::expect_used, reason = "a built-in file that a test parses")]
 fn read() -> Vec<Format> {
     let index = include_str!("../../../../../presets/formats/formats.json");
-    let mut formats: Vec<Format> = serde_json::from_str(index).expect("the built-in formats.json must parse");
+    let mut formats: Vec<Format> =
+        serde_json::from_str(index).expect("the built-in formats.json must parse");
     let sources = sources![
         "chatml",
         "llama-3",
@@ -98,17 +104,36 @@ pub fn format(name: &str) -> Option<&'static Format> {
     formats().iter().find(|format| format.name == name)
 }
 
-/// Guesses the format that a model was most likely trained on. The vocabulary is the best evidence (the match
-/// with the most tokens wins), then the model name, then the architecture, which is ambiguous for the many
-/// `llama` models.
-pub fn guess(architecture: &str, name: &str, has_token: &dyn Fn(&str) -> bool) -> Option<&'static Format> {
+/// Guesses the format that a model was most likely trained on. The vocabulary is the best evidence
+/// (the match with the most tokens wins), then the model name, then the architecture, which is
+/// ambiguous for the many `llama` models.
+pub fn guess(
+    architecture: &str,
+    name: &str,
+    has_token: &dyn Fn(&str) -> bool,
+) -> Option<&'static Format> {
     let called = name.to_lowercase();
     let evidence = |format: &Format| {
-        let sets = format.tokens.iter().filter(|set| set.iter().all(|token| has_token(token)));
+        let sets = format
+            .tokens
+            .iter()
+            .filter(|set| set.iter().all(|token| has_token(token)));
         sets.map(Vec::len).max().unwrap_or(0)
     };
-    let by_tokens = formats().iter().rev().max_by_key(|format| evidence(format)).filter(|format| evidence(format) > 0);
-    let by_name = || formats().iter().find(|format| format.names.iter().any(|word| called.contains(word)));
-    let by_kind = || formats().iter().find(|format| format.architectures.iter().any(|kind| kind == architecture));
+    let by_tokens = formats()
+        .iter()
+        .rev()
+        .max_by_key(|format| evidence(format))
+        .filter(|format| evidence(format) > 0);
+    let by_name = || {
+        formats()
+            .iter()
+            .find(|format| format.names.iter().any(|word| called.contains(word)))
+    };
+    let by_kind = || {
+        formats()
+            .iter()
+            .find(|format| format.architectures.iter().any(|kind| kind == architecture))
+    };
     by_tokens.or_else(by_name).or_else(by_kind)
 }

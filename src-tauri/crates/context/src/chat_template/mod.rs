@@ -1,9 +1,9 @@
 //! Chat templates: the Jinja template of a GGUF, run in Rust without access to the contents.
 //!
-//! The template sees placeholders instead of texts, so no text can imitate a role marker, and the rendered
-//! prompt consists of runs of control text and contents. The forms that a template rejects are probed once at
-//! parse time, and each chat is adapted (see [`adapter`]). Models without a template use one of the built-in
-//! [`formats`].
+//! The template sees placeholders instead of texts, so no text can imitate a role marker, and the
+//! rendered prompt consists of runs of control text and contents. The forms that a template rejects
+//! are probed once at parse time, and each chat is adapted (see [`adapter`]). Models without a
+//! template use one of the built-in [`formats`].
 
 mod adapter;
 mod contents;
@@ -24,8 +24,8 @@ pub use jinja::{RenderError, SyntaxError};
 /// Maximum length of a source in bytes. Real templates have a few thousand.
 const LONGEST_SOURCE: usize = 256 << 10;
 
-/// Maximum number of stop strings per template. Each is searched in every reply, and real formats have one to
-/// five.
+/// Maximum number of stop strings per template. Each is searched in every reply, and real formats
+/// have one to five.
 const MOST_STOPS: usize = 32;
 
 /// The reason why a template cannot be used.
@@ -56,9 +56,9 @@ pub struct RenderedTurn {
     pub parts: Vec<usize>,
 }
 
-/// A run of the rendered prompt. Adjacent parts are paragraphs of one message and need a blank line between
-/// them. The same holds for contents that a template joins without a marker; this differs from the reference
-/// implementation.
+/// A run of the rendered prompt. Adjacent parts are paragraphs of one message and need a blank line
+/// between them. The same holds for contents that a template joins without a marker; this differs
+/// from the reference implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RenderedRun {
     Control(String),
@@ -92,14 +92,18 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Parses `source` and probes the forms that it accepts. `bos` and `eos` are the texts of the model's begin
-    /// and end tokens. Templates that ask for the date get `date`, which is fixed so that the beginning of the
-    /// prompt does not change.
+    /// Parses `source` and probes the forms that it accepts. `bos` and `eos` are the texts of the
+    /// model's begin and end tokens. Templates that ask for the date get `date`, which is fixed so
+    /// that the beginning of the prompt does not change.
     ///
-    /// Errors
-    /// [`TemplateError::SourceTooLong`]; [`TemplateError::Syntax`] if the source is not valid Jinja;
-    /// [`TemplateError::Render`] if it exceeds a resource limit.
-    pub fn parse(source: &str, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<Self, TemplateError> {
+    /// Errors [`TemplateError::SourceTooLong`]; [`TemplateError::Syntax`] if the source is not
+    /// valid Jinja; [`TemplateError::Render`] if it exceeds a resource limit.
+    pub fn parse(
+        source: &str,
+        bos: &str,
+        eos: &str,
+        date: jiff::civil::DateTime,
+    ) -> Result<Self, TemplateError> {
         if source.len() > LONGEST_SOURCE {
             return Err(TemplateError::SourceTooLong);
         }
@@ -120,14 +124,20 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// Probes the properties of the template. A template that exceeds a resource limit fails at once.
+    /// Probes the properties of the template. A template that exceeds a resource limit fails at
+    /// once.
     fn learn(&mut self) -> Result<(), TemplateError> {
         let mut costly = None;
         let shape = RoleShape::probe(|roles, wants| {
             if costly.is_some() {
                 return false;
             }
-            let rendered = self.run(&RoleShape::FREE.adapt(&turns(roles)), wants, &RenderedTools::default(), false);
+            let rendered = self.run(
+                &RoleShape::FREE.adapt(&turns(roles)),
+                wants,
+                &RenderedTools::default(),
+                false,
+            );
             let taken = rendered.is_ok();
             costly = rendered.err().filter(TemplateError::is_costly);
             taken
@@ -158,15 +168,18 @@ impl ChatTemplate {
         PARSED.clone()
     }
 
-    /// The same template at another time. The time is fixed for an epoch, so that the beginning of the prompt
-    /// does not change.
+    /// The same template at another time. The time is fixed for an epoch, so that the beginning of
+    /// the prompt does not change.
     #[must_use]
     pub fn at(&self, now: jiff::civil::DateTime) -> Self {
-        Self { now, ..self.clone() }
+        Self {
+            now,
+            ..self.clone()
+        }
     }
 
-    /// The same template with additional stop strings. Blank ones are ignored, and only the first `MOST_STOPS`
-    /// are kept.
+    /// The same template with additional stop strings. Blank ones are ignored, and only the first
+    /// `MOST_STOPS` are kept.
     #[must_use]
     pub fn with_stops<'s>(mut self, stops: impl IntoIterator<Item = &'s str>) -> Self {
         for stop in stops.into_iter().filter(|stop| !stop.trim().is_empty()) {
@@ -177,19 +190,28 @@ impl ChatTemplate {
         self
     }
 
-    /// The same template for a model that needs its begin token at the front. If the template does not write
-    /// the token, it becomes a segment of its own, so that all tokens are counted. No effect if the model has
-    /// no begin token.
+    /// The same template for a model that needs its begin token at the front. If the template does
+    /// not write the token, it becomes a segment of its own, so that all tokens are counted. No
+    /// effect if the model has no begin token.
     #[must_use]
     pub fn leading_with_bos(self) -> Self {
-        Self { leads_with_bos: !self.bos.is_empty(), ..self }
+        Self {
+            leads_with_bos: !self.bos.is_empty(),
+            ..self
+        }
     }
 
-    /// Identifies templates that may render a chat to different bytes: source, begin and end tokens, and the
-    /// time if the template uses it.
+    /// Identifies templates that may render a chat to different bytes: source, begin and end
+    /// tokens, and the time if the template uses it.
     pub fn fingerprint(&self) -> u64 {
         let moment = self.tells_time.then(|| self.now.to_string());
-        hash::of(&(self.source, &self.bos, &self.eos, self.leads_with_bos, moment))
+        hash::of(&(
+            self.source,
+            &self.bos,
+            &self.eos,
+            self.leads_with_bos,
+            moment,
+        ))
     }
 
     /// True if the output depends on the time.
@@ -197,13 +219,17 @@ impl ChatTemplate {
         self.tells_time
     }
 
-    /// Renders `turns`. With `continues`, the last turn stays open for the model to continue; otherwise the
-    /// prompt ends with the markers that open a reply. The turns are adapted to templates that reject system
-    /// turns or need alternating roles.
+    /// Renders `turns`. With `continues`, the last turn stays open for the model to continue;
+    /// otherwise the prompt ends with the markers that open a reply. The turns are adapted to
+    /// templates that reject system turns or need alternating roles.
     ///
-    /// Errors
-    /// If the template fails on the adapted turns too, exceeds a resource limit, or loses a content.
-    pub fn render(&self, turns: &[RenderedTurn], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
+    /// Errors If the template fails on the adapted turns too, exceeds a resource limit, or loses a
+    /// content.
+    pub fn render(
+        &self,
+        turns: &[RenderedTurn],
+        continues: bool,
+    ) -> Result<Vec<RenderedRun>, TemplateError> {
         self.render_with(turns, &RenderedTools::default(), continues)
     }
 
@@ -233,7 +259,10 @@ impl ChatTemplate {
     ) -> Result<Vec<RenderedRun>, TemplateError> {
         let adapted = |shape: &RoleShape| shape.adapt_with(turns, |turn| tools.has_turn(turn));
         let rendered = self.run(&adapted(&self.shape), self.shape.wants, tools, continues);
-        let strict = RoleShape { wants: self.shape.wants, ..RoleShape::STRICT };
+        let strict = RoleShape {
+            wants: self.shape.wants,
+            ..RoleShape::STRICT
+        };
         match rendered {
             Err(ref error) if error.is_costly() => rendered,
             Err(_) if self.shape != strict => self
@@ -244,19 +273,21 @@ impl ChatTemplate {
         }
     }
 
-    /// True if a prompt and its reply are a prefix of the next prompt, so that the model can reuse its cache.
-    /// Templates that treat the last user turn or earlier replies specially are not append-only.
+    /// True if a prompt and its reply are a prefix of the next prompt, so that the model can reuse
+    /// its cache. Templates that treat the last user turn or earlier replies specially are not
+    /// append-only.
     pub fn append_only(&self) -> bool {
         self.append_only
     }
 
-    /// Texts that end a reply: the markers between a reply and the next user turn, and the model's end token.
+    /// Texts that end a reply: the markers between a reply and the next user turn, and the model's
+    /// end token.
     pub fn stop_strings(&self) -> &[String] {
         &self.stops
     }
 
-    /// For templates that reject a reply at the end: renders the prompt for that reply and appends the
-    /// beginning of the reply.
+    /// For templates that reject a reply at the end: renders the prompt for that reply and appends
+    /// the beginning of the reply.
     fn unopened(
         &self,
         turns: &[RenderedTurn],
@@ -265,10 +296,13 @@ impl ChatTemplate {
         failed: Result<Vec<RenderedRun>, TemplateError>,
     ) -> Result<Vec<RenderedRun>, TemplateError> {
         match turns.split_last() {
-            Some((last, before)) if continues && last.role == PromptRole::Character && !before.is_empty() => {
+            Some((last, before))
+                if continues && last.role == PromptRole::Character && !before.is_empty() =>
+            {
                 let mut pieces = {
                     let before = self.shape.adapt_with(before, |turn| tools.has_turn(turn));
-                    self.run(&before, self.shape.wants, tools, false).or(failed)?
+                    self.run(&before, self.shape.wants, tools, false)
+                        .or(failed)?
                 };
                 pieces.extend(last.parts.iter().map(|part| RenderedRun::Part(*part)));
                 Ok(pieces)
@@ -291,16 +325,30 @@ impl ChatTemplate {
                 Some(of_message) if of_message.is_empty() => String::new(),
                 Some(of_message) => {
                     let result = message.turn.is_some_and(|turn| tools.is_result(turn));
-                    parts.push(contents::MessageParts { parts: of_message, result });
+                    parts.push(contents::MessageParts {
+                        parts: of_message,
+                        result,
+                    });
                     contents::placeholder(parts.len() - 1)?.to_string()
                 }
                 None => OPENING.to_owned(),
             };
             let result = message.turn.is_some_and(|turn| tools.is_result(turn));
-            given.push((if result { "tool" } else { provider_word(message.role) }, content));
+            given.push((
+                if result {
+                    "tool"
+                } else {
+                    provider_word(message.role)
+                },
+                content,
+            ));
         }
         let of_tools = tools.parts();
-        let message_of = |turn| messages.iter().position(|message| message.turn == Some(turn));
+        let message_of = |turn| {
+            messages
+                .iter()
+                .position(|message| message.turn == Some(turn))
+        };
         let tools = tools.input(parts.len(), message_of)?;
         let rendered = self.program.run(&jinja::Input {
             messages: &given,
@@ -319,8 +367,10 @@ impl ChatTemplate {
         use PromptRole::{Character as C, System as S, User as U};
         let prompt = |roles: &[PromptRole]| self.render(&turns(roles), false).ok();
         let grows = |short: &[PromptRole], long: &[PromptRole]| {
-            let (Some(mut short), Some(long)) = (prompt(short).map(|pieces| (short.len(), pieces)), prompt(long))
-            else {
+            let (Some(mut short), Some(long)) = (
+                prompt(short).map(|pieces| (short.len(), pieces)),
+                prompt(long),
+            ) else {
                 return false;
             };
             short.1.push(RenderedRun::Part(short.0));
@@ -333,13 +383,14 @@ impl ChatTemplate {
 
     fn asks_for_the_time(&self) -> bool {
         use PromptRole::{Character as C, System as S, User as U};
-        let (one, other) =
-            (jiff::civil::date(2001, 2, 3).at(4, 5, 6, 0), jiff::civil::date(2014, 11, 27).at(18, 39, 40, 0));
+        let (one, other) = (
+            jiff::civil::date(2001, 2, 3).at(4, 5, 6, 0),
+            jiff::civil::date(2014, 11, 27).at(18, 39, 40, 0),
+        );
         let chats: [&[PromptRole]; 2] = [&[U], &[S, U, C, U]];
-        chats
-            .into_iter()
-            .map(turns)
-            .any(|chat| self.at(one).render(&chat, false).ok() != self.at(other).render(&chat, false).ok())
+        chats.into_iter().map(turns).any(|chat| {
+            self.at(one).render(&chat, false).ok() != self.at(other).render(&chat, false).ok()
+        })
     }
 
     /// The markers between a reply and the next user turn: the first one, and the rest.
@@ -347,7 +398,9 @@ impl ChatTemplate {
         use PromptRole::{Character as C, User as U};
         let mut stops = Vec::new();
         let pieces = self.render(&turns(&[U, C, U]), false).unwrap_or_default();
-        let reply = pieces.iter().position(|piece| *piece == RenderedRun::Part(1));
+        let reply = pieces
+            .iter()
+            .position(|piece| *piece == RenderedRun::Part(1));
         if let Some(RenderedRun::Control(between)) = reply.and_then(|reply| pieces.get(reply + 1)) {
             let (marker, rest) = first_marker(between.trim());
             stops.extend([marker.trim(), rest.trim()].map(str::to_owned));
@@ -378,9 +431,9 @@ fn begins_with(long: &[RenderedRun], short: &[RenderedRun]) -> bool {
     let text = |pieces: &[RenderedRun]| {
         let shown = pieces.iter().map(|piece| match piece {
             RenderedRun::Control(text) => text.clone(),
-            RenderedRun::Part(index) | RenderedRun::Quoted(index) => {
-                contents::placeholder(*index).map(String::from).unwrap_or_default()
-            }
+            RenderedRun::Part(index) | RenderedRun::Quoted(index) => contents::placeholder(*index)
+                .map(String::from)
+                .unwrap_or_default(),
         });
         shown.collect::<String>()
     };
@@ -389,7 +442,14 @@ fn begins_with(long: &[RenderedRun], short: &[RenderedRun]) -> bool {
 
 /// A chat with these roles; each turn has one part.
 fn turns(roles: &[PromptRole]) -> Vec<RenderedTurn> {
-    roles.iter().enumerate().map(|(index, role)| RenderedTurn { role: *role, parts: vec![index] }).collect()
+    roles
+        .iter()
+        .enumerate()
+        .map(|(index, role)| RenderedTurn {
+            role: *role,
+            parts: vec![index],
+        })
+        .collect()
 }
 
 fn provider_word(role: PromptRole) -> &'static str {

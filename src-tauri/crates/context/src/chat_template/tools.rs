@@ -1,7 +1,7 @@
 //! Tools in a model's own chat template.
 //!
-//! Names are plain words and are passed as they are. Descriptions, schemas, arguments and results are texts of strangers,
-//! so the template sees a placeholder for each of them.
+//! Names are plain words and are passed as they are. Descriptions, schemas, arguments and results
+//! are texts of strangers, so the template sees a placeholder for each of them.
 
 use domain::prompt::PromptRole;
 
@@ -9,7 +9,8 @@ use super::{ChatTemplate, RenderedRun, RenderedTurn, contents};
 use crate::hash;
 use crate::tools::CallSyntax;
 
-/// The tools of a chat. Numbers without another meaning are indices of parts, as in [`RenderedTurn::parts`].
+/// The tools of a chat. Numbers without another meaning are indices of parts, as in
+/// [`RenderedTurn::parts`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RenderedTools {
     pub definitions: Vec<RenderedDefinition>,
@@ -46,16 +47,25 @@ impl RenderedTools {
 
     /// The parts outside messages, in the order of their placeholders, and whether each is JSON.
     pub(super) fn parts(&self) -> Vec<contents::ToolPart> {
-        let definitions = self
-            .definitions
+        let definitions = self.definitions.iter().flat_map(|definition| {
+            [
+                (definition.description, false),
+                (definition.parameters, true),
+            ]
+        });
+        let calls = self
+            .calls
             .iter()
-            .flat_map(|definition| [(definition.description, false), (definition.parameters, true)]);
-        let calls = self.calls.iter().flat_map(|(_, calls)| calls).map(|call| (call.arguments, true));
-        definitions.chain(calls).map(|(part, json)| contents::ToolPart { part, json }).collect()
+            .flat_map(|(_, calls)| calls)
+            .map(|call| (call.arguments, true));
+        definitions
+            .chain(calls)
+            .map(|(part, json)| contents::ToolPart { part, json })
+            .collect()
     }
 
-    /// Input of the template. The placeholders of the parts begin at number `first`; `message_of` finds the message of a
-    /// turn.
+    /// Input of the template. The placeholders of the parts begin at number `first`; `message_of`
+    /// finds the message of a turn.
     pub(super) fn input(
         &self,
         first: usize,
@@ -69,19 +79,33 @@ impl RenderedTools {
         let mut input = jinja::ToolInput::default();
         for definition in &self.definitions {
             let (name, description, parameters) = (definition.name.clone(), next()?, next()?);
-            input.definitions.push(jinja::ToolDefinitionInput { name, description, parameters });
+            input.definitions.push(jinja::ToolDefinitionInput {
+                name,
+                description,
+                parameters,
+            });
         }
         for (turn, calls) in &self.calls {
             let mut seen = Vec::with_capacity(calls.len());
             for call in calls {
                 let (id, name, arguments) = (plain_id(&call.id), call.name.clone(), next()?);
-                seen.push(jinja::ToolCallInput { id, name, arguments });
+                seen.push(jinja::ToolCallInput {
+                    id,
+                    name,
+                    arguments,
+                });
             }
             input.calls.extend(message_of(*turn).map(|at| (at, seen)));
         }
         for (turn, id, name) in &self.results {
-            let answered = jinja::ToolCallInput { id: plain_id(id), name: name.clone(), arguments: String::new() };
-            input.results.extend(message_of(*turn).map(|at| (at, answered)));
+            let answered = jinja::ToolCallInput {
+                id: plain_id(id),
+                name: name.clone(),
+                arguments: String::new(),
+            };
+            input
+                .results
+                .extend(message_of(*turn).map(|at| (at, answered)));
         }
         Ok(input)
     }
@@ -90,8 +114,9 @@ impl RenderedTools {
 /// Letters and digits of an id in a template. Mistral's templates demand exactly nine.
 const ID_LENGTH: usize = 9;
 
-/// The id that the template sees, which becomes control text: nine letters and digits. An id of another form, which comes
-/// from an endpoint or a program, is replaced by one that is computed from it.
+/// The id that the template sees, which becomes control text: nine letters and digits. An id of
+/// another form, which comes from an endpoint or a program, is replaced by one that is computed
+/// from it.
 fn plain_id(id: &str) -> String {
     if id.len() == ID_LENGTH && id.chars().all(|letter| letter.is_ascii_alphanumeric()) {
         return id.to_owned();
@@ -115,18 +140,35 @@ impl ChatTemplate {
         self.tool_syntax.as_ref()
     }
 
-    /// Renders a chat with a definition, a call and a result, and reads the syntax of calls from it.
+    /// Renders a chat with a definition, a call and a result, and reads the syntax of calls from
+    /// it.
     pub(super) fn find_tool_syntax(&self) -> Option<CallSyntax> {
         use PromptRole::{Character, User};
-        let turn = |role, parts: &[usize]| RenderedTurn { role, parts: parts.to_vec() };
+        let turn = |role, parts: &[usize]| RenderedTurn {
+            role,
+            parts: parts.to_vec(),
+        };
         let turns = [turn(User, &[0]), turn(Character, &[]), turn(User, &[1])];
         let tools = RenderedTools {
-            definitions: vec![RenderedDefinition { name: NAME.to_owned(), description: 2, parameters: 3 }],
-            calls: vec![(1, vec![RenderedCall { id: ID.to_owned(), name: NAME.to_owned(), arguments: 4 }])],
+            definitions: vec![RenderedDefinition {
+                name: NAME.to_owned(),
+                description: 2,
+                parameters: 3,
+            }],
+            calls: vec![(
+                1,
+                vec![RenderedCall {
+                    id: ID.to_owned(),
+                    name: NAME.to_owned(),
+                    arguments: 4,
+                }],
+            )],
             results: vec![(2, ID.to_owned(), NAME.to_owned())],
         };
         let pieces = self.render_with(&turns, &tools, false).ok()?;
-        let at = pieces.iter().position(|piece| *piece == RenderedRun::Part(4))?;
+        let at = pieces
+            .iter()
+            .position(|piece| *piece == RenderedRun::Part(4))?;
         let (RenderedRun::Control(before), RenderedRun::Control(after)) =
             (pieces.get(at.checked_sub(1)?)?, pieces.get(at + 1)?)
         else {
@@ -137,11 +179,22 @@ impl ChatTemplate {
             RenderedRun::Control(text) => text.as_str(),
             _ => "",
         };
-        let shared = before.bytes().zip(opening.bytes()).take_while(|(one, other)| one == other).count();
+        let shared = before
+            .bytes()
+            .zip(opening.bytes())
+            .take_while(|(one, other)| one == other)
+            .count();
         let written = &before[before.floor_char_boundary(shared)..];
         let (open, middle) = written.rsplit_once(NAME)?;
-        let end = self.stops.iter().filter_map(|stop| after.find(stop.as_str())).min();
-        let close = end.map_or_else(|| after.lines().next().unwrap_or_default(), |end| &after[..end]);
+        let end = self
+            .stops
+            .iter()
+            .filter_map(|stop| after.find(stop.as_str()))
+            .min();
+        let close = end.map_or_else(
+            || after.lines().next().unwrap_or_default(),
+            |end| &after[..end],
+        );
         Some(CallSyntax {
             open: open.trim_start().to_owned(),
             middle: middle.to_owned(),

@@ -28,16 +28,27 @@ pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {
             }
             converted.templates.push(template);
         }
-        (None, Some(sysprompt)) => converted.templates.push(system_prompt::convert(sysprompt, &named(sysprompt))),
+        (None, Some(sysprompt)) => converted
+            .templates
+            .push(system_prompt::convert(sysprompt, &named(sysprompt))),
         (None, None) => {}
     }
     if part("reasoning").is_some() {
-        report.push(ConversionNote::new("reasoning", "left out: the tags of thoughts are known for every model"));
+        report.push(ConversionNote::new(
+            "reasoning",
+            "left out: the tags of thoughts are known for every model",
+        ));
     }
 }
 
 fn put_over(sections: &mut Vec<Section>, own: Section) {
-    let order = sections.iter().find(|section| section.name == own.name).and_then(|section| section.order);
+    let order = sections
+        .iter()
+        .find(|section| section.name == own.name)
+        .and_then(|section| section.order);
     sections.retain(|section| section.name != own.name);
-    sections.push(Section { order: own.order.or(order), ..own });
+    sections.push(Section {
+        order: own.order.or(order),
+        ..own
+    });
 }

@@ -1,24 +1,40 @@
-//! Context templates: the parts of the story string become sections that override those of the base template.
+//! Context templates: the parts of the story string become sections that override those of the base
+//! template.
 
 use serde_json::{Map, Value};
 
 use super::story_string::{PARTS, Part, SYSTEM, StoryLine, read};
 use super::{ConversionNote, excluded, flag, template, text};
-use crate::prompt_template::{Defaults, PromptTemplate, Section, SectionPlacement, SectionRole, TemplateLine, escape};
+use crate::prompt_template::{
+    Defaults, PromptTemplate, Section, SectionPlacement, SectionRole, TemplateLine, escape,
+};
 
 /// Order of the first section; it precedes all sections that the story string does not name.
 const FIRST: i32 = -10_000;
 
 /// Switches without a counterpart.
 const ELSEWHERE: [(&str, &str); 5] = [
-    ("use_stop_strings", "left out: the separators do not end a reply"),
-    ("always_force_name2", "not kept: a reply begins without a name, except in groups"),
+    (
+        "use_stop_strings",
+        "left out: the separators do not end a reply",
+    ),
+    (
+        "always_force_name2",
+        "not kept: a reply begins without a name, except in groups",
+    ),
     ("trim_sentences", "left out: replies are stored unchanged"),
     ("single_line", "left out: replies are stored unchanged"),
-    ("allow_jailbreak", "left out: the text at the end of the prompt has its own section"),
+    (
+        "allow_jailbreak",
+        "left out: the text at the end of the prompt has its own section",
+    ),
 ];
 
-pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<ConversionNote>) -> PromptTemplate {
+pub(super) fn convert(
+    preset: &Map<String, Value>,
+    name: &str,
+    report: &mut Vec<ConversionNote>,
+) -> PromptTemplate {
     for (field, why) in ELSEWHERE {
         if flag(preset, field) {
             report.push(ConversionNote::new(field, why));
@@ -33,14 +49,17 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
     let stop = (preset.get("names_as_stop_strings") == Some(&Value::Bool(false))).then(Vec::new);
     PromptTemplate {
         extends: Some("base-roleplay".to_owned()),
-        defaults: Defaults { stop, ..Defaults::default() },
+        defaults: Defaults {
+            stop,
+            ..Defaults::default()
+        },
         sections,
         ..template(name)
     }
 }
 
-/// Builds the sections. Each part becomes a section together with the preceding lines that name no part, which
-/// are its label. Lines with a condition of their own become a separate section.
+/// Builds the sections. Each part becomes a section together with the preceding lines that name no
+/// part, which are its label. Lines with a condition of their own become a separate section.
 fn sections(lines: &[StoryLine]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut seen: Vec<Part> = Vec::new();
@@ -51,9 +70,18 @@ fn sections(lines: &[StoryLine]) -> Vec<Section> {
             sections.extend(plain(waiting.drain(..), &mut order));
             order += 10;
             let first = !sections.iter().any(|section| section.name == "rules");
-            sections.extend(["identity", "rules"].into_iter().filter(|_| first).map(|name| moved(name, order)));
+            sections.extend(
+                ["identity", "rules"]
+                    .into_iter()
+                    .filter(|_| first)
+                    .map(|name| moved(name, order)),
+            );
         } else if let Some(part) = line.part.filter(|part| !seen.contains(part)) {
-            let labels = |line: &&StoryLine| line.conditions.iter().all(|one| one == part.variable || one == "always");
+            let labels = |line: &&StoryLine| {
+                line.conditions
+                    .iter()
+                    .all(|one| one == part.variable || one == "always")
+            };
             let (mut own, others): (Vec<_>, Vec<_>) = waiting.drain(..).partition(labels);
             sections.extend(plain(others.into_iter(), &mut order));
             order += 10;
@@ -65,14 +93,20 @@ fn sections(lines: &[StoryLine]) -> Vec<Section> {
         }
     }
     sections.extend(plain(waiting.into_iter(), &mut order));
-    let unnamed = PARTS.into_iter().filter(|part| !seen.contains(part) && part.section != "examples");
+    let unnamed = PARTS
+        .into_iter()
+        .filter(|part| !seen.contains(part) && part.section != "examples");
     sections.extend(unnamed.map(|part| excluded(part.section)));
     sections
 }
 
 /// A section of the base template with another order and its original text.
 fn moved(name: &str, order: i32) -> Section {
-    Section { name: name.to_owned(), order: Some(order), ..Default::default() }
+    Section {
+        name: name.to_owned(),
+        order: Some(order),
+        ..Default::default()
+    }
 }
 
 /// The section depends on its part, so that no label appears without it.
@@ -83,7 +117,10 @@ fn of_part(part: Part, lines: &[&StoryLine], order: i32) -> Section {
         kind: Some(part.kind),
         condition: Some(part.variable.to_owned()),
         overrides: true,
-        lines: lines.iter().map(|line| written(line, part.variable)).collect(),
+        lines: lines
+            .iter()
+            .map(|line| written(line, part.variable))
+            .collect(),
         ..Default::default()
     }
 }
@@ -96,16 +133,28 @@ fn plain<'l>(lines: impl Iterator<Item = &'l StoryLine>, order: &mut i32) -> Opt
     }
     *order += 10;
     let name = format!("text{}", (*order - FIRST) / 10);
-    Some(Section { name, order: Some(*order), lines, ..Default::default() })
+    Some(Section {
+        name,
+        order: Some(*order),
+        lines,
+        ..Default::default()
+    })
 }
 
 /// `asked` is the condition that the section already has.
 fn written(line: &StoryLine, asked: &str) -> TemplateLine {
-    let conditions: Vec<&str> =
-        line.conditions.iter().map(String::as_str).filter(|one| *one != asked && *one != "always").collect();
+    let conditions: Vec<&str> = line
+        .conditions
+        .iter()
+        .map(String::as_str)
+        .filter(|one| *one != asked && *one != "always")
+        .collect();
     match conditions.is_empty() {
         true => TemplateLine::Always(line.text.clone()),
-        false => TemplateLine::When { text: line.text.clone(), condition: conditions.join(" && ") },
+        false => TemplateLine::When {
+            text: line.text.clone(),
+            condition: conditions.join(" && "),
+        },
     }
 }
 
@@ -113,7 +162,10 @@ fn written(line: &StoryLine, asked: &str) -> TemplateLine {
 fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     let separator = escape(text(preset, "example_separator").trim());
     if !separator.is_empty() {
-        match sections.iter_mut().find(|section| section.name == "examples") {
+        match sections
+            .iter_mut()
+            .find(|section| section.name == "examples")
+        {
             Some(examples) => (examples.heading, examples.repeat_heading) = (Some(separator), true),
             None => sections.push(Section {
                 name: "examples".to_owned(),
@@ -128,7 +180,12 @@ fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     let start = text(preset, "chat_start").trim();
     if !start.is_empty() {
         let lines = vec![TemplateLine::Always(escape(start))];
-        sections.push(Section { name: "chatStart".to_owned(), order: Some(10_000), lines, ..Default::default() });
+        sections.push(Section {
+            name: "chatStart".to_owned(),
+            order: Some(10_000),
+            lines,
+            ..Default::default()
+        });
     }
 }
 
@@ -137,13 +194,19 @@ fn place(preset: &Map<String, Value>, sections: &mut [Section]) {
     if preset.get("story_string_position").and_then(Value::as_i64) != Some(1) {
         return;
     }
-    let depth = preset.get("story_string_depth").and_then(Value::as_u64).unwrap_or(1);
+    let depth = preset
+        .get("story_string_depth")
+        .and_then(Value::as_u64)
+        .unwrap_or(1);
     let role = match preset.get("story_string_role").and_then(Value::as_i64) {
         Some(1) => SectionRole::User,
         Some(2) => SectionRole::Assistant,
         _ => SectionRole::System,
     };
-    for section in sections.iter_mut().filter(|section| !section.exclude && section.name != "chatStart") {
+    for section in sections
+        .iter_mut()
+        .filter(|section| !section.exclude && section.name != "chatStart")
+    {
         section.placement = Some(SectionPlacement::InChat);
         section.depth = Some(depth.try_into().unwrap_or(u32::MAX));
         section.role = Some(role);

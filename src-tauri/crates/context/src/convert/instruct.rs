@@ -16,14 +16,30 @@ const ELSEWHERE: [(&str, &str); 7] = [
         "last_system_sequence",
         "left out: it would change the last message in every turn, which prevents reuse of the cache",
     ),
-    ("user_alignment_message", "left out: roles that must alternate are merged instead"),
-    ("activation_regex", "left out: you choose the format in the model's settings"),
-    ("separator_sequence", "left out: the suffixes have the same effect"),
+    (
+        "user_alignment_message",
+        "left out: roles that must alternate are merged instead",
+    ),
+    (
+        "activation_regex",
+        "left out: you choose the format in the model's settings",
+    ),
+    (
+        "separator_sequence",
+        "left out: the suffixes have the same effect",
+    ),
     ("skip_examples", "left out: examples are part of the head"),
-    ("first_input_sequence", "left out: the first message has the same markers as all others"),
+    (
+        "first_input_sequence",
+        "left out: the first message has the same markers as all others",
+    ),
 ];
 
-pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<ConversionNote>) -> InstructFormat {
+pub(super) fn convert(
+    preset: &Map<String, Value>,
+    name: &str,
+    report: &mut Vec<ConversionNote>,
+) -> InstructFormat {
     for (field, why) in ELSEWHERE {
         let said = preset.get(field).is_some_and(|value| match value {
             Value::String(text) => !text.trim().is_empty(),
@@ -34,13 +50,23 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
         }
     }
     if matches!(text(preset, "names_behavior"), "always") || flag(preset, "names") {
-        report
-            .push(ConversionNote::new("names_behavior", "not kept: messages are sent without names, except in groups"));
+        report.push(ConversionNote::new(
+            "names_behavior",
+            "not kept: messages are sent without names, except in groups",
+        ));
     }
-    let mut marks = Marks { preset, wrap: flag(preset, "wrap"), report };
+    let mut marks = Marks {
+        preset,
+        wrap: flag(preset, "wrap"),
+        report,
+    };
     let jinja = marks.jinja();
     let stop = marks.stop();
-    InstructFormat { name: name.to_owned(), jinja, stop }
+    InstructFormat {
+        name: name.to_owned(),
+        jinja,
+        stop,
+    }
 }
 
 struct Marks<'p> {
@@ -64,10 +90,16 @@ impl Marks<'_> {
             true => reply.clone(),
             false => self.turn("first_output_sequence", "output_suffix"),
         };
-        let mut jinja = String::from("{%- set ns = namespace(replied=false) -%}\n{%- for message in messages -%}\n");
+        let mut jinja = String::from(
+            "{%- set ns = namespace(replied=false) -%}\n{%- for message in messages -%}\n",
+        );
         let mut branch = |test: &str, (before, after): &(String, String)| {
-            let _ =
-                writeln!(jinja, "{{%- {test} -%}}{{{{ {} + message.content + {} }}}}", quoted(before), quoted(after));
+            let _ = writeln!(
+                jinja,
+                "{{%- {test} -%}}{{{{ {} + message.content + {} }}}}",
+                quoted(before),
+                quoted(after)
+            );
         };
         branch("if message.role == 'system' and loop.first", &head);
         branch("elif message.role == 'system'", &system);
@@ -104,10 +136,14 @@ impl Marks<'_> {
 
     /// The markers of the head, which have a newer and an older field name.
     fn head(&mut self) -> Option<(String, String)> {
-        let names =
-            [("story_string_prefix", "story_string_suffix"), ("system_sequence_prefix", "system_sequence_suffix")];
+        let names = [
+            ("story_string_prefix", "story_string_suffix"),
+            ("system_sequence_prefix", "system_sequence_suffix"),
+        ];
         let is_set = |field: &str| !text(self.preset, field).is_empty();
-        let (prefix, suffix) = names.into_iter().find(|(prefix, suffix)| is_set(prefix) || is_set(suffix))?;
+        let (prefix, suffix) = names
+            .into_iter()
+            .find(|(prefix, suffix)| is_set(prefix) || is_set(suffix))?;
         Some(self.turn(prefix, suffix))
     }
 
@@ -130,8 +166,10 @@ impl Marks<'_> {
         for name in ["{{name}}", "{{user}}", "{{char}}"] {
             if marker.contains(name) {
                 marker = marker.replace(name, "");
-                let note =
-                    ConversionNote::new(field, format!("`{name}` is left out: turn markers cannot contain names here"));
+                let note = ConversionNote::new(
+                    field,
+                    format!("`{name}` is left out: turn markers cannot contain names here"),
+                );
                 if !self.report.contains(&note) {
                     self.report.push(note);
                 }
@@ -142,7 +180,11 @@ impl Marks<'_> {
 
     fn stop(&mut self) -> Vec<String> {
         let mut fields = vec!["stop_sequence"];
-        if self.preset.get("sequences_as_stop_strings").is_none_or(|value| value != &Value::Bool(false)) {
+        if self
+            .preset
+            .get("sequences_as_stop_strings")
+            .is_none_or(|value| value != &Value::Bool(false))
+        {
             fields.extend(["input_sequence", "output_sequence", "system_sequence"]);
         }
         let mut stops: Vec<String> = Vec::new();

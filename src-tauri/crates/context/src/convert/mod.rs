@@ -1,5 +1,5 @@
-//! Converts presets of SillyTavern (prompt manager, context, instruct, system prompt, sampler, and bundles) and
-//! of RisuAI.
+//! Converts presets of SillyTavern (prompt manager, context, instruct, system prompt, sampler, and
+//! bundles) and of RisuAI.
 //!
 //! The report lists every field without a counterpart. The caller stores the original JSON.
 
@@ -24,7 +24,9 @@ use serde_json::{Map, Value};
 
 pub use sampler::write_sampler;
 
-use crate::prompt_template::{PromptTemplate, SCHEMA, Section, TemplateLine, VERSION, escape, slug};
+use crate::prompt_template::{
+    PromptTemplate, SCHEMA, Section, TemplateLine, VERSION, escape, slug,
+};
 
 /// Maximum size of a preset file in bytes.
 pub const MAX_BYTES: usize = 8 << 20;
@@ -87,7 +89,10 @@ pub struct ConversionNote {
 
 impl ConversionNote {
     fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { field: field.into(), what: what.into() }
+        Self {
+            field: field.into(),
+            what: what.into(),
+        }
     }
 }
 
@@ -106,14 +111,18 @@ pub enum ConvertError {
 
 /// Converts the preset in `json`. `name` is the file name, used if the preset has no name.
 ///
-/// Errors
-/// [`ConvertError`] if the file is not a preset. Invalid values inside a preset are reported instead.
+/// Errors [`ConvertError`] if the file is not a preset. Invalid values inside a preset are reported
+/// instead.
 pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
     if json.len() > MAX_BYTES {
         return Err(ConvertError::TooLarge);
     }
-    let value: Value = serde_json::from_str(json.trim_start_matches('\u{feff}'))
-        .map_err(|error| ConvertError::NotJson { message: error.to_string() })?;
+    let value: Value =
+        serde_json::from_str(json.trim_start_matches('\u{feff}')).map_err(|error| {
+            ConvertError::NotJson {
+                message: error.to_string(),
+            }
+        })?;
     let preset = value.as_object().ok_or(ConvertError::NotAPreset)?;
     let kind = kind_of(preset).ok_or(ConvertError::NotAPreset)?;
     let name = match text(preset, "name").trim() {
@@ -131,12 +140,22 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
     match kind {
         ConvertedKind::PromptManager => prompt_manager::convert(preset, &mut converted),
         ConvertedKind::Context => {
-            converted.templates = vec![context_template::convert(preset, name, &mut converted.report)]
+            converted.templates = vec![context_template::convert(
+                preset,
+                name,
+                &mut converted.report,
+            )]
         }
-        ConvertedKind::Instruct => converted.format = Some(instruct::convert(preset, name, &mut converted.report)),
-        ConvertedKind::SystemPrompt => converted.templates = vec![system_prompt::convert(preset, name)],
+        ConvertedKind::Instruct => {
+            converted.format = Some(instruct::convert(preset, name, &mut converted.report))
+        }
+        ConvertedKind::SystemPrompt => {
+            converted.templates = vec![system_prompt::convert(preset, name)]
+        }
         ConvertedKind::Sampler => {
-            converted.report.extend(preset_notes::texts_beside_samplers(preset));
+            converted
+                .report
+                .extend(preset_notes::texts_beside_samplers(preset));
             converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report));
         }
         ConvertedKind::Bundle => bundle::convert(preset, &mut converted),
@@ -161,16 +180,27 @@ pub fn kind_of(preset: &Map<String, Value>) -> Option<ConvertedKind> {
         Some(ConvertedKind::Instruct)
     } else if is_system_prompt(preset) {
         Some(ConvertedKind::SystemPrompt)
-    } else if ["temp", "temperature", "top_p", "rep_pen", "logit_bias"].into_iter().any(has) {
+    } else if ["temp", "temperature", "top_p", "rep_pen", "logit_bias"]
+        .into_iter()
+        .any(has)
+    {
         Some(ConvertedKind::Sampler)
     } else {
         None
     }
 }
 
-/// Whether this is a system prompt of SillyTavern: a text with a name, and no field of another kind of file.
+/// Whether this is a system prompt of SillyTavern: a text with a name, and no field of another kind
+/// of file.
 fn is_system_prompt(preset: &Map<String, Value>) -> bool {
-    const FIELDS: [&str; 6] = ["name", "content", "post_history", "enabled", "default", "preset"];
+    const FIELDS: [&str; 6] = [
+        "name",
+        "content",
+        "post_history",
+        "enabled",
+        "default",
+        "preset",
+    ];
     let named = preset.get("name").is_some_and(Value::is_string);
     let content = preset.get("content").is_some_and(Value::is_string);
     named && content && preset.keys().all(|field| FIELDS.contains(&field.as_str()))
@@ -178,11 +208,17 @@ fn is_system_prompt(preset: &Map<String, Value>) -> bool {
 
 /// The text of a field; empty if absent.
 fn text<'p>(preset: &'p Map<String, Value>, field: &str) -> &'p str {
-    preset.get(field).and_then(Value::as_str).unwrap_or_default()
+    preset
+        .get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn flag(preset: &Map<String, Value>, field: &str) -> bool {
-    preset.get(field).and_then(Value::as_bool).unwrap_or_default()
+    preset
+        .get(field)
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
 }
 
 /// A user text as a line; its dollar signs are escaped, so that it contains no variables.
@@ -202,10 +238,19 @@ fn template(name: &str) -> PromptTemplate {
 }
 
 fn excluded(name: &str) -> Section {
-    Section { name: name.to_owned(), exclude: true, ..Default::default() }
+    Section {
+        name: name.to_owned(),
+        exclude: true,
+        ..Default::default()
+    }
 }
 
 /// A section that replaces the one of the parent.
 fn override_of(name: &str, line: TemplateLine) -> Section {
-    Section { name: name.to_owned(), overrides: true, lines: vec![line], ..Default::default() }
+    Section {
+        name: name.to_owned(),
+        overrides: true,
+        lines: vec![line],
+        ..Default::default()
+    }
 }

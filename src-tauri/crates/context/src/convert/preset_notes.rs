@@ -20,40 +20,92 @@ const PLACES: [(SectionKind, &str, &[&str], &str); 5] = [
         &["{{personality}}", "{{charpersonality}}"],
         "the personality of a card is",
     ),
-    (SectionKind::Scenario, "scenario", &["{{scenario}}", "{{charscenario}}"], "the scenario of a card is"),
-    (SectionKind::Persona, "personaDescription", &["{{persona}}"], "the description of the persona is"),
-    (SectionKind::Examples, "dialogueExamples", &["{{mesexamples"], "the example messages of a card are"),
+    (
+        SectionKind::Scenario,
+        "scenario",
+        &["{{scenario}}", "{{charscenario}}"],
+        "the scenario of a card is",
+    ),
+    (
+        SectionKind::Persona,
+        "personaDescription",
+        &["{{persona}}"],
+        "the description of the persona is",
+    ),
+    (
+        SectionKind::Examples,
+        "dialogueExamples",
+        &["{{mesexamples"],
+        "the example messages of a card are",
+    ),
 ];
 
-/// Texts that another app reads from the top of such a file. SillyTavern ignores them. `reads` says which fields the
-/// converter of the prompts reads.
-pub(super) fn texts_at_the_top(preset: &Map<String, Value>, reads: impl Fn(&str) -> bool) -> Vec<ConversionNote> {
-    unread_texts(preset, reads, "not sent: this text is not one of the prompts of the preset")
+/// Texts that another app reads from the top of such a file. SillyTavern ignores them. `reads` says
+/// which fields the converter of the prompts reads.
+pub(super) fn texts_at_the_top(
+    preset: &Map<String, Value>,
+    reads: impl Fn(&str) -> bool,
+) -> Vec<ConversionNote> {
+    unread_texts(
+        preset,
+        reads,
+        "not sent: this text is not one of the prompts of the preset",
+    )
 }
 
 /// Texts of another app in a sampler preset.
 pub(super) fn texts_beside_samplers(preset: &Map<String, Value>) -> Vec<ConversionNote> {
-    unread_texts(preset, |field| field == "name", "not sent: a sampler preset has no texts for the prompt")
+    unread_texts(
+        preset,
+        |field| field == "name",
+        "not sent: a sampler preset has no texts for the prompt",
+    )
 }
 
-fn unread_texts(preset: &Map<String, Value>, reads: impl Fn(&str) -> bool, why: &str) -> Vec<ConversionNote> {
-    let read = |field: &str| reads(field) || reply_defaults::FIELDS.contains(&field) || sampler::reads(field);
+fn unread_texts(
+    preset: &Map<String, Value>,
+    reads: impl Fn(&str) -> bool,
+    why: &str,
+) -> Vec<ConversionNote> {
+    let read = |field: &str| {
+        reads(field) || reply_defaults::FIELDS.contains(&field) || sampler::reads(field)
+    };
     // Addresses and names of models are single words.
     let is_text = |text: &str| text.contains(char::is_whitespace);
-    let named = |field: &str| ["prompt", "story_string", "instruction"].iter().any(|word| field.contains(word));
-    let texts = preset.iter().filter_map(|(field, value)| Some((field, value.as_str()?.trim())));
-    let unread = texts.filter(|(field, text)| !read(field) && !text.is_empty() && (is_text(text) || named(field)));
-    unread.map(|(field, _)| ConversionNote::new(field, why)).collect()
+    let named = |field: &str| {
+        ["prompt", "story_string", "instruction"]
+            .iter()
+            .any(|word| field.contains(word))
+    };
+    let texts = preset
+        .iter()
+        .filter_map(|(field, value)| Some((field, value.as_str()?.trim())));
+    let unread = texts.filter(|(field, text)| {
+        !read(field) && !text.is_empty() && (is_text(text) || named(field))
+    });
+    unread
+        .map(|(field, _)| ConversionNote::new(field, why))
+        .collect()
 }
 
 /// Texts of cards that the preset gives no place, so they are not sent.
 pub(super) fn missing(sections: &[Section]) -> Vec<ConversionNote> {
-    let on = || sections.iter().filter(|one| one.condition.as_deref() != Some(NEVER));
-    let lines = || on().flat_map(|one| &one.lines).map(|line| line.text().to_lowercase());
-    let has_place = |kind: SectionKind, macros: &[&str]| {
-        on().any(|one| one.kind == Some(kind)) || lines().any(|text| macros.iter().any(|name| text.contains(name)))
+    let on = || {
+        sections
+            .iter()
+            .filter(|one| one.condition.as_deref() != Some(NEVER))
     };
-    let missing = PLACES.into_iter().filter(|(kind, _, macros, _)| !has_place(*kind, macros));
+    let lines = || {
+        on().flat_map(|one| &one.lines)
+            .map(|line| line.text().to_lowercase())
+    };
+    let has_place = |kind: SectionKind, macros: &[&str]| {
+        on().any(|one| one.kind == Some(kind))
+            || lines().any(|text| macros.iter().any(|name| text.contains(name)))
+    };
+    let missing = PLACES
+        .into_iter()
+        .filter(|(kind, _, macros, _)| !has_place(*kind, macros));
     missing
         .map(|(_, identifier, _, what)| {
             let why = format!("switched off or absent in the preset, so {what} not sent");
@@ -77,9 +129,13 @@ pub(super) fn placements(sections: &[Section]) -> Vec<ConversionNote> {
         ),
     ];
     let note = |(placement, why)| {
-        let there = sections.iter().filter(shown).filter(|section| section.placement == Some(placement));
+        let there = sections
+            .iter()
+            .filter(shown)
+            .filter(|section| section.placement == Some(placement));
         let names: Vec<&str> = there.map(|section| section.name.as_str()).collect();
-        (!names.is_empty()).then(|| ConversionNote::new(format!("prompts: {}", names.join(", ")), why))
+        (!names.is_empty())
+            .then(|| ConversionNote::new(format!("prompts: {}", names.join(", ")), why))
     };
     places.into_iter().filter_map(note).collect()
 }

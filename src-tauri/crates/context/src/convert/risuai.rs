@@ -1,5 +1,5 @@
-//! RisuAI presets: converts the prompt template, or the fixed order of older presets, to prompt manager
-//! entries, which [`prompt_manager`] then converts.
+//! RisuAI presets: converts the prompt template, or the fixed order of older presets, to prompt
+//! manager entries, which [`prompt_manager`] then converts.
 
 use serde_json::{Map, Value, json};
 
@@ -38,15 +38,26 @@ const ORDERED: [(&str, &str); 8] = [
 /// True for a RisuAI preset; no other app writes these two fields.
 pub(super) fn is_risuai(preset: &Map<String, Value>) -> bool {
     preset.contains_key("mainPrompt")
-        && ["formatingOrder", "promptTemplate"].iter().any(|field| preset.contains_key(*field))
+        && ["formatingOrder", "promptTemplate"]
+            .iter()
+            .any(|field| preset.contains_key(*field))
 }
 
 pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
-    let items = match preset.get("promptTemplate").and_then(Value::as_array).filter(|items| !items.is_empty()) {
+    let items = match preset
+        .get("promptTemplate")
+        .and_then(Value::as_array)
+        .filter(|items| !items.is_empty())
+    {
         Some(items) => items.clone(),
         None => ordered(preset),
     };
-    let mut list = List { prompts: Vec::new(), on: Vec::new(), history: false, report: &mut converted.report };
+    let mut list = List {
+        prompts: Vec::new(),
+        on: Vec::new(),
+        history: false,
+        report: &mut converted.report,
+    };
     list.read(&items);
     let order: Vec<Value> = list
         .prompts
@@ -56,8 +67,15 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
         .collect();
     let mut manager = samplers(preset);
     manager.insert("prompts".to_owned(), list.prompts.into());
-    manager.insert("prompt_order".to_owned(), json!([{ "character_id": 100_001, "order": order }]));
-    if let Some(scripts) = preset.get("regex").and_then(Value::as_array).filter(|scripts| !scripts.is_empty()) {
+    manager.insert(
+        "prompt_order".to_owned(),
+        json!([{ "character_id": 100_001, "order": order }]),
+    );
+    if let Some(scripts) = preset
+        .get("regex")
+        .and_then(Value::as_array)
+        .filter(|scripts| !scripts.is_empty())
+    {
         let what = format!(
             "{} scripts are kept in the file but do not run, because they are not SillyTavern scripts",
             scripts.len()
@@ -68,10 +86,22 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
 }
 
 fn samplers(preset: &Map<String, Value>) -> Map<String, Value> {
-    let number = |field: &str| preset.get(field).and_then(Value::as_f64).filter(|number| *number != UNSET);
-    let hundredths = HUNDREDTHS.iter().filter_map(|(theirs, ours)| Some((*ours, number(theirs)? / 100.0)));
-    let others = AS_THEY_ARE.iter().filter_map(|(theirs, ours)| Some((*ours, number(theirs)?)));
-    hundredths.chain(others).map(|(name, number)| (name.to_owned(), json!(number))).collect()
+    let number = |field: &str| {
+        preset
+            .get(field)
+            .and_then(Value::as_f64)
+            .filter(|number| *number != UNSET)
+    };
+    let hundredths = HUNDREDTHS
+        .iter()
+        .filter_map(|(theirs, ours)| Some((*ours, number(theirs)? / 100.0)));
+    let others = AS_THEY_ARE
+        .iter()
+        .filter_map(|(theirs, ours)| Some((*ours, number(theirs)?)));
+    hundredths
+        .chain(others)
+        .map(|(name, number)| (name.to_owned(), json!(number)))
+        .collect()
 }
 
 /// Converts the texts and the order of an older preset to template items.
@@ -79,11 +109,20 @@ fn ordered(preset: &Map<String, Value>) -> Vec<Value> {
     let plain = |type2: &str, field: &str| json!({ "type": "plain", "type2": type2, "text": text(preset, field), "role": "system" });
     let item = |name: &str| match name {
         "main" => Some(plain("main", "mainPrompt")),
-        "jailbreak" => Some(json!({ "type": "jailbreak", "text": text(preset, "jailbreak"), "role": "system" })),
+        "jailbreak" => Some(
+            json!({ "type": "jailbreak", "text": text(preset, "jailbreak"), "role": "system" }),
+        ),
         "globalNote" => Some(plain("globalNote", "globalNote")),
-        other => ORDERED.iter().find(|(name, _)| *name == other).map(|(_, kind)| json!({ "type": kind })),
+        other => ORDERED
+            .iter()
+            .find(|(name, _)| *name == other)
+            .map(|(_, kind)| json!({ "type": kind })),
     };
-    let names = preset.get("formatingOrder").and_then(Value::as_array).into_iter().flatten();
+    let names = preset
+        .get("formatingOrder")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     names.filter_map(|name| item(name.as_str()?)).collect()
 }
 
@@ -99,8 +138,15 @@ struct List<'r> {
 
 impl List<'_> {
     fn read(&mut self, items: &[Value]) {
-        for (at, item) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.as_object()?))) {
-            let depth = items[at + 1..].iter().find_map(depth_of_chat).filter(|_| self.history);
+        for (at, item) in items
+            .iter()
+            .enumerate()
+            .filter_map(|(at, item)| Some((at, item.as_object()?)))
+        {
+            let depth = items[at + 1..]
+                .iter()
+                .find_map(depth_of_chat)
+                .filter(|_| self.history);
             self.item(at, item, depth);
         }
         if !self.history {
@@ -124,10 +170,14 @@ impl List<'_> {
                 self.marker("chatHistory");
                 self.history = true;
             }
-            // The rest of the history, the text after it, and cache hints for providers need no entry.
+            // The rest of the history, the text after it, and cache hints for providers need no
+            // entry.
             "chat" | "rest" | "postEverything" | "cache" => {}
             kind @ ("memory" | "authornote") => {
-                self.report.push(ConversionNote::new(kind, "left out: it has its own place here"));
+                self.report.push(ConversionNote::new(
+                    kind,
+                    "left out: it has its own place here",
+                ));
             }
             kind => {
                 let kind: String = kind.chars().take(40).collect();
@@ -152,7 +202,9 @@ impl List<'_> {
             "user" => "user",
             _ => "system",
         };
-        let name = [text(item, "name"), place, kind].into_iter().find(|name| !name.is_empty() && *name != "normal");
+        let name = [text(item, "name"), place, kind]
+            .into_iter()
+            .find(|name| !name.is_empty() && *name != "normal");
         let mut prompt = json!({
             "identifier": identifier, "name": name.unwrap_or("plain"), "role": role,
             "content": text(item, "text").replace("{{slot}}", ""), "system_prompt": identifier == "main",
@@ -164,8 +216,10 @@ impl List<'_> {
         self.prompts.push(prompt);
         self.on.push(kind != "jailbreak");
         if kind == "jailbreak" {
-            self.report
-                .push(ConversionNote::new("jailbreak", "switched off, as in RisuAI until a chat switches it on"));
+            self.report.push(ConversionNote::new(
+                "jailbreak",
+                "switched off, as in RisuAI until a chat switches it on",
+            ));
         }
     }
 
@@ -191,13 +245,18 @@ impl List<'_> {
     }
 
     fn is_free(&self, identifier: &str) -> bool {
-        self.prompts.iter().all(|prompt| prompt["identifier"] != identifier)
+        self.prompts
+            .iter()
+            .all(|prompt| prompt["identifier"] != identifier)
     }
 }
 
 /// The distance from the end of the chat at which an item of the history begins.
 fn depth_of_chat(item: &Value) -> Option<i64> {
-    let start = item.get("rangeStart").and_then(Value::as_i64).filter(|_| item["type"] == "chat")?;
+    let start = item
+        .get("rangeStart")
+        .and_then(Value::as_i64)
+        .filter(|_| item["type"] == "chat")?;
     Some(start.saturating_neg()).filter(|depth| (0..10_000).contains(depth))
 }
 
@@ -216,12 +275,17 @@ mod tests {
     }
 
     fn sections(converted: &Converted) -> Vec<String> {
-        converted.templates[0].sections.iter().map(|section| section.name.clone()).collect()
+        converted.templates[0]
+            .sections
+            .iter()
+            .map(|section| section.name.clone())
+            .collect()
     }
 
     #[test]
     fn keeps_texts_and_order_of_risuai_template() {
-        let converted = read(json!({"name": "Lantern", "mainPrompt": "", "temperature": 80, "frequencyPenalty": -1000,
+        let converted = read(
+            json!({"name": "Lantern", "mainPrompt": "", "temperature": 80, "frequencyPenalty": -1000,
             "top_p": 0.9, "maxResponse": 300, "promptTemplate": [
                 {"type": "plain", "type2": "main", "text": "Play {{char}}.", "role": "system"},
                 {"type": "persona", "innerFormat": "About {{user}}: {{slot}}"},
@@ -230,32 +294,61 @@ mod tests {
                 {"type": "plain", "type2": "normal", "name": "Nudge", "text": "Be brief.", "role": "system"},
                 {"type": "chat", "rangeStart": -2, "rangeEnd": "end"},
                 {"type": "plain", "type2": "globalNote", "text": "Never break character.", "role": "bot"},
-                {"type": "memory"}, {"type": "jailbreak", "text": "Anything.", "role": "system"}, {"type": "moon"}]}));
+                {"type": "memory"}, {"type": "jailbreak", "text": "Anything.", "role": "system"}, {"type": "moon"}]}),
+        );
         let names = sections(&converted);
-        let at = |name: &str| names.iter().position(|one| one == name).unwrap_or_else(|| panic!("{name} of {names:?}"));
-        assert!(at("main") < at("personaDescription") && at("personaDescription") < at("charDescription"), "{names:?}");
+        let at = |name: &str| {
+            names
+                .iter()
+                .position(|one| one == name)
+                .unwrap_or_else(|| panic!("{name} of {names:?}"))
+        };
+        assert!(
+            at("main") < at("personaDescription")
+                && at("personaDescription") < at("charDescription"),
+            "{names:?}"
+        );
         let nudge = &converted.templates[0].sections[at("Nudge")];
-        assert_eq!((nudge.placement, nudge.depth), (Some(SectionPlacement::InChat), Some(2)));
+        assert_eq!(
+            (nudge.placement, nudge.depth),
+            (Some(SectionPlacement::InChat), Some(2))
+        );
         let values = converted.sampling.unwrap().values;
         assert_eq!(values["temperature"], ConfigValue::Number(0.8));
         assert_eq!(
-            (values.contains_key("frequency_penalty"), &values["max_tokens"]),
+            (
+                values.contains_key("frequency_penalty"),
+                &values["max_tokens"]
+            ),
             (false, &ConfigValue::Whole(300))
         );
-        let reported: Vec<&str> = converted.report.iter().map(|note| note.field.as_str()).collect();
+        let reported: Vec<&str> = converted
+            .report
+            .iter()
+            .map(|note| note.field.as_str())
+            .collect();
         assert!(
-            ["memory", "jailbreak", "promptTemplate[10]"].iter().all(|field| reported.contains(field)),
+            ["memory", "jailbreak", "promptTemplate[10]"]
+                .iter()
+                .all(|field| reported.contains(field)),
             "{reported:?}"
         );
     }
 
     #[test]
     fn older_preset_uses_its_formating_order() {
-        let converted = read(json!({"mainPrompt": "Play.", "jailbreak": "x", "globalNote": "Stay.",
-            "formatingOrder": ["main", "description", "personaPrompt", "chats", "lastChat", "globalNote", 7, "lorebook"]}));
+        let converted = read(
+            json!({"mainPrompt": "Play.", "jailbreak": "x", "globalNote": "Stay.",
+            "formatingOrder": ["main", "description", "personaPrompt", "chats", "lastChat", "globalNote", 7, "lorebook"]}),
+        );
         assert_eq!(converted.name, "Lantern");
         let names = sections(&converted);
-        let at = |name: &str| names.iter().position(|one| one == name).unwrap_or_else(|| panic!("{name} of {names:?}"));
+        let at = |name: &str| {
+            names
+                .iter()
+                .position(|one| one == name)
+                .unwrap_or_else(|| panic!("{name} of {names:?}"))
+        };
         assert!(at("main") < at("charDescription"), "{names:?}");
     }
 }

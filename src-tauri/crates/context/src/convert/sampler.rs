@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{ConversionNote, SamplerPreset, sampler_texts};
 
-/// Our setting keys with SillyTavern's names. Presets for text completion use the first name that is present, those
-/// for chat completion the last one. Writing uses the first name.
+/// Our setting keys with SillyTavern's names. Presets for text completion use the first name that
+/// is present, those for chat completion the last one. Writing uses the first name.
 const NAMES: [(&str, &[&str]); 21] = [
     ("temperature", &["temp", "temperature"]),
     ("top_p", &["top_p"]),
@@ -17,7 +17,10 @@ const NAMES: [(&str, &[&str]); 21] = [
     ("typical_p", &["typical_p", "typical"]),
     ("top_n_sigma", &["nsigma", "top_n_sigma"]),
     ("repeat_penalty", &["rep_pen", "repetition_penalty"]),
-    ("repeat_range", &["rep_pen_range", "repetition_penalty_range"]),
+    (
+        "repeat_range",
+        &["rep_pen_range", "repetition_penalty_range"],
+    ),
     ("frequency_penalty", &["freq_pen", "frequency_penalty"]),
     ("presence_penalty", &["presence_pen", "presence_penalty"]),
     ("dry_multiplier", &["dry_multiplier"]),
@@ -33,8 +36,8 @@ const NAMES: [(&str, &[&str]); 21] = [
     ("max_tokens", &["genamt", "max_tokens", "openai_max_tokens"]),
 ];
 
-/// The context size is kept for export but not applied: a sampler preset must not decide how much of a chat is
-/// sent.
+/// The context size is kept for export but not applied: a sampler preset must not decide how much
+/// of a chat is sent.
 const CONTEXT: [&str; 2] = ["max_length", "openai_max_context"];
 
 /// Settings that another setting can override, with their neutral values.
@@ -49,7 +52,8 @@ const CUTS: [(&str, f64); 8] = [
     ("mirostat", 0.0),
 ];
 
-/// SillyTavern stores a dynamic temperature as a range; our setting is the distance from the middle.
+/// SillyTavern stores a dynamic temperature as a range; our setting is the distance from the
+/// middle.
 const DYNATEMP: [&str; 4] = ["dynatemp", "min_temp", "max_temp", "dynatemp_exponent"];
 const SEED: &str = "seed";
 
@@ -92,8 +96,14 @@ pub(super) fn convert(
     let mut values = BTreeMap::new();
     let of_chat = is_chat_completion(preset);
     for (key, names) in NAMES {
-        let found = if of_chat { last(preset, names) } else { first(preset, names) };
-        let Some((field, number)) = found else { continue };
+        let found = if of_chat {
+            last(preset, names)
+        } else {
+            first(preset, names)
+        };
+        let Some((field, number)) = found else {
+            continue;
+        };
         report.extend(passed_over(preset, names, field, number));
         if let Some(value) = value(key, field, number, report) {
             values.insert(key.to_owned(), value);
@@ -101,7 +111,9 @@ pub(super) fn convert(
     }
     dynatemp(preset, &mut values);
     // -1 means a random seed, which is our default.
-    if let Some((_, seed)) = first(preset, &[SEED]).filter(|(_, seed)| (0.0..=f64::from(u32::MAX)).contains(seed)) {
+    if let Some((_, seed)) =
+        first(preset, &[SEED]).filter(|(_, seed)| (0.0..=f64::from(u32::MAX)).contains(seed))
+    {
         values.insert(SEED.to_owned(), ConfigValue::Whole(seed as u32));
     }
     report.extend(notes(preset));
@@ -114,9 +126,17 @@ pub(super) fn convert(
             || (sampler_texts::FIELDS.contains(&field) && !unread.iter().any(|one| one == field))
             || NAMES.iter().any(|(_, names)| names.contains(&field))
     };
-    let kept = preset.iter().filter(|(field, _)| !ours(field) && !elsewhere.contains(&field.as_str()));
-    let kept = kept.map(|(field, value)| (field.clone(), value.clone())).collect();
-    SamplerPreset { name: name.to_owned(), values, kept }
+    let kept = preset
+        .iter()
+        .filter(|(field, _)| !ours(field) && !elsewhere.contains(&field.as_str()));
+    let kept = kept
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
+    SamplerPreset {
+        name: name.to_owned(),
+        values,
+        kept,
+    }
 }
 
 /// Whether this module reads the field.
@@ -129,18 +149,31 @@ pub(super) fn reads(field: &str) -> bool {
         || others().iter().any(|(name, _)| *name == field)
 }
 
-/// Whether SillyTavern reads the file as a preset for chat completion, which has other names for some values.
+/// Whether SillyTavern reads the file as a preset for chat completion, which has other names for
+/// some values.
 fn is_chat_completion(preset: &Map<String, Json>) -> bool {
     preset.get("prompts").is_some_and(Json::is_array)
-        || preset.keys().any(|field| field.starts_with("openai_") || field == "chat_completion_source")
+        || preset
+            .keys()
+            .any(|field| field.starts_with("openai_") || field == "chat_completion_source")
 }
 
 /// Reports other names of a value with another number, which is not used.
-fn passed_over(preset: &Map<String, Json>, names: &[&str], used: &str, number: f64) -> Vec<ConversionNote> {
-    let others = names.iter().filter(|name| **name != used).filter_map(|name| first(preset, &[*name]));
+fn passed_over(
+    preset: &Map<String, Json>,
+    names: &[&str],
+    used: &str,
+    number: f64,
+) -> Vec<ConversionNote> {
+    let others = names
+        .iter()
+        .filter(|name| **name != used)
+        .filter_map(|name| first(preset, &[*name]));
     let different = others.filter(|(_, other)| *other != number);
     different
-        .map(|(field, other)| ConversionNote::new(field, format!("{other} is not used: `{used}` has {number}")))
+        .map(|(field, other)| {
+            ConversionNote::new(field, format!("{other} is not used: `{used}` has {number}"))
+        })
         .collect()
 }
 
@@ -157,12 +190,19 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
             written.insert(names[0].to_owned(), value);
         }
     }
-    if let Some(range) = number("dynatemp_range").and_then(|range| range.as_f64()).filter(|range| *range > 0.0) {
-        let middle = number("temperature").and_then(|number| number.as_f64()).unwrap_or(1.0);
+    if let Some(range) = number("dynatemp_range")
+        .and_then(|range| range.as_f64())
+        .filter(|range| *range > 0.0)
+    {
+        let middle = number("temperature")
+            .and_then(|number| number.as_f64())
+            .unwrap_or(1.0);
         written.insert("dynatemp".to_owned(), json!(true));
         written.insert("min_temp".to_owned(), json!((middle - range).max(0.0)));
         written.insert("max_temp".to_owned(), json!(middle + range));
-        written.extend(number("dynatemp_exponent").map(|exponent| ("dynatemp_exponent".to_owned(), exponent)));
+        written.extend(
+            number("dynatemp_exponent").map(|exponent| ("dynatemp_exponent".to_owned(), exponent)),
+        );
     }
     if number("dynatemp_range").and_then(|range| range.as_f64()) == Some(0.0) {
         written.insert("dynatemp".to_owned(), json!(false));
@@ -173,7 +213,12 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
 }
 
 /// The value of our setting, clamped to its range.
-fn value(key: &str, field: &str, number: f64, report: &mut Vec<ConversionNote>) -> Option<ConfigValue> {
+fn value(
+    key: &str,
+    field: &str,
+    number: f64,
+    report: &mut Vec<ConversionNote>,
+) -> Option<ConfigValue> {
     let number = match key {
         // 0 means unset here, and -1 leaves the choice to the server.
         "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
@@ -184,13 +229,18 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<ConversionNote>) 
     };
     let (min, max) = match setting(key)?.kind {
         ValueType::Number { min, max } => (min, max),
-        ValueType::Whole { min, max } | ValueType::WholeOr { min, max, .. } => (f64::from(min), f64::from(max)),
+        ValueType::Whole { min, max } | ValueType::WholeOr { min, max, .. } => {
+            (f64::from(min), f64::from(max))
+        }
         _ => return None,
     };
     let taken = number.clamp(min, max);
     // -1 means off in SillyTavern; 0 means off here.
     if taken != number && !(number < 0.0 && min == 0.0) {
-        report.push(ConversionNote::new(field, format!("{number} is out of range here; {taken} is used")));
+        report.push(ConversionNote::new(
+            field,
+            format!("{number} is out of range here; {taken} is used"),
+        ));
     }
     match setting(key)?.kind {
         ValueType::Number { .. } => Some(ConfigValue::Number(taken)),
@@ -206,18 +256,31 @@ fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, ConfigValu
         }
         return;
     }
-    let (Some(min), Some(max)) = (number("min_temp"), number("max_temp")) else { return };
-    values.insert("temperature".to_owned(), ConfigValue::Number(((min + max) / 2.0).min(2.0)));
-    values.insert("dynatemp_range".to_owned(), ConfigValue::Number((max - min).abs() / 2.0));
+    let (Some(min), Some(max)) = (number("min_temp"), number("max_temp")) else {
+        return;
+    };
+    values.insert(
+        "temperature".to_owned(),
+        ConfigValue::Number(((min + max) / 2.0).min(2.0)),
+    );
+    values.insert(
+        "dynatemp_range".to_owned(),
+        ConfigValue::Number((max - min).abs() / 2.0),
+    );
     if let Some(exponent) = number("dynatemp_exponent") {
-        values.insert("dynatemp_exponent".to_owned(), ConfigValue::Number(exponent));
+        values.insert(
+            "dynatemp_exponent".to_owned(),
+            ConfigValue::Number(exponent),
+        );
     }
 }
 
 fn notes(preset: &Map<String, Json>) -> Vec<ConversionNote> {
     let mut notes = Vec::new();
     for (field, neutral) in others() {
-        let empty = |value: &Json| value.as_str() == Some("") || value.as_object().is_some_and(Map::is_empty);
+        let empty = |value: &Json| {
+            value.as_str() == Some("") || value.as_object().is_some_and(Map::is_empty)
+        };
         let works = |value: &&Json| !same(value, &neutral) && !value.is_null() && !empty(value);
         if let Some(value) = preset.get(field).filter(works) {
             notes.push(ConversionNote::new(
@@ -245,21 +308,41 @@ fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<ConversionNote> {
         Some(ConfigValue::Whole(number)) => f64::from(*number) != *off,
         _ => false,
     };
-    let working: Vec<&str> = CUTS.iter().filter(|cut| works(cut)).map(|(key, _)| *key).collect();
+    let working: Vec<&str> = CUTS
+        .iter()
+        .filter(|cut| works(cut))
+        .map(|(key, _)| *key)
+        .collect();
     let silent_by = |by: &str| {
         let holds = |key: &&str| {
-            disablers(key).iter().any(|one| one.key == by && values.get(by).is_some_and(|value| one.disables(value)))
+            disablers(key)
+                .iter()
+                .any(|one| one.key == by && values.get(by).is_some_and(|value| one.disables(value)))
         };
-        working.iter().copied().filter(holds).map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ")
+        working
+            .iter()
+            .copied()
+            .filter(holds)
+            .map(|key| key.replace('_', " "))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let overriding = [
-        ("temperature", "temp", "0 always takes the most likely token"),
+        (
+            "temperature",
+            "temp",
+            "0 always takes the most likely token",
+        ),
         ("mirostat", "mirostat_mode", "it replaces other samplers"),
     ];
-    let overriding = overriding.into_iter().map(|(by, field, why)| (field, why, silent_by(by)));
+    let overriding = overriding
+        .into_iter()
+        .map(|(by, field, why)| (field, why, silent_by(by)));
     overriding
         .filter(|(_, _, silent)| !silent.is_empty())
-        .map(|(field, why, silent)| ConversionNote::new(field, format!("{why}; without effect: {silent}")))
+        .map(|(field, why, silent)| {
+            ConversionNote::new(field, format!("{why}; without effect: {silent}"))
+        })
         .collect()
 }
 
@@ -276,18 +359,26 @@ fn shortened(value: &Json) -> String {
 
 /// The first field with a number.
 fn first<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
-    fields.iter().find_map(|field| Some((*field, number(preset, field)?)))
+    fields
+        .iter()
+        .find_map(|field| Some((*field, number(preset, field)?)))
 }
 
 /// The last field with a number.
 fn last<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
-    fields.iter().rev().find_map(|field| Some((*field, number(preset, field)?)))
+    fields
+        .iter()
+        .rev()
+        .find_map(|field| Some((*field, number(preset, field)?)))
 }
 
 /// Parses a number; numeric texts are accepted, because presets are edited by hand.
 fn number(preset: &Map<String, Json>, field: &str) -> Option<f64> {
     let value = preset.get(field)?;
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
+    value
+        .as_f64()
+        .or_else(|| value.as_str()?.trim().parse().ok())
+        .filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]
@@ -298,14 +389,30 @@ mod tests {
     use crate::convert::convert as read;
 
     fn any_preset() -> impl Strategy<Value = Map<String, Json>> {
-        let names: Vec<&str> = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let names: Vec<&str> = NAMES
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
         let ours = prop::collection::vec((prop::sample::select(names), -2..400_i32), 1..12);
-        let theirs = prop::collection::vec((prop::sample::select(others().to_vec()), any::<i32>()), 0..4);
+        let theirs = prop::collection::vec(
+            (prop::sample::select(others().to_vec()), any::<i32>()),
+            0..4,
+        );
         let rest = ("(max_length|sampler_order|x_[a-z]{1,5})", any::<i32>());
-        (ours, theirs, rest, any::<Option<u16>>(), any::<Option<bool>>()).prop_map(
-            |(ours, theirs, rest, seed, dynatemp)| {
-                let ours = ours.into_iter().map(|(name, number)| (name.to_owned(), json!(number)));
-                let theirs = theirs.into_iter().map(|((name, _), number)| (name.to_owned(), json!(number)));
+        (
+            ours,
+            theirs,
+            rest,
+            any::<Option<u16>>(),
+            any::<Option<bool>>(),
+        )
+            .prop_map(|(ours, theirs, rest, seed, dynatemp)| {
+                let ours = ours
+                    .into_iter()
+                    .map(|(name, number)| (name.to_owned(), json!(number)));
+                let theirs = theirs
+                    .into_iter()
+                    .map(|((name, _), number)| (name.to_owned(), json!(number)));
                 let mut preset: Map<String, Json> = ours.chain(theirs).collect();
                 preset.insert("temp".to_owned(), json!(0.5));
                 preset.insert(rest.0, json!([rest.1]));
@@ -314,8 +421,7 @@ mod tests {
                     preset.insert("dynatemp".to_owned(), json!(false));
                 }
                 preset
-            },
-        )
+            })
     }
 
     proptest! {

@@ -1,9 +1,11 @@
-//! Sampler fields of SillyTavern that hold texts and lists: biases, bans, sequence breakers, grammars and the order.
+//! Sampler fields of SillyTavern that hold texts and lists: biases, bans, sequence breakers,
+//! grammars and the order.
 
 use std::collections::BTreeMap;
 
 use domain::sampling::{
-    LogitBias, SamplerOrder, SamplerStage, TokenSelector, banned_tokens, escaped, logit_biases, texts,
+    LogitBias, SamplerOrder, SamplerStage, TokenSelector, banned_tokens, escaped, logit_biases,
+    texts,
 };
 use domain::settings::{ConfigValue, setting};
 use serde_json::{Map, Value as Json, json};
@@ -30,7 +32,8 @@ pub(super) const FIELDS: [&str; 13] = [
     "sampler_order",
 ];
 
-/// Numbers of the samplers in KoboldAI. 1 and 3 are top-a and tail-free sampling, which do not exist here.
+/// Numbers of the samplers in KoboldAI. 1 and 3 are top-a and tail-free sampling, which do not
+/// exist here.
 const KOBOLD: [Option<SamplerStage>; 7] = [
     Some(SamplerStage::TopK),
     None,
@@ -42,19 +45,30 @@ const KOBOLD: [Option<SamplerStage>; 7] = [
 ];
 
 /// Order of text-generation-webui, which its presets contain without a choice of the user.
-const WEBUI: [SamplerStage; 5] =
-    [SamplerStage::Temperature, SamplerStage::TopK, SamplerStage::TopP, SamplerStage::TypicalP, SamplerStage::MinP];
+const WEBUI: [SamplerStage; 5] = [
+    SamplerStage::Temperature,
+    SamplerStage::TopK,
+    SamplerStage::TopP,
+    SamplerStage::TypicalP,
+    SamplerStage::MinP,
+];
 
 type Values = BTreeMap<String, ConfigValue>;
 
-/// Reads the fields of `preset`. Returns those that must be kept, because they were not converted completely.
-pub(super) fn read(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>) -> Vec<String> {
+/// Reads the fields of `preset`. Returns those that must be kept, because they were not converted
+/// completely.
+pub(super) fn read(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+) -> Vec<String> {
     let mut kept = Vec::new();
     biases(preset, values, report, &mut kept);
     bans(preset, values, report, &mut kept);
     breakers(preset, values, report, &mut kept);
     code(preset, values, report, &mut kept);
-    let ban = ["ban_eos_token", "ignore_eos_token"].map(|field| preset.get(field).and_then(Json::as_bool));
+    let ban = ["ban_eos_token", "ignore_eos_token"]
+        .map(|field| preset.get(field).and_then(Json::as_bool));
     if let Some(ban) = ban.into_iter().flatten().reduce(|one, other| one || other) {
         values.insert("ban_end_token".to_owned(), ConfigValue::Switch(ban));
     }
@@ -79,12 +93,17 @@ pub(super) fn write(values: &Values, written: &mut Map<String, Json>) {
     if text("banned_tokens").is_some() || text("banned_strings").is_some() {
         let tokens = banned_tokens(text("banned_tokens").unwrap_or_default()).unwrap_or_default();
         let strings: Vec<String> = texts(text("banned_strings").unwrap_or_default()).collect();
-        let (long, short): (Vec<_>, Vec<_>) = strings.into_iter().partition(|text| text.contains('\n'));
+        let (long, short): (Vec<_>, Vec<_>) =
+            strings.into_iter().partition(|text| text.contains('\n'));
         let tokens = tokens.iter().filter_map(|banned| match &banned.tokens {
             TokenSelector::Ids(_) => Some(banned.tokens.to_string()),
-            TokenSelector::Text(text) | TokenSelector::Word(text) => (!text.contains('\n')).then(|| text.clone()),
+            TokenSelector::Text(text) | TokenSelector::Word(text) => {
+                (!text.contains('\n')).then(|| text.clone())
+            }
         });
-        let lines: Vec<String> = tokens.chain(short.iter().map(|text| format!("\"{text}\""))).collect();
+        let lines: Vec<String> = tokens
+            .chain(short.iter().map(|text| format!("\"{text}\"")))
+            .collect();
         written.insert("banned_tokens".to_owned(), json!(lines.join("\n")));
         if !long.is_empty() {
             written.insert("banned_strings".to_owned(), json!(long));
@@ -97,7 +116,9 @@ pub(super) fn write(values: &Values, written: &mut Map<String, Json>) {
     if let Some(grammar) = text("grammar") {
         written.insert("grammar_string".to_owned(), json!(grammar));
     }
-    if let Some(schema) = text("json_schema").and_then(|schema| serde_json::from_str::<Json>(schema).ok()) {
+    if let Some(schema) =
+        text("json_schema").and_then(|schema| serde_json::from_str::<Json>(schema).ok())
+    {
         written.insert("json_schema".to_owned(), schema);
     }
     if let Some(ConfigValue::Switch(ban)) = values.get("ban_end_token") {
@@ -105,8 +126,18 @@ pub(super) fn write(values: &Values, written: &mut Map<String, Json>) {
         written.insert("ignore_eos_token".to_owned(), json!(ban));
     }
     if let Some(names) = text("sampler_order") {
-        let name = |stage: &SamplerStage| if *stage == SamplerStage::TypicalP { "typ_p" } else { stage.as_str() };
-        let names: Vec<&str> = SamplerOrder::parse(names).stages().iter().map(name).collect();
+        let name = |stage: &SamplerStage| {
+            if *stage == SamplerStage::TypicalP {
+                "typ_p"
+            } else {
+                stage.as_str()
+            }
+        };
+        let names: Vec<&str> = SamplerOrder::parse(names)
+            .stages()
+            .iter()
+            .map(name)
+            .collect();
         written.insert("samplers".to_owned(), json!(names));
     }
 }
@@ -131,7 +162,10 @@ fn bias_entries(bias: &LogitBias) -> Vec<(String, f32)> {
 }
 
 fn selector(text: &str) -> Option<TokenSelector> {
-    if let Some(exact) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+    if let Some(exact) = text
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+    {
         return (!exact.is_empty()).then(|| TokenSelector::Text(exact.to_owned()));
     }
     if text.starts_with('[') && text.ends_with(']') {
@@ -140,32 +174,60 @@ fn selector(text: &str) -> Option<TokenSelector> {
     (!text.trim().is_empty()).then(|| TokenSelector::Text(format!(" {text}")))
 }
 
-fn biases(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>, kept: &mut Vec<String>) {
-    let selected = preset.get("bias_preset_selected").and_then(Json::as_str).unwrap_or_default();
+fn biases(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+    kept: &mut Vec<String>,
+) {
+    let selected = preset
+        .get("bias_preset_selected")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
     let of_selected = preset.get("bias_presets").and_then(|all| all.get(selected));
     if preset.get("bias_presets").is_some_and(|all| !all.is_null()) {
         kept.push("bias_presets".to_owned());
     }
-    let Some(given) = preset.get("logit_bias").or(of_selected).filter(|value| !value.is_null()) else { return };
+    let Some(given) = preset
+        .get("logit_bias")
+        .or(of_selected)
+        .filter(|value| !value.is_null())
+    else {
+        return;
+    };
     let entries: Vec<(Option<TokenSelector>, Option<f64>)> = match given {
         Json::Array(entries) => entries
             .iter()
             .map(|entry| {
-                let value =
-                    entry.get("value").and_then(|value| value.as_f64().or_else(|| value.as_str()?.parse().ok()));
-                (entry.get("text").and_then(Json::as_str).and_then(selector), value)
+                let value = entry
+                    .get("value")
+                    .and_then(|value| value.as_f64().or_else(|| value.as_str()?.parse().ok()));
+                (
+                    entry.get("text").and_then(Json::as_str).and_then(selector),
+                    value,
+                )
             })
             .collect(),
         // OpenAI's form: numbers by token id.
         Json::Object(ids) => ids
             .iter()
-            .map(|(id, value)| (id.parse().ok().map(|id| TokenSelector::Ids(vec![id])), value.as_f64()))
+            .map(|(id, value)| {
+                (
+                    id.parse().ok().map(|id| TokenSelector::Ids(vec![id])),
+                    value.as_f64(),
+                )
+            })
             .collect(),
         _ => Vec::new(),
     };
     let wanted = entries.len();
-    let read = entries.into_iter().filter_map(|(tokens, bias)| Some((tokens?, bias?.clamp(-100.0, 100.0))));
-    let lines: Vec<String> = read.take(MOST).map(|(tokens, bias)| format!("{tokens} = {bias}")).collect();
+    let read = entries
+        .into_iter()
+        .filter_map(|(tokens, bias)| Some((tokens?, bias?.clamp(-100.0, 100.0))));
+    let lines: Vec<String> = read
+        .take(MOST)
+        .map(|(tokens, bias)| format!("{tokens} = {bias}"))
+        .collect();
     let empty = wanted == 0 && (given.as_array().is_some() || given.as_object().is_some());
     if empty {
         kept.push("logit_bias".to_owned());
@@ -173,35 +235,65 @@ fn biases(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Conv
     }
     if lines.len() < wanted || wanted == 0 {
         let lost = wanted - lines.len();
-        report.push(ConversionNote::new("logit_bias", format!("{lost} biases cannot be read and are left out")));
+        report.push(ConversionNote::new(
+            "logit_bias",
+            format!("{lost} biases cannot be read and are left out"),
+        ));
     }
     if wanted == 0 || !put(values, "logit_bias", lines.join("\n"), "logit_bias", report) {
         kept.push("logit_bias".to_owned());
     }
 }
 
-fn bans(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>, kept: &mut Vec<String>) {
+fn bans(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+    kept: &mut Vec<String>,
+) {
     let fields = ["banned_tokens", "global_banned_tokens"];
-    let lines: Vec<&str> =
-        fields.iter().filter_map(|field| preset.get(*field)?.as_str()).flat_map(str::lines).collect();
+    let lines: Vec<&str> = fields
+        .iter()
+        .filter_map(|field| preset.get(*field)?.as_str())
+        .flat_map(str::lines)
+        .collect();
     let list = preset.get("banned_strings").and_then(Json::as_array);
-    let listed = list.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned);
+    let listed = list
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .map(str::to_owned);
     let (mut strings, mut tokens) = (Vec::new(), Vec::new());
-    for line in lines.into_iter().map(str::trim).filter(|line| !line.is_empty()) {
-        match line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+    for line in lines
+        .into_iter()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        match line
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
             Some(text) => strings.push(text.to_owned()),
-            None if line.starts_with('[') && line.ends_with(']') => match TokenSelector::parse(line) {
-                Ok(ids) => tokens.push(ids),
-                Err(why) => report.push(ConversionNote::new("banned_tokens", format!("{line} is left out: {why}"))),
-            },
+            None if line.starts_with('[') && line.ends_with(']') => {
+                match TokenSelector::parse(line) {
+                    Ok(ids) => tokens.push(ids),
+                    Err(why) => report.push(ConversionNote::new(
+                        "banned_tokens",
+                        format!("{line} is left out: {why}"),
+                    )),
+                }
+            }
             None => tokens.push(TokenSelector::Text(line.to_owned())),
         }
     }
     strings.extend(listed);
-    let unread = fields.into_iter().chain(["banned_strings"]).filter(|field| {
-        let value = preset.get(*field);
-        value.is_some_and(|value| !value.is_string() && !value.is_array() && !value.is_null())
-    });
+    let unread = fields
+        .into_iter()
+        .chain(["banned_strings"])
+        .filter(|field| {
+            let value = preset.get(*field);
+            value.is_some_and(|value| !value.is_string() && !value.is_array() && !value.is_null())
+        });
     kept.extend(unread.map(str::to_owned));
     if preset.get("send_banned_tokens").and_then(Json::as_bool) == Some(false)
         && !(strings.is_empty() && tokens.is_empty())
@@ -210,7 +302,12 @@ fn bans(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Conver
             "send_banned_tokens",
             "the bans are switched off there; they are kept but not used",
         ));
-        kept.extend(fields.into_iter().chain(["banned_strings"]).map(str::to_owned));
+        kept.extend(
+            fields
+                .into_iter()
+                .chain(["banned_strings"])
+                .map(str::to_owned),
+        );
         return;
     }
     strings.retain(|text| !text.is_empty());
@@ -221,36 +318,63 @@ fn bans(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Conver
     }
     let all = strings.len() + tokens.len();
     if all > 2 * MOST {
-        report.push(ConversionNote::new("banned_tokens", format!("only the first {MOST} texts and tokens are used")));
+        report.push(ConversionNote::new(
+            "banned_tokens",
+            format!("only the first {MOST} texts and tokens are used"),
+        ));
     }
     strings.truncate(MOST);
     tokens.truncate(MOST);
     if !strings.is_empty() {
         let lines: Vec<String> = strings.iter().map(|text| escaped(text)).collect();
-        put(values, "banned_strings", lines.join("\n"), "banned_tokens", report);
+        put(
+            values,
+            "banned_strings",
+            lines.join("\n"),
+            "banned_tokens",
+            report,
+        );
     }
     if !tokens.is_empty() {
         let lines: Vec<String> = tokens.iter().map(TokenSelector::to_string).collect();
-        put(values, "banned_tokens", lines.join("\n"), "banned_tokens", report);
+        put(
+            values,
+            "banned_tokens",
+            lines.join("\n"),
+            "banned_tokens",
+            report,
+        );
     }
 }
 
-fn breakers(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>, kept: &mut Vec<String>) {
+fn breakers(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+    kept: &mut Vec<String>,
+) {
     const FIELD: &str = "dry_sequence_breakers";
-    let Some(given) = preset.get(FIELD).filter(|given| !given.is_null()) else { return };
+    let Some(given) = preset.get(FIELD).filter(|given| !given.is_null()) else {
+        return;
+    };
     // Some apps write the list as a JSON string, and users as a list without brackets.
     let list = match given {
         Json::String(text) if text.trim().is_empty() => {
             kept.push(FIELD.to_owned());
             return;
         }
-        Json::String(text) => serde_json::from_str(text).or_else(|_| serde_json::from_str(&format!("[{text}]"))).ok(),
+        Json::String(text) => serde_json::from_str(text)
+            .or_else(|_| serde_json::from_str(&format!("[{text}]")))
+            .ok(),
         other => Some(other.clone()),
     };
     let texts: Option<Vec<String>> = list.and_then(|list| serde_json::from_value(list).ok());
     let lines = texts.map(|texts| {
         let filled = texts.iter().filter(|text| !text.is_empty());
-        filled.map(|text| escaped(text)).collect::<Vec<_>>().join("\n")
+        filled
+            .map(|text| escaped(text))
+            .collect::<Vec<_>>()
+            .join("\n")
     });
     match lines {
         Some(lines) => {
@@ -259,20 +383,30 @@ fn breakers(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Co
             }
         }
         None => {
-            report.push(ConversionNote::new(FIELD, "it is not a list of texts; it is kept but not used"));
+            report.push(ConversionNote::new(
+                FIELD,
+                "it is not a list of texts; it is kept but not used",
+            ));
             kept.push(FIELD.to_owned());
         }
     }
 }
 
 /// Grammar and JSON schema.
-fn code(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>, kept: &mut Vec<String>) {
-    for (field, key) in [("grammar_string", "grammar"), ("json_schema", "json_schema")] {
+fn code(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+    kept: &mut Vec<String>,
+) {
+    for (field, key) in [
+        ("grammar_string", "grammar"),
+        ("json_schema", "json_schema"),
+    ] {
         let text = match preset.get(field) {
             None | Some(Json::Null) => continue,
-            Some(Json::String(text)) if key == "json_schema" => {
-                serde_json::from_str::<Json>(text).map_or_else(|_| text.clone(), |schema| schema.to_string())
-            }
+            Some(Json::String(text)) if key == "json_schema" => serde_json::from_str::<Json>(text)
+                .map_or_else(|_| text.clone(), |schema| schema.to_string()),
             Some(Json::String(text)) => text.clone(),
             Some(Json::Object(schema)) if schema.is_empty() => String::new(),
             Some(other) => other.to_string(),
@@ -283,8 +417,14 @@ fn code(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Conver
     }
 }
 
-/// Reads the order from the first list with a choice of the user. The other lists stay, for the apps that read them.
-fn order(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<ConversionNote>, kept: &mut Vec<String>) {
+/// Reads the order from the first list with a choice of the user. The other lists stay, for the
+/// apps that read them.
+fn order(
+    preset: &Map<String, Json>,
+    values: &mut Values,
+    report: &mut Vec<ConversionNote>,
+    kept: &mut Vec<String>,
+) {
     let lists = ["samplers", "sampler_priority", "sampler_order"];
     let chosen: Vec<(&str, SamplerOrder)> = lists
         .into_iter()
@@ -292,15 +432,26 @@ fn order(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Conve
         .collect();
     let used = chosen.first();
     if let Some((field, order)) = used {
-        values.insert("sampler_order".to_owned(), ConfigValue::Text(order.to_string().into()));
-        let others: Vec<&str> = chosen.iter().filter(|(_, other)| other != order).map(|(field, _)| *field).collect();
+        values.insert(
+            "sampler_order".to_owned(),
+            ConfigValue::Text(order.to_string().into()),
+        );
+        let others: Vec<&str> = chosen
+            .iter()
+            .filter(|(_, other)| other != order)
+            .map(|(field, _)| *field)
+            .collect();
         if !others.is_empty() {
             let others = others.join(" and ");
-            report.push(ConversionNote::new(*field, format!("this order is used; the one of {others} is kept")));
+            report.push(ConversionNote::new(
+                *field,
+                format!("this order is used; the one of {others} is kept"),
+            ));
         }
     }
-    let kept_lists =
-        lists.into_iter().filter(|field| preset.contains_key(*field) && (*field != "samplers" || used.is_none()));
+    let kept_lists = lists
+        .into_iter()
+        .filter(|field| preset.contains_key(*field) && (*field != "samplers" || used.is_none()));
     kept.extend(kept_lists.map(str::to_owned));
 }
 
@@ -312,14 +463,24 @@ fn chosen_order(field: &str, list: &[Json]) -> Option<SamplerOrder> {
             stages.push(stage);
         }
     }
-    let of_webui: Vec<SamplerStage> = stages.iter().copied().filter(|stage| WEBUI.contains(stage)).collect();
+    let of_webui: Vec<SamplerStage> = stages
+        .iter()
+        .copied()
+        .filter(|stage| WEBUI.contains(stage))
+        .collect();
     if field == "sampler_priority" && of_webui == WEBUI {
         return None;
     }
-    // The listed samplers take each other's places in the default order; the rest stay where they are.
+    // The listed samplers take each other's places in the default order; the rest stay where they
+    // are.
     let mut listed = stages.iter().copied();
-    let places =
-        SamplerStage::ALL.map(|stage| if stages.contains(&stage) { listed.next().unwrap_or(stage) } else { stage });
+    let places = SamplerStage::ALL.map(|stage| {
+        if stages.contains(&stage) {
+            listed.next().unwrap_or(stage)
+        } else {
+            stage
+        }
+    });
     Some(SamplerOrder::of(places)).filter(|order| *order != SamplerOrder::default())
 }
 
@@ -338,15 +499,26 @@ fn stage(item: &Json) -> Option<SamplerStage> {
 }
 
 /// Stores a valid text. An invalid one is reported.
-fn put(values: &mut Values, key: &str, text: String, field: &str, report: &mut Vec<ConversionNote>) -> bool {
-    let Some(setting) = setting(key) else { return false };
+fn put(
+    values: &mut Values,
+    key: &str,
+    text: String,
+    field: &str,
+    report: &mut Vec<ConversionNote>,
+) -> bool {
+    let Some(setting) = setting(key) else {
+        return false;
+    };
     match setting.kind.check(ConfigValue::Text(text.into())) {
         Ok(value) => {
             values.insert(key.to_owned(), value);
             true
         }
         Err(refusal) => {
-            report.push(ConversionNote::new(field, format!("{refusal}; it is kept but not used")));
+            report.push(ConversionNote::new(
+                field,
+                format!("{refusal}; it is kept but not used"),
+            ));
             false
         }
     }
@@ -359,19 +531,31 @@ mod tests {
 
     fn imported(preset: &Json) -> (SamplerPreset, String) {
         let converted = convert("preset", &preset.to_string()).unwrap();
-        let notes: Vec<String> = converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect();
+        let notes: Vec<String> = converted
+            .report
+            .iter()
+            .map(|note| format!("{}: {}", note.field, note.what))
+            .collect();
         (converted.sampling.unwrap(), notes.join("\n"))
     }
 
     fn value(preset: &SamplerPreset, key: &str) -> String {
-        preset.values.get(key).map(ToString::to_string).unwrap_or_default()
+        preset
+            .values
+            .get(key)
+            .map(ToString::to_string)
+            .unwrap_or_default()
     }
 
     fn round_trip(preset: &Json) -> Map<String, Json> {
         let (first, _) = imported(preset);
         let written = write_sampler(&first);
         let (second, _) = imported(&Json::Object(written.clone()));
-        assert_eq!((second.values, second.kept), (first.values, first.kept), "{preset}");
+        assert_eq!(
+            (second.values, second.kept),
+            (first.values, first.kept),
+            "{preset}"
+        );
         written
     }
 
@@ -384,10 +568,19 @@ mod tests {
             { "id": "d", "text": "", "value": 1 },
         ]});
         let (read, notes) = imported(&preset);
-        assert_eq!(value(&read, "logit_bias"), "\" blue\" = -5.5\n\"blue\" = 0.1\n[12, 7] = 100");
-        assert_eq!(notes, "logit_bias: 1 biases cannot be read and are left out");
+        assert_eq!(
+            value(&read, "logit_bias"),
+            "\" blue\" = -5.5\n\"blue\" = 0.1\n[12, 7] = 100"
+        );
+        assert_eq!(
+            notes,
+            "logit_bias: 1 biases cannot be read and are left out"
+        );
         let written = round_trip(&preset);
-        assert_eq!(written["logit_bias"][1], json!({ "id": "bias-2", "text": "{blue}", "value": 0.1 }));
+        assert_eq!(
+            written["logit_bias"][1],
+            json!({ "id": "bias-2", "text": "{blue}", "value": 0.1 })
+        );
         let (of_chat, _) = imported(&json!({ "temperature": 1, "bias_preset_selected": "Mine",
             "bias_presets": { "Mine": [{ "text": "[3]", "value": -100 }] }}));
         assert_eq!(value(&of_chat, "logit_bias"), "[3] = -100");
@@ -398,11 +591,20 @@ mod tests {
         let preset = json!({ "temp": 1, "banned_tokens": "\"barely above a whisper\"\n[5,6]\n testament \n[x]",
             "global_banned_tokens": "\"Elara\"", "banned_strings": ["two\nlines"] });
         let (read, notes) = imported(&preset);
-        assert_eq!(value(&read, "banned_strings"), "barely above a whisper\nElara\ntwo\\nlines");
+        assert_eq!(
+            value(&read, "banned_strings"),
+            "barely above a whisper\nElara\ntwo\\nlines"
+        );
         assert_eq!(value(&read, "banned_tokens"), "[5, 6]\n\"testament\"");
-        assert!(notes.starts_with("banned_tokens: [x] is left out"), "{notes}");
+        assert!(
+            notes.starts_with("banned_tokens: [x] is left out"),
+            "{notes}"
+        );
         let written = round_trip(&preset);
-        assert_eq!(written["banned_tokens"], "[5, 6]\ntestament\n\"barely above a whisper\"\n\"Elara\"");
+        assert_eq!(
+            written["banned_tokens"],
+            "[5, 6]\ntestament\n\"barely above a whisper\"\n\"Elara\""
+        );
         assert_eq!(written["banned_strings"], json!(["two\nlines"]));
         let off = json!({ "temp": 1, "banned_tokens": "[1]", "send_banned_tokens": false });
         assert_eq!(value(&imported(&off).0, "banned_tokens"), "");
@@ -418,11 +620,15 @@ mod tests {
         assert_eq!(value(&read, "dry_breakers"), "\\n\n~");
         assert_eq!(value(&read, "grammar"), "root ::= \"a\"");
         assert_eq!(value(&read, "json_schema"), "{\"type\":\"object\"}");
-        assert_eq!((value(&read, "min_tokens"), value(&read, "ban_end_token")), ("12".into(), "on".into()));
+        assert_eq!(
+            (value(&read, "min_tokens"), value(&read, "ban_end_token")),
+            ("12".into(), "on".into())
+        );
         let written = round_trip(&preset);
         assert_eq!(written["json_schema"], json!({ "type": "object" }));
         assert_eq!(written["dry_sequence_breakers"], "[\"\\n\",\"~\"]");
-        let (bad, notes) = imported(&json!({ "temp": 1, "grammar_string": "((((", "json_schema": "[" }));
+        let (bad, notes) =
+            imported(&json!({ "temp": 1, "grammar_string": "((((", "json_schema": "[" }));
         assert!(bad.values.len() == 1 && bad.kept.len() == 2, "{bad:?}");
         assert_eq!(notes.lines().count(), 2, "{notes}");
     }
@@ -435,13 +641,29 @@ mod tests {
             round_trip(&preset);
             value(&imported(&preset).0, "sampler_order")
         };
-        assert_eq!(order("sampler_order", json!([6, 0, 1, 3, 4, 2, 5])), "", "the default of KoboldAI");
+        assert_eq!(
+            order("sampler_order", json!([6, 0, 1, 3, 4, 2, 5])),
+            "",
+            "the default of KoboldAI"
+        );
         assert_eq!(
             order("sampler_order", json!([6, 5, 0, 1, 3, 4, 2])),
             "penalties, dry, top_n_sigma, temperature, top_k, typical_p, min_p, xtc, top_p"
         );
         assert_eq!(
-            order("samplers", json!(["temperature", "penalties", "top_k", "typ_p", "top_p", "min_p", "xtc", "tfs_z"])),
+            order(
+                "samplers",
+                json!([
+                    "temperature",
+                    "penalties",
+                    "top_k",
+                    "typ_p",
+                    "top_p",
+                    "min_p",
+                    "xtc",
+                    "tfs_z"
+                ])
+            ),
             "temperature, dry, top_n_sigma, penalties, top_k, typical_p, top_p, min_p, xtc"
         );
         let webui = json!([
@@ -458,10 +680,19 @@ mod tests {
             "min_p",
             "mirostat"
         ]);
-        assert_eq!(order("sampler_priority", webui), "", "the default of text-generation-webui");
-        let (read, notes) = imported(&json!({ "temp": 1, "samplers": ["min_p", "temperature", "top_k"],
-            "sampler_order": [5, 6], "sampler_priority": ["nonsense", 7, null] }));
-        assert_eq!(notes, "samplers: this order is used; the one of sampler_order is kept");
+        assert_eq!(
+            order("sampler_priority", webui),
+            "",
+            "the default of text-generation-webui"
+        );
+        let (read, notes) = imported(
+            &json!({ "temp": 1, "samplers": ["min_p", "temperature", "top_k"],
+            "sampler_order": [5, 6], "sampler_priority": ["nonsense", 7, null] }),
+        );
+        assert_eq!(
+            notes,
+            "samplers: this order is used; the one of sampler_order is kept"
+        );
         assert!(read.kept.contains_key("sampler_order") && !read.kept.contains_key("samplers"));
     }
 }

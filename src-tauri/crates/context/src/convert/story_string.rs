@@ -30,17 +30,57 @@ const fn part(
     section: &'static str,
     kind: SectionKind,
 ) -> Part {
-    Part { names, variable, section, kind }
+    Part {
+        names,
+        variable,
+        section,
+        kind,
+    }
 }
 
 pub(super) const PARTS: [Part; 7] = [
-    part(&["description"], "character.description", "description", SectionKind::Description),
-    part(&["personality"], "character.personality", "personality", SectionKind::Personality),
-    part(&["scenario"], "character.scenario", "scenario", SectionKind::Scenario),
-    part(&["persona"], "persona.description", "persona", SectionKind::Persona),
-    part(&["wiBefore", "loreBefore"], "lore.before", "loreBefore", SectionKind::LoreBefore),
-    part(&["wiAfter", "loreAfter"], "lore.after", "loreAfter", SectionKind::LoreAfter),
-    part(&["mesExamples", "mesExamplesRaw"], "character.examples", "examples", SectionKind::Examples),
+    part(
+        &["description"],
+        "character.description",
+        "description",
+        SectionKind::Description,
+    ),
+    part(
+        &["personality"],
+        "character.personality",
+        "personality",
+        SectionKind::Personality,
+    ),
+    part(
+        &["scenario"],
+        "character.scenario",
+        "scenario",
+        SectionKind::Scenario,
+    ),
+    part(
+        &["persona"],
+        "persona.description",
+        "persona",
+        SectionKind::Persona,
+    ),
+    part(
+        &["wiBefore", "loreBefore"],
+        "lore.before",
+        "loreBefore",
+        SectionKind::LoreBefore,
+    ),
+    part(
+        &["wiAfter", "loreAfter"],
+        "lore.after",
+        "loreAfter",
+        SectionKind::LoreAfter,
+    ),
+    part(
+        &["mesExamples", "mesExamplesRaw"],
+        "character.examples",
+        "examples",
+        SectionKind::Examples,
+    ),
 ];
 
 /// Maximum nesting depth of conditions. Deeper conditions are ignored.
@@ -55,14 +95,25 @@ fn find(name: &str) -> Option<Part> {
 
 /// Parses a story string. `{{system}}` becomes [`SYSTEM`]; unknown macros stay as text.
 pub(super) fn read(story: &str, report: &mut Vec<ConversionNote>) -> Vec<StoryLine> {
-    let mut reader = Reader { lines: Vec::new(), line: Line::default(), open: Vec::new(), deeper: 0, report };
+    let mut reader = Reader {
+        lines: Vec::new(),
+        line: Line::default(),
+        open: Vec::new(),
+        deeper: 0,
+        report,
+    };
     let mut rest = story;
     while let Some(at) = rest.find("{{") {
         reader.text(&rest[..at]);
-        let Some(end) = rest[at..].find("}}") else { break };
+        let Some(end) = rest[at..].find("}}") else {
+            break;
+        };
         let inner = &rest[at + 2..at + end];
         rest = &rest[at + end + 2..];
-        rest = rest.strip_prefix('}').filter(|_| inner.starts_with('{')).unwrap_or(rest);
+        rest = rest
+            .strip_prefix('}')
+            .filter(|_| inner.starts_with('{'))
+            .unwrap_or(rest);
         reader.tag(inner.trim_start_matches('{').trim());
     }
     reader.text(rest);
@@ -73,8 +124,8 @@ pub(super) fn read(story: &str, report: &mut Vec<ConversionNote>) -> Vec<StoryLi
 #[derive(Default)]
 struct Line {
     text: String,
-    /// Literal text since the last variable. It is escaped as a whole, because `$` and `{` may come from
-    /// separate pieces.
+    /// Literal text since the last variable. It is escaped as a whole, because `$` and `{` may come
+    /// from separate pieces.
     literal: String,
     part: Option<Part>,
     /// Conditions shared by all visible pieces of the line.
@@ -84,7 +135,8 @@ struct Line {
 
 impl Line {
     fn end_literal(&mut self) {
-        self.text.push_str(&escape(&std::mem::take(&mut self.literal)));
+        self.text
+            .push_str(&escape(&std::mem::take(&mut self.literal)));
     }
 }
 
@@ -129,7 +181,10 @@ impl Reader<'_> {
             return self.open.push(condition);
         }
         if self.deeper == 0 {
-            self.report.push(ConversionNote::new("story_string", "conditions nested deeper than 20 are ignored"));
+            self.report.push(ConversionNote::new(
+                "story_string",
+                "conditions nested deeper than 20 are ignored",
+            ));
         }
         self.deeper += 1;
     }
@@ -150,7 +205,11 @@ impl Reader<'_> {
     /// The rules are separate sections, so the line ends here and a new one begins.
     fn system(&mut self) {
         self.end_line();
-        self.lines.push(StoryLine { text: SYSTEM.to_owned(), conditions: Vec::new(), part: None });
+        self.lines.push(StoryLine {
+            text: SYSTEM.to_owned(),
+            conditions: Vec::new(),
+            part: None,
+        });
     }
 
     fn text(&mut self, text: &str) {
@@ -173,11 +232,14 @@ impl Reader<'_> {
     }
 
     /// Starts a new line if the current one belongs to the opposite branch, as in `{{#if
-    /// a}}...{{else}}...{{/if}}` on one line. Only one of the branches appears, so each needs its own line and
-    /// condition.
+    /// a}}...{{else}}...{{/if}}` on one line. Only one of the branches appears, so each needs its
+    /// own line and condition.
     fn split_at_opposite_branch(&mut self) {
         let said = self.line.conditions.iter().flatten();
-        if said.into_iter().any(|one| self.open.contains(&negated(one))) {
+        if said
+            .into_iter()
+            .any(|one| self.open.contains(&negated(one)))
+        {
             self.end_line();
         }
     }

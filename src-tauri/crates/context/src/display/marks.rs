@@ -8,7 +8,8 @@ pub(super) const FIRST: [char; 5] = ['<', '[', '#', '(', '◁'];
 /// Maximum length in bytes of a tag with its attributes, and of a channel header.
 const LONGEST: usize = 256;
 
-/// Tags of hidden passages, as models and other apps spell them. Thought tags may have a prefix and attributes.
+/// Tags of hidden passages, as models and other apps spell them. Thought tags may have a prefix and
+/// attributes.
 const TAGS: [(&str, ReplyPassage); 7] = [
     ("think", ReplyPassage::Thoughts),
     ("thinking", ReplyPassage::Thoughts),
@@ -20,10 +21,14 @@ const TAGS: [(&str, ReplyPassage); 7] = [
 ];
 
 /// Names of hidden passages in parentheses at the start of a line, as `(Metrics: joy 0.8)`.
-const IN_PARENTHESES: [(&str, ReplyPassage); 3] =
-    [("metrics", ReplyPassage::Metrics), ("keyframe", ReplyPassage::Keyframe), ("reminder", ReplyPassage::Reminder)];
+const IN_PARENTHESES: [(&str, ReplyPassage); 3] = [
+    ("metrics", ReplyPassage::Metrics),
+    ("keyframe", ReplyPassage::Keyframe),
+    ("reminder", ReplyPassage::Reminder),
+];
 
-/// Thought marks that are not tags. `true` means that the opening mark is text in the middle of a line.
+/// Thought marks that are not tags. `true` means that the opening mark is text in the middle of a
+/// line.
 const PAIRS: [(&str, &str, bool); 4] = [
     ("<|begin_of_thought|>", "<|end_of_thought|>", false),
     ("<|START_THINKING|>", "<|END_THINKING|>", false),
@@ -32,8 +37,13 @@ const PAIRS: [(&str, &str, bool); 4] = [
 ];
 
 /// Marks around the visible text.
-const AROUND: [&str; 5] =
-    ["<|start|>assistant", "<|begin_of_solution|>", "<|end_of_solution|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
+const AROUND: [&str; 5] = [
+    "<|start|>assistant",
+    "<|begin_of_solution|>",
+    "<|end_of_solution|>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+];
 
 /// Gemma's channel: a name, a line break, and the content.
 const GEMMA: (&str, &str) = ("<|channel>", "<channel|>");
@@ -74,7 +84,8 @@ pub(super) struct Open {
     closing: Vec<String>,
     /// Marks that end it without being part of it.
     until: &'static [&'static str],
-    /// For a passage in parentheses: how many are open, and whether its text so far ends with a line break.
+    /// For a passage in parentheses: how many are open, and whether its text so far ends with a
+    /// line break.
     parentheses: Option<(u32, bool)>,
 }
 
@@ -87,26 +98,49 @@ impl Open {
     fn tag(prefix: &str, name: &str, passage: ReplyPassage) -> Self {
         let mut closing = vec![format!("</{prefix}{name}>")];
         if passage == ReplyPassage::Thoughts {
-            let others = TAGS.iter().filter(|(_, passage)| *passage == ReplyPassage::Thoughts);
+            let others = TAGS
+                .iter()
+                .filter(|(_, passage)| *passage == ReplyPassage::Thoughts);
             closing.extend(others.map(|(name, _)| format!("</{name}>")));
         }
-        Self { passage, closing, until: &[], parentheses: None }
+        Self {
+            passage,
+            closing,
+            until: &[],
+            parentheses: None,
+        }
     }
 
     fn pair(closing: &str) -> Self {
-        Self { passage: ReplyPassage::Thoughts, closing: vec![closing.to_owned()], until: &[], parentheses: None }
+        Self {
+            passage: ReplyPassage::Thoughts,
+            closing: vec![closing.to_owned()],
+            until: &[],
+            parentheses: None,
+        }
     }
 
     fn channel() -> Self {
         let [end, until @ ..] = &CHANNEL_ENDS;
-        Self { passage: ReplyPassage::Thoughts, closing: vec![(*end).to_owned()], until, parentheses: None }
+        Self {
+            passage: ReplyPassage::Thoughts,
+            closing: vec![(*end).to_owned()],
+            until,
+            parentheses: None,
+        }
     }
 
     fn parentheses(passage: ReplyPassage) -> Self {
-        Self { passage, closing: Vec::new(), until: &[], parentheses: Some((1, false)) }
+        Self {
+            passage,
+            closing: Vec::new(),
+            until: &[],
+            parentheses: Some((1, false)),
+        }
     }
 
-    /// The end of a passage in parentheses: its last parenthesis, or an empty line if that is missing.
+    /// The end of a passage in parentheses: its last parenthesis, or an empty line if that is
+    /// missing.
     fn last_parenthesis((open, broken): &mut (u32, bool), text: &str) -> (usize, Option<usize>) {
         for (at, letter) in text.char_indices() {
             match letter {
@@ -123,21 +157,30 @@ impl Open {
         (text.len(), None)
     }
 
-    /// The offset in `text` at which the passage ends, and the length of its closing mark in bytes. The length
-    /// is `None` while the passage is open. `text` must continue the text of the last call.
+    /// The offset in `text` at which the passage ends, and the length of its closing mark in bytes.
+    /// The length is `None` while the passage is open. `text` must continue the text of the last
+    /// call.
     pub(super) fn end(&mut self, text: &str) -> (usize, Option<usize>) {
         if let Some(parentheses) = &mut self.parentheses {
             return Self::last_parenthesis(parentheses, text);
         }
         for (at, _) in text.match_indices(FIRST) {
             let rest = &text[at..];
-            if let Some(closing) = self.closing.iter().find(|closing| starts_with(rest, closing)) {
+            if let Some(closing) = self
+                .closing
+                .iter()
+                .find(|closing| starts_with(rest, closing))
+            {
                 return (at, Some(closing.len()));
             }
             if self.until.iter().any(|mark| starts_with(rest, mark)) {
                 return (at, Some(0));
             }
-            let mut marks = self.closing.iter().map(String::as_str).chain(self.until.iter().copied());
+            let mut marks = self
+                .closing
+                .iter()
+                .map(String::as_str)
+                .chain(self.until.iter().copied());
             if marks.any(|mark| starts_with(mark, rest)) {
                 return (at, None);
             }
@@ -146,16 +189,26 @@ impl Open {
     }
 }
 
-/// Matches a mark at the start of `rest`. `starts_line` is true if only blanks precede it. `channels` is true
-/// if the reply uses channels.
+/// Matches a mark at the start of `rest`. `starts_line` is true if only blanks precede it.
+/// `channels` is true if the reply uses channels.
 pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
     if rest.starts_with('#') {
         return fixed(rest, EPISODE_END, || TagMark::EpisodeEnd);
     }
     if rest.starts_with('(') {
-        return if starts_line { parentheses(rest) } else { Marked::No };
+        return if starts_line {
+            parentheses(rest)
+        } else {
+            Marked::No
+        };
     }
-    first_of([gemma(rest), harmony(rest), pairs(rest, starts_line), around(rest, channels), tag(rest, starts_line)])
+    first_of([
+        gemma(rest),
+        harmony(rest),
+        pairs(rest, starts_line),
+        around(rest, channels),
+        tag(rest, starts_line),
+    ])
 }
 
 fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> TagMark) -> Marked {
@@ -185,7 +238,12 @@ fn parentheses(rest: &str) -> Marked {
     let inner = &rest[1..];
     first_of(IN_PARENTHESES.iter().map(|(name, passage)| {
         let opened = || TagMark::Opens(Open::parentheses(*passage));
-        match (fixed(inner, name, opened), inner.get(name.len()..).and_then(|after| after.chars().next())) {
+        match (
+            fixed(inner, name, opened),
+            inner
+                .get(name.len()..)
+                .and_then(|after| after.chars().next()),
+        ) {
             (Marked::Yes(..), None) => Marked::Maybe,
             (Marked::Yes(..), Some(next)) if next.is_alphanumeric() || next == '_' => Marked::No,
             (Marked::Yes(length, mark), Some(_)) => Marked::Yes(length + 1, mark),
@@ -196,15 +254,23 @@ fn parentheses(rest: &str) -> Marked {
 
 fn pairs(rest: &str, starts_line: bool) -> Marked {
     first_of(PAIRS.iter().flat_map(|(open, close, in_line)| {
-        let opens =
-            if *in_line && !starts_line { Marked::No } else { fixed(rest, open, || TagMark::Opens(Open::pair(close))) };
+        let opens = if *in_line && !starts_line {
+            Marked::No
+        } else {
+            fixed(rest, open, || TagMark::Opens(Open::pair(close)))
+        };
         [opens, fixed(rest, close, || TagMark::Closes)]
     }))
 }
 
 fn around(rest: &str, channels: bool) -> Marked {
     let between = BETWEEN.iter().filter(|_| channels);
-    first_of(AROUND.iter().chain(between).map(|mark| fixed(rest, mark, || TagMark::Nothing)))
+    first_of(
+        AROUND
+            .iter()
+            .chain(between)
+            .map(|mark| fixed(rest, mark, || TagMark::Nothing)),
+    )
 }
 
 fn gemma(rest: &str) -> Marked {
@@ -213,10 +279,20 @@ fn gemma(rest: &str) -> Marked {
         return closed;
     }
     let opened = fixed(rest, open, || TagMark::Nothing);
-    let Marked::Yes(length, _) = opened else { return opened };
+    let Marked::Yes(length, _) = opened else {
+        return opened;
+    };
     let header = &rest[length..];
-    let name = header.find(|letter: char| !letter.is_ascii_alphabetic()).map(|end| &header[..end]);
-    let Some(name) = name else { return if header.len() < LONGEST { Marked::Maybe } else { Marked::No } };
+    let name = header
+        .find(|letter: char| !letter.is_ascii_alphabetic())
+        .map(|end| &header[..end]);
+    let Some(name) = name else {
+        return if header.len() < LONGEST {
+            Marked::Maybe
+        } else {
+            Marked::No
+        };
+    };
     let length = length + name.len() + usize::from(header[name.len()..].starts_with('\n'));
     if is_for_words(name) {
         return Marked::Yes(length, TagMark::Nothing);
@@ -226,7 +302,9 @@ fn gemma(rest: &str) -> Marked {
 
 fn harmony(rest: &str) -> Marked {
     let opened = fixed(rest, HARMONY, || TagMark::Nothing);
-    let Marked::Yes(length, _) = opened else { return opened };
+    let Marked::Yes(length, _) = opened else {
+        return opened;
+    };
     let header = &rest[length..rest.floor_char_boundary(length + LONGEST)];
     let Some(end) = header.find(MESSAGE) else {
         let may_come = rest.len() < length + LONGEST && !header.contains('\n');
@@ -244,11 +322,15 @@ fn harmony(rest: &str) -> Marked {
 
 /// True if the channel with this name contains visible text.
 fn is_for_words(name: &str) -> bool {
-    ["final", "response", "answer"].iter().any(|known| starts_with(name, known))
+    ["final", "response", "answer"]
+        .iter()
+        .any(|known| starts_with(name, known))
 }
 
 fn tag(rest: &str, starts_line: bool) -> Marked {
-    let Some(inner) = rest.strip_prefix('<') else { return Marked::No };
+    let Some(inner) = rest.strip_prefix('<') else {
+        return Marked::No;
+    };
     let closes = inner.starts_with('/');
     if !closes && !starts_line {
         return Marked::No;
@@ -256,20 +338,35 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
     let named = inner.strip_prefix('/').unwrap_or(inner);
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ':' | '_');
     let Some(end) = named.find(|letter: char| !is_name(letter)) else {
-        return if named.len() < 40 { Marked::Maybe } else { Marked::No };
+        return if named.len() < 40 {
+            Marked::Maybe
+        } else {
+            Marked::No
+        };
     };
-    let (prefix, name) = named[..end].rfind(':').map_or(("", &named[..end]), |colon| named[..end].split_at(colon + 1));
-    let Some((name, passage)) = TAGS.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name)) else { return Marked::No };
+    let (prefix, name) = named[..end]
+        .rfind(':')
+        .map_or(("", &named[..end]), |colon| {
+            named[..end].split_at(colon + 1)
+        });
+    let Some((name, passage)) = TAGS.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name)) else {
+        return Marked::No;
+    };
     let thinks = *passage == ReplyPassage::Thoughts;
     if (!prefix.is_empty() || closes) && !thinks {
         return Marked::No;
     }
     let attributes = &named[end..];
     let Some(stop) = attributes.find(['>', '<']) else {
-        return if rest.len() < LONGEST { Marked::Maybe } else { Marked::No };
+        return if rest.len() < LONGEST {
+            Marked::Maybe
+        } else {
+            Marked::No
+        };
     };
     let inside = attributes[..stop].trim();
-    if attributes[stop..].starts_with('<') || !(inside.is_empty() || inside == "/" || (thinks && inside.contains('=')))
+    if attributes[stop..].starts_with('<')
+        || !(inside.is_empty() || inside == "/" || (thinks && inside.contains('=')))
     {
         return Marked::No;
     }
@@ -284,5 +381,6 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
 
 /// True if `text` begins with `start`, ignoring ASCII case. Marks contain no other cased letters.
 fn starts_with(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    text.get(..start.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

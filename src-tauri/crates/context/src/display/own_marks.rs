@@ -1,5 +1,5 @@
-//! Marks around the thoughts of a model that a user names. They are rewritten to the tag that replies are stored with,
-//! while the reply streams.
+//! Marks around the thoughts of a model that a user names. They are rewritten to the tag that
+//! replies are stored with, while the reply streams.
 
 /// Maximum number of pairs. More are ignored.
 const MAX_PAIRS: usize = 8;
@@ -9,7 +9,8 @@ const MAX_MARK: usize = 100;
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Rewrites the marks of a reply. An opening mark counts at the start of a line, a closing mark only after it.
+/// Rewrites the marks of a reply. An opening mark counts at the start of a line, a closing mark
+/// only after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnMarks {
     pairs: Vec<(String, String)>,
@@ -22,21 +23,32 @@ pub struct OwnMarks {
 }
 
 impl OwnMarks {
-    /// Reads one pair per line: the opening mark, a space, the closing mark. Other lines are ignored.
+    /// Reads one pair per line: the opening mark, a space, the closing mark. Other lines are
+    /// ignored.
     pub fn read(lines: &str) -> Self {
         let pair = |line: &str| {
             let (open, close) = line.trim().split_once(char::is_whitespace)?;
             let close = close.trim();
-            let fits = |mark: &str| !mark.is_empty() && mark.len() <= MAX_MARK && !mark.contains(char::is_whitespace);
-            (fits(open) && fits(close) && open != close).then(|| (open.to_owned(), close.to_owned()))
+            let fits = |mark: &str| {
+                !mark.is_empty() && mark.len() <= MAX_MARK && !mark.contains(char::is_whitespace)
+            };
+            (fits(open) && fits(close) && open != close)
+                .then(|| (open.to_owned(), close.to_owned()))
         };
-        Self { pairs: lines.lines().filter_map(pair).take(MAX_PAIRS).collect(), ..Self::default() }
+        Self {
+            pairs: lines.lines().filter_map(pair).take(MAX_PAIRS).collect(),
+            ..Self::default()
+        }
     }
 
-    /// For a reply whose prompt ends with `opened`, which may be an opening mark. Returns whether it is one.
+    /// For a reply whose prompt ends with `opened`, which may be an opening mark. Returns whether
+    /// it is one.
     pub fn begin(&mut self, opened: &str) -> bool {
         let opened = opened.trim_end();
-        self.inside = self.pairs.iter().position(|(open, _)| opened.ends_with(open.as_str()));
+        self.inside = self
+            .pairs
+            .iter()
+            .position(|(open, _)| opened.ends_with(open.as_str()));
         self.inside.is_some()
     }
 
@@ -55,12 +67,20 @@ impl OwnMarks {
         self.held.push_str(text);
         let mut certain = String::new();
         while let Some((at, pair)) = self.find() {
-            let mark = if self.inside.is_some() { &self.pairs[pair].1 } else { &self.pairs[pair].0 };
+            let mark = if self.inside.is_some() {
+                &self.pairs[pair].1
+            } else {
+                &self.pairs[pair].0
+            };
             let end = at + mark.len();
             certain.push_str(&self.held[..at]);
             self.held.drain(..end);
             certain.push_str(if self.inside.is_some() { CLOSE } else { OPEN });
-            self.inside = if self.inside.is_some() { None } else { Some(pair) };
+            self.inside = if self.inside.is_some() {
+                None
+            } else {
+                Some(pair)
+            };
             self.line_begun = false;
         }
         let rest = self.held.len() - self.undecided();
@@ -78,15 +98,20 @@ impl OwnMarks {
     fn find(&self) -> Option<(usize, usize)> {
         match self.inside {
             Some(pair) => Some((self.held.find(self.pairs[pair].1.as_str())?, pair)),
-            None => self.openings().min_by_key(|(at, pair)| (*at, usize::MAX - self.pairs[*pair].0.len())),
+            None => self
+                .openings()
+                .min_by_key(|(at, pair)| (*at, usize::MAX - self.pairs[*pair].0.len())),
         }
     }
 
     fn openings(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.pairs.iter().enumerate().filter_map(|(pair, (open, _))| {
-            let mut places = self.held.match_indices(open.as_str()).map(|(at, _)| at);
-            Some((places.find(|at| self.begins_line(*at))?, pair))
-        })
+        self.pairs
+            .iter()
+            .enumerate()
+            .filter_map(|(pair, (open, _))| {
+                let mut places = self.held.match_indices(open.as_str()).map(|(at, _)| at);
+                Some((places.find(|at| self.begins_line(*at))?, pair))
+            })
     }
 
     fn begins_line(&self, at: usize) -> bool {
@@ -99,12 +124,19 @@ impl OwnMarks {
 
     /// Length of the end of the held text that may become a mark.
     fn undecided(&self) -> usize {
-        let marks = self.pairs.iter().enumerate().filter_map(|(pair, (open, close))| match self.inside {
-            Some(inside) => (inside == pair).then_some(close),
-            None => Some(open),
-        });
+        let marks = self
+            .pairs
+            .iter()
+            .enumerate()
+            .filter_map(|(pair, (open, close))| match self.inside {
+                Some(inside) => (inside == pair).then_some(close),
+                None => Some(open),
+            });
         let begun = |mark: &String| {
-            let ends = mark.char_indices().map(|(at, _)| at).filter(|at| self.held.ends_with(&mark[..*at]));
+            let ends = mark
+                .char_indices()
+                .map(|(at, _)| at)
+                .filter(|at| self.held.ends_with(&mark[..*at]));
             ends.max().unwrap_or_default()
         };
         marks.map(begun).max().unwrap_or_default()
@@ -134,9 +166,18 @@ mod tests {
     #[test]
     fn own_marks_become_the_stored_tag() {
         let pairs = "<plan> </plan>\n§§ §/§";
-        assert_eq!(rewritten(pairs, &["<plan>Cold.</plan>Come in."]), "<think>Cold.</think>Come in.");
-        assert_eq!(rewritten(pairs, &["<pl", "an>Co", "ld.</", "plan>Come", " in."]), "<think>Cold.</think>Come in.");
-        assert_eq!(rewritten(pairs, &["\n§§Cold.§/§", "Come in."]), "\n<think>Cold.</think>Come in.");
+        assert_eq!(
+            rewritten(pairs, &["<plan>Cold.</plan>Come in."]),
+            "<think>Cold.</think>Come in."
+        );
+        assert_eq!(
+            rewritten(pairs, &["<pl", "an>Co", "ld.</", "plan>Come", " in."]),
+            "<think>Cold.</think>Come in."
+        );
+        assert_eq!(
+            rewritten(pairs, &["\n§§Cold.§/§", "Come in."]),
+            "\n<think>Cold.</think>Come in."
+        );
     }
 
     #[test]
@@ -165,7 +206,13 @@ mod tests {
 
     #[test]
     fn odd_pairs_are_ignored() {
-        for pairs in ["", "<plan>", "*** ***", "a b c", &format!("{} x", "y".repeat(200))] {
+        for pairs in [
+            "",
+            "<plan>",
+            "*** ***",
+            "a b c",
+            &format!("{} x", "y".repeat(200)),
+        ] {
             assert_eq!(OwnMarks::read(pairs), OwnMarks::default(), "{pairs}");
         }
     }

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Zone {
-    /// Rules, character, persona, scenario, constant lore, examples. Changes when a card or a setting is
-    /// edited.
+    /// Rules, character, persona, scenario, constant lore, examples. Changes when a card or a
+    /// setting is edited.
     Head,
-    /// Facts, keyframes and excerpts that cover messages which left the window. Changes with the epoch.
+    /// Facts, keyframes and excerpts that cover messages which left the window. Changes with the
+    /// epoch.
     Digest,
     /// Messages from the anchor on, with their frozen context blocks.
     Window,
@@ -110,7 +111,9 @@ impl BlockKind {
     /// The share of the budget; `None` for required blocks and messages.
     pub fn share(self) -> Option<Share> {
         match self {
-            Self::Relationship | Self::Fact | Self::LastSession | Self::Memory => Some(Share::Memory),
+            Self::Relationship | Self::Fact | Self::LastSession | Self::Memory => {
+                Some(Share::Memory)
+            }
             Self::Lore => Some(Share::Lore),
             Self::Excerpt | Self::Keyframe | Self::Pinned => Some(Share::Chat),
             Self::Document => Some(Share::Documents),
@@ -120,6 +123,9 @@ impl BlockKind {
 
     /// True if the block belongs to the character part of the head.
     pub(crate) fn is_character(self) -> bool {
-        matches!(self, Self::Description | Self::Personality | Self::Scenario | Self::Persona)
+        matches!(
+            self,
+            Self::Description | Self::Personality | Self::Scenario | Self::Persona
+        )
     }
 }

@@ -50,7 +50,8 @@ pub enum Source {
     Others {
         count: usize,
     },
-    /// A passage of an attached text: the id of the text, the position in it, and a name for display.
+    /// A passage of an attached text: the id of the text, the position in it, and a name for
+    /// display.
     Document {
         id: String,
         passage: u32,
@@ -89,7 +90,10 @@ impl Source {
             Self::ChatText { .. } => "changes for this chat".to_owned(),
             Self::Persona { name } => format!("persona {name}"),
             Self::Lore { book, title, entry } => {
-                format!("lorebook {book}: {}", if title.is_empty() { entry } else { title })
+                format!(
+                    "lorebook {book}: {}",
+                    if title.is_empty() { entry } else { title }
+                )
             }
             Self::Memory { .. } => "memory".to_owned(),
             Self::Keyframe { .. } => "summary of earlier messages".to_owned(),
@@ -97,8 +101,16 @@ impl Source {
             Self::Older { count, .. } => format!("{count} older messages"),
             Self::Others { count } => format!("{count} more with lower scores"),
             Self::Document { name, .. } => format!("document {name}"),
-            Self::ToolRound { names, results: false, .. } => format!("calls of {names}"),
-            Self::ToolRound { names, results: true, .. } => format!("results of {names}"),
+            Self::ToolRound {
+                names,
+                results: false,
+                ..
+            } => format!("calls of {names}"),
+            Self::ToolRound {
+                names,
+                results: true,
+                ..
+            } => format!("results of {names}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
             Self::Reminder => "reminder".to_owned(),
@@ -124,8 +136,16 @@ impl Source {
             Self::Older { first, last, .. } => format!("older:{first}/{last}"),
             Self::Others { .. } => "others".to_owned(),
             Self::Document { id, passage, .. } => format!("document:{id}/{passage}"),
-            Self::ToolRound { message: Some(id), round, .. } => format!("toolRound:{id}/{round}"),
-            Self::ToolRound { message: None, round, .. } => format!("toolRound:{round}"),
+            Self::ToolRound {
+                message: Some(id),
+                round,
+                ..
+            } => format!("toolRound:{id}/{round}"),
+            Self::ToolRound {
+                message: None,
+                round,
+                ..
+            } => format!("toolRound:{round}"),
             Self::Clock => "clock".to_owned(),
             Self::Mode { name } => format!("mode:{name}"),
             Self::Reminder => "reminder".to_owned(),

@@ -1,5 +1,5 @@
-//! Case folding for flag `i` without `u`: characters are equivalent if they have the same upper case, mapped
-//! one unit to one unit. Non-ASCII characters are never equivalent to ASCII ones.
+//! Case folding for flag `i` without `u`: characters are equivalent if they have the same upper
+//! case, mapped one unit to one unit. Non-ASCII characters are never equivalent to ASCII ones.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +11,9 @@ static KIN: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
         by_form.entry(form(c)).or_default().push(c);
     }
     let families = by_form.into_values().filter(|family| family.len() > 1);
-    families.flat_map(|family| family.clone().into_iter().map(move |c| (c, family.clone()))).collect()
+    families
+        .flat_map(|family| family.clone().into_iter().map(move |c| (c, family.clone())))
+        .collect()
 });
 
 /// The keys of [`KIN`], sorted for range queries.
@@ -24,7 +26,9 @@ static SORTED: LazyLock<Vec<char>> = LazyLock::new(|| {
 fn form(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
-        (Some(upper), None) if (upper as u32) < 0x1_0000 && (c.is_ascii() || !upper.is_ascii()) => upper,
+        (Some(upper), None) if (upper as u32) < 0x1_0000 && (c.is_ascii() || !upper.is_ascii()) => {
+            upper
+        }
         _ => c,
     }
 }
@@ -38,5 +42,8 @@ pub(super) fn kin(c: char) -> &'static [char] {
 pub(super) fn kin_of_range(first: char, last: char) -> impl Iterator<Item = char> {
     let from = SORTED.partition_point(|c| *c < first);
     let to = SORTED.partition_point(|c| *c <= last);
-    SORTED[from..to.max(from)].iter().flat_map(|c| kin(*c)).copied()
+    SORTED[from..to.max(from)]
+        .iter()
+        .flat_map(|c| kin(*c))
+        .copied()
 }

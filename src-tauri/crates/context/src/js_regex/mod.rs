@@ -1,4 +1,5 @@
-//! Translates JavaScript regular expressions, as used by lorebook keys and regex scripts, for Rust engines.
+//! Translates JavaScript regular expressions, as used by lorebook keys and regex scripts, for Rust
+//! engines.
 //!
 //! A pattern is parsed by JavaScript's grammar and rewritten for `regex`, or for `fancy-regex` if
 //! it needs lookaround or backreferences. Without flag `u` JavaScript matches UTF-16 units, so an
@@ -23,8 +24,8 @@ pub(crate) struct RegexFlags {
 /// The engine that runs the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Linear time, without lookaround. Word boundaries are the engine's own, and with flag `m` only a line
-    /// feed ends a line.
+    /// Linear time, without lookaround. Word boundaries are the engine's own, and with flag `m`
+    /// only a line feed ends a line.
     Linear,
     /// Exact JavaScript semantics.
     Exact,
@@ -57,6 +58,10 @@ impl From<&str> for Flaw {
 ///
 /// Errors
 /// The reason why the pattern is invalid.
-pub(crate) fn translate(pattern: &str, flags: RegexFlags, dialect: Dialect) -> Result<Translated, Flaw> {
+pub(crate) fn translate(
+    pattern: &str,
+    flags: RegexFlags,
+    dialect: Dialect,
+) -> Result<Translated, Flaw> {
     parse::translate(pattern, flags, dialect)
 }

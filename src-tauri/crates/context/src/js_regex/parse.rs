@@ -1,5 +1,5 @@
-//! Parses JavaScript's regular expression grammar (with Annex B unless flag `u` is set) and rewrites it for
-//! Rust engines.
+//! Parses JavaScript's regular expression grammar (with Annex B unless flag `u` is set) and
+//! rewrites it for Rust engines.
 
 mod class;
 
@@ -8,8 +8,8 @@ use super::{Dialect, Flaw, RegexFlags, Translated, case};
 
 /// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 50;
-/// Maximum length of the translated pattern in bytes. A class that ignores case lists every letter of its
-/// ranges.
+/// Maximum length of the translated pattern in bytes. A class that ignores case lists every letter
+/// of its ranges.
 const MAX_WRITTEN: usize = 1 << 20;
 
 const DIGIT: &str = "0-9";
@@ -21,18 +21,44 @@ const LINE_ENDS: &str = "\\n\\r\\x{2028}\\x{2029}";
 const NOTHING: &str = "[^\\x{0}-\\x{10ffff}]";
 
 /// Translates a pattern, or returns the reason why JavaScript rejects it.
-pub(super) fn translate(pattern: &str, flags: RegexFlags, dialect: Dialect) -> Result<Translated, Flaw> {
-    let chars: Vec<char> =
-        if flags.unicode { pattern.chars().collect() } else { pattern.encode_utf16().map(unit).collect() };
+pub(super) fn translate(
+    pattern: &str,
+    flags: RegexFlags,
+    dialect: Dialect,
+) -> Result<Translated, Flaw> {
+    let chars: Vec<char> = if flags.unicode {
+        pattern.chars().collect()
+    } else {
+        pattern.encode_utf16().map(unit).collect()
+    };
     let (groups, names) = groups(&chars)?;
-    let out = Translated { names, ..Translated::default() };
-    let mut parser = Parser { chars: &chars, at: 0, flags, dialect, groups, out, written: String::new(), depth: 0 };
+    let out = Translated {
+        names,
+        ..Translated::default()
+    };
+    let mut parser = Parser {
+        chars: &chars,
+        at: 0,
+        flags,
+        dialect,
+        groups,
+        out,
+        written: String::new(),
+        depth: 0,
+    };
     parser.disjunction()?;
     if parser.at < chars.len() {
         return Err("unmatched closing parenthesis: )".into());
     }
-    let fold = if flags.unicode && flags.ignore_case { "(?i)" } else { "" };
-    Ok(Translated { pattern: format!("{fold}(?:{})", parser.written), ..parser.out })
+    let fold = if flags.unicode && flags.ignore_case {
+        "(?i)"
+    } else {
+        ""
+    };
+    Ok(Translated {
+        pattern: format!("{fold}(?:{})", parser.written),
+        ..parser.out
+    })
 }
 
 /// Number of groups, and the named ones with their numbers.
@@ -99,7 +125,10 @@ impl Parser<'_> {
     }
 
     fn eat(&mut self, text: &str) -> bool {
-        let found = text.chars().enumerate().all(|(i, c)| self.chars.get(self.at + i) == Some(&c));
+        let found = text
+            .chars()
+            .enumerate()
+            .all(|(i, c)| self.chars.get(self.at + i) == Some(&c));
         if found {
             self.at += text.chars().count();
         }
@@ -131,7 +160,9 @@ impl Parser<'_> {
         if self.written.len() > MAX_WRITTEN {
             return Err("the pattern is too long".into());
         }
-        let Some(quantifier) = self.quantifier()? else { return Ok(()) };
+        let Some(quantifier) = self.quantifier()? else {
+            return Ok(());
+        };
         if matches!(kind, Term::Fixed) {
             return Err(Flaw(format!("`{quantifier}` has nothing to repeat")));
         }
@@ -175,9 +206,14 @@ impl Parser<'_> {
         }
         let number = |text: &str| text.parse::<u32>().unwrap_or(u32::MAX);
         if !most.is_empty() && number(&most) < number(&least) {
-            return Err(Flaw(format!("`{{{least},{most}}}` has its numbers in the wrong order")));
+            return Err(Flaw(format!(
+                "`{{{least},{most}}}` has its numbers in the wrong order"
+            )));
         }
-        Ok(Some(format!("{{{least}{}{most}}}", if comma { "," } else { "" })))
+        Ok(Some(format!(
+            "{{{least}{}{most}}}",
+            if comma { "," } else { "" }
+        )))
     }
 
     fn digits(&mut self) -> String {
@@ -204,7 +240,9 @@ impl Parser<'_> {
             '.' if self.flags.dot_all => self.emit("(?s:.)"),
             '.' => self.emit(&format!("[^{LINE_ENDS}]")),
             '*' | '+' | '?' => Err(Flaw(format!("`{first}` has nothing to repeat"))),
-            '{' | '}' | ']' if self.flags.unicode => Err(Flaw(format!("with flag u, `{first}` needs a backslash"))),
+            '{' | '}' | ']' if self.flags.unicode => {
+                Err(Flaw(format!("with flag u, `{first}` needs a backslash")))
+            }
             '{' => {
                 // A quantifier in braces has nothing to repeat here.
                 self.at -= 1;
@@ -235,7 +273,11 @@ impl Parser<'_> {
     }
 
     fn literal(&mut self, c: char) -> Result<Term, Flaw> {
-        let kin = if self.flags.ignore_case && !self.flags.unicode { case::kin(c) } else { &[] };
+        let kin = if self.flags.ignore_case && !self.flags.unicode {
+            case::kin(c)
+        } else {
+            &[]
+        };
         if kin.is_empty() {
             push_escaped(&mut self.written, c);
         } else {
@@ -250,9 +292,23 @@ impl Parser<'_> {
         let (open, kind) = if self.eat("?:") {
             ("(?:", Term::Repeatable)
         } else if self.eat("?=") {
-            ("(?=", if self.flags.unicode { Term::Fixed } else { Term::Repeatable })
+            (
+                "(?=",
+                if self.flags.unicode {
+                    Term::Fixed
+                } else {
+                    Term::Repeatable
+                },
+            )
         } else if self.eat("?!") {
-            ("(?!", if self.flags.unicode { Term::Fixed } else { Term::Repeatable })
+            (
+                "(?!",
+                if self.flags.unicode {
+                    Term::Fixed
+                } else {
+                    Term::Repeatable
+                },
+            )
         } else if self.eat("?<=") {
             ("(?<=", Term::Fixed)
         } else if self.eat("?<!") {
@@ -278,10 +334,16 @@ impl Parser<'_> {
     /// Parses a group name up to its `>`.
     fn name(&mut self) -> Result<String, Flaw> {
         let rest = &self.chars[self.at..];
-        let length = rest.iter().position(|c| *c == '>').ok_or("a group name is not closed: <")?;
+        let length = rest
+            .iter()
+            .position(|c| *c == '>')
+            .ok_or("a group name is not closed: <")?;
         let name: String = rest[..length].iter().collect();
         let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
-        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !name.chars().all(letter) {
+        if name.is_empty()
+            || name.starts_with(|first: char| first.is_ascii_digit())
+            || !name.chars().all(letter)
+        {
             return Err(Flaw(format!("`{name}` is not a valid group name")));
         }
         self.at += length + 1;
@@ -292,15 +354,26 @@ impl Parser<'_> {
         let word = self.word();
         match self.next().ok_or("the pattern ends with a backslash")? {
             'b' if self.dialect == Dialect::Linear && word == WORD => self.fixed("(?-u:\\b)"),
-            'b' => self.around(&format!("(?:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))")),
-            'B' => self.around(&format!("(?:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}]))")),
+            'b' => self.around(&format!(
+                "(?:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))"
+            )),
+            'B' => self.around(&format!(
+                "(?:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}]))"
+            )),
             'k' if self.flags.unicode || !self.out.names.is_empty() => {
                 if !self.eat("<") {
                     return Err("`\\k` has no group name".into());
                 }
                 let name = self.name()?;
-                let group = self.out.names.iter().find(|(known, _)| *known == name).map(|(_, group)| *group);
-                self.back_reference(group.ok_or_else(|| Flaw(format!("there is no group `{name}`")))?)
+                let group = self
+                    .out
+                    .names
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, group)| *group);
+                self.back_reference(
+                    group.ok_or_else(|| Flaw(format!("there is no group `{name}`")))?,
+                )
             }
             c @ '1'..='9' => {
                 self.at -= 1;
@@ -316,7 +389,9 @@ impl Parser<'_> {
                 let c = if c < '8' { self.octal(c) } else { c };
                 self.literal(c)
             }
-            '-' if self.flags.unicode => Err("with flag u, `\\-` is invalid outside a class".into()),
+            '-' if self.flags.unicode => {
+                Err("with flag u, `\\-` is invalid outside a class".into())
+            }
             c => match self.class_escape(c)? {
                 PatternItem::One(c) => self.literal(c),
                 PatternItem::Set(set) => self.emit(&format!("[{set}]")),
@@ -328,12 +403,20 @@ impl Parser<'_> {
     /// A backreference to a group that has not matched yet matches the empty text.
     fn back_reference(&mut self, group: usize) -> Result<Term, Flaw> {
         self.out.needs_backtracking = true;
-        let same = if self.flags.ignore_case { format!("(?i:\\{group})") } else { format!("\\{group}") };
+        let same = if self.flags.ignore_case {
+            format!("(?i:\\{group})")
+        } else {
+            format!("\\{group}")
+        };
         self.emit(&format!("(?({group}){same}|)"))
     }
 
     fn word(&self) -> &'static str {
-        if self.flags.unicode && self.flags.ignore_case { WORD_FOLDED } else { WORD }
+        if self.flags.unicode && self.flags.ignore_case {
+            WORD_FOLDED
+        } else {
+            WORD
+        }
     }
 
     /// Parses an escape that is valid inside and outside a class.
@@ -364,7 +447,8 @@ impl Parser<'_> {
     /// With flag `u` only syntax characters may be escaped.
     fn identity(&self, c: char) -> Result<char, Flaw> {
         let may = !self.flags.unicode || "^$\\.*+?()[]{}|/-".contains(c);
-        may.then_some(c).ok_or_else(|| Flaw(format!("with flag u, `\\{c}` is invalid")))
+        may.then_some(c)
+            .ok_or_else(|| Flaw(format!("with flag u, `\\{c}` is invalid")))
     }
 
     fn control(&mut self) -> Result<PatternItem, Flaw> {
@@ -399,7 +483,9 @@ impl Parser<'_> {
     fn octal(&mut self, first: char) -> char {
         let mut value = first.to_digit(8).unwrap_or_default();
         for _ in 0..2 {
-            let Some(digit) = self.peek().and_then(|c| c.to_digit(8)) else { break };
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(8)) else {
+                break;
+            };
             if value * 8 + digit > 0o377 {
                 break;
             }
@@ -419,11 +505,17 @@ impl Parser<'_> {
                 self.at += 1;
             }
             let code: String = self.chars[start..self.at].iter().collect();
-            let code = u32::from_str_radix(&code, 16).ok().filter(|code| *code <= 0x10_ffff);
-            let code = code.filter(|_| self.eat("}")).ok_or("`\\u{` has no valid character number")?;
+            let code = u32::from_str_radix(&code, 16)
+                .ok()
+                .filter(|code| *code <= 0x10_ffff);
+            let code = code
+                .filter(|_| self.eat("}"))
+                .ok_or("`\\u{` has no valid character number")?;
             return Ok(char::from_u32(code).map_or(PatternItem::Never, PatternItem::One));
         }
-        let first = self.number(4).ok_or("`\\u` has no valid character number")?;
+        let first = self
+            .number(4)
+            .ok_or("`\\u` has no valid character number")?;
         if let Ok(c) = char::try_from(u32::from(first)) {
             return Ok(PatternItem::One(c));
         }
@@ -439,7 +531,9 @@ impl Parser<'_> {
     /// `\uXXXX` without flag `u`: a UTF-16 unit, or a literal `u`.
     fn unit_escape(&mut self) -> PatternItem {
         let begins = self.at;
-        let Some(first) = self.number(4) else { return PatternItem::One('u') };
+        let Some(first) = self.number(4) else {
+            return PatternItem::One('u');
+        };
         let after = self.at;
         let whole = match first {
             0xD800..0xDC00 => self.other_half(first).is_some(),
@@ -457,23 +551,31 @@ impl Parser<'_> {
         char::decode_utf16([first, second]).next()?.ok()
     }
 
-    /// True if the escape whose digits start at `begins` follows the first half of a surrogate pair.
+    /// True if the escape whose digits start at `begins` follows the first half of a surrogate
+    /// pair.
     fn is_other_half(&mut self, begins: usize) -> bool {
-        let Some(start) = begins.checked_sub(8).filter(|start| self.chars[*start..start + 2] == ['\\', 'u']) else {
+        let Some(start) = begins
+            .checked_sub(8)
+            .filter(|start| self.chars[*start..start + 2] == ['\\', 'u'])
+        else {
             return false;
         };
         self.at = start + 2;
-        self.number(4).is_some_and(|first| (0xD800..0xDC00).contains(&first))
+        self.number(4)
+            .is_some_and(|first| (0xD800..0xDC00).contains(&first))
     }
 
-    /// Unicode properties have the same names in JavaScript and Rust. The few that Rust does not support are
-    /// rejected.
+    /// Unicode properties have the same names in JavaScript and Rust. The few that Rust does not
+    /// support are rejected.
     fn property(&mut self, which: char) -> Result<PatternItem, Flaw> {
         if !self.eat("{") {
             return Err(Flaw(format!("`\\{which}` has no property name")));
         }
         let start = self.at;
-        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '=')) {
+        while self
+            .peek()
+            .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '='))
+        {
             self.at += 1;
         }
         let name: String = self.chars[start..self.at].iter().collect();

@@ -1,12 +1,12 @@
 //! Regular expressions of a JSON Schema (`pattern`) for llama.cpp's grammars.
 //!
-//! llama.cpp accepts any string for a pattern that it cannot read: one without both anchors, or with an escape such as `\d`.
-//! [`expression`] therefore writes a pattern with character classes, groups and repetitions only, which is a part of a
-//! grammar and a pattern that llama.cpp reads. Inside a JSON string some characters are escaped, and the expression has
-//! them escaped.
+//! llama.cpp accepts any string for a pattern that it cannot read: one without both anchors, or
+//! with an escape such as `\d`. [`expression`] therefore writes a pattern with character classes,
+//! groups and repetitions only, which is a part of a grammar and a pattern that llama.cpp reads.
+//! Inside a JSON string some characters are escaped, and the expression has them escaped.
 //!
-//! A pattern without `^` matches anywhere. Up to [`LEAD`] characters may then come first, so that a reply reaches the match;
-//! every string that is written still satisfies the schema.
+//! A pattern without `^` matches anywhere. Up to [`LEAD`] characters may then come first, so that a
+//! reply reaches the match; every string that is written still satisfies the schema.
 
 mod syntax;
 
@@ -38,16 +38,23 @@ pub struct PatternError {
 /// The patterns of `schema`, rewritten for llama.cpp. Everything else stays.
 ///
 /// # Errors
-/// The first pattern that cannot be rewritten. A text that is no JSON object is returned unchanged, because llama.cpp refuses it.
+/// The first pattern that cannot be rewritten. A text that is no JSON object is returned unchanged,
+/// because llama.cpp refuses it.
 pub fn with_patterns_for_llama(schema: &str) -> Result<String, PatternError> {
-    let Ok(mut value) = serde_json::from_str::<Value>(schema) else { return Ok(schema.to_owned()) };
+    let Ok(mut value) = serde_json::from_str::<Value>(schema) else {
+        return Ok(schema.to_owned());
+    };
     let mut found = false;
     each_pattern(&mut value, &mut |pattern| {
         found = true;
         *pattern = format!("^{}$", expression(pattern)?);
         Ok(())
     })?;
-    Ok(if found { value.to_string() } else { schema.to_owned() })
+    Ok(if found {
+        value.to_string()
+    } else {
+        schema.to_owned()
+    })
 }
 
 /// Checks all patterns of a schema.
@@ -55,14 +62,19 @@ pub fn with_patterns_for_llama(schema: &str) -> Result<String, PatternError> {
 /// # Errors
 /// The first pattern that no grammar can express.
 pub fn check_patterns(schema: &Value) -> Result<(), PatternError> {
-    each_pattern(&mut schema.clone(), &mut |pattern| expression(pattern).map(drop))
+    each_pattern(&mut schema.clone(), &mut |pattern| {
+        expression(pattern).map(drop)
+    })
 }
 
 type Visit<'v> = &'v mut dyn FnMut(&mut String) -> Result<(), PatternError>;
 
-/// Visits the value of `pattern` in a schema and in the schemas inside. The JSON parser limits the nesting.
+/// Visits the value of `pattern` in a schema and in the schemas inside. The JSON parser limits the
+/// nesting.
 fn each_pattern(schema: &mut Value, visit: Visit<'_>) -> Result<(), PatternError> {
-    let Value::Object(keywords) = schema else { return Ok(()) };
+    let Value::Object(keywords) = schema else {
+        return Ok(());
+    };
     for (keyword, value) in keywords {
         match (keyword.as_str(), value) {
             ("pattern", Value::String(pattern)) => visit(pattern)?,
@@ -72,7 +84,9 @@ fn each_pattern(schema: &mut Value, visit: Visit<'_>) -> Result<(), PatternError
                 all_of(named, visit)?;
             }
             (_, Value::Array(several)) => {
-                several.iter_mut().try_for_each(|one| each_pattern(one, visit))?;
+                several
+                    .iter_mut()
+                    .try_for_each(|one| each_pattern(one, visit))?;
             }
             (_, value) => each_pattern(value, visit)?,
         }
@@ -81,7 +95,9 @@ fn each_pattern(schema: &mut Value, visit: Visit<'_>) -> Result<(), PatternError
 }
 
 fn all_of(named: &mut Map<String, Value>, visit: Visit<'_>) -> Result<(), PatternError> {
-    named.values_mut().try_for_each(|one| each_pattern(one, visit))
+    named
+        .values_mut()
+        .try_for_each(|one| each_pattern(one, visit))
 }
 
 /// A grammar for the inside of a JSON string that matches `pattern`.
@@ -89,12 +105,20 @@ fn all_of(named: &mut Map<String, Value>, visit: Visit<'_>) -> Result<(), Patter
 /// # Errors
 /// The reason why no grammar can express it.
 pub fn expression(pattern: &str) -> Result<String, PatternError> {
-    let refused = |reason: String| PatternError { pattern: pattern.chars().take(100).collect(), reason };
+    let refused = |reason: String| PatternError {
+        pattern: pattern.chars().take(100).collect(),
+        reason,
+    };
     let rewritten = syntax::rewritten(pattern).map_err(|reason| refused(reason.to_owned()))?;
-    let parsed = ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&rewritten);
+    let parsed = ParserBuilder::new()
+        .nest_limit(MAX_DEPTH)
+        .build()
+        .parse(&rewritten);
     let hir = parsed.map_err(|error| refused(reason(&error)))?;
     let mut written = Expression::default();
-    written.whole(&hir).map_err(|reason| refused(reason.to_owned()))?;
+    written
+        .whole(&hir)
+        .map_err(|reason| refused(reason.to_owned()))?;
     match written.0.len() > MAX_LENGTH {
         true => Err(refused("it is too long as a grammar".to_owned())),
         false => Ok(written.0),
@@ -127,13 +151,23 @@ impl Expression {
     }
 
     fn anchored(&mut self, parts: &[Hir]) -> Written {
-        let is = |part: &Hir, look: Look| matches!(part.kind(), HirKind::Look(found) if *found == look);
-        let starts = parts.iter().take_while(|part| is(part, Look::Start)).count();
-        let ends = parts[starts..].iter().rev().take_while(|part| is(part, Look::End)).count();
+        let is =
+            |part: &Hir, look: Look| matches!(part.kind(), HirKind::Look(found) if *found == look);
+        let starts = parts
+            .iter()
+            .take_while(|part| is(part, Look::Start))
+            .count();
+        let ends = parts[starts..]
+            .iter()
+            .rev()
+            .take_while(|part| is(part, Look::End))
+            .count();
         if starts == 0 {
             let _ = write!(self.0, "{PLAIN}{{0,{LEAD}}}");
         }
-        parts[starts..parts.len() - ends].iter().try_for_each(|part| self.part(part))?;
+        parts[starts..parts.len() - ends]
+            .iter()
+            .try_for_each(|part| self.part(part))?;
         if ends == 0 {
             let _ = write!(self.0, "{PLAIN}*");
         }
@@ -144,18 +178,26 @@ impl Expression {
         match hir.kind() {
             HirKind::Empty => Ok(()),
             HirKind::Literal(literal) => {
-                let text = std::str::from_utf8(&literal.0).map_err(|_| "it has bytes that are no text")?;
-                text.chars()
-                    .try_for_each(|letter| self.class(&ClassUnicode::new([ClassUnicodeRange::new(letter, letter)])))
+                let text =
+                    std::str::from_utf8(&literal.0).map_err(|_| "it has bytes that are no text")?;
+                text.chars().try_for_each(|letter| {
+                    self.class(&ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]))
+                })
             }
             HirKind::Class(Class::Unicode(class)) => self.class(class),
-            HirKind::Class(Class::Bytes(class)) => {
-                self.class(&class.to_unicode_class().ok_or("it has bytes that are no text")?)
+            HirKind::Class(Class::Bytes(class)) => self.class(
+                &class
+                    .to_unicode_class()
+                    .ok_or("it has bytes that are no text")?,
+            ),
+            HirKind::Look(_) => {
+                Err("`^`, `$` and `\\b` are only possible at its ends, `\\b` not at all")
             }
-            HirKind::Look(_) => Err("`^`, `$` and `\\b` are only possible at its ends, `\\b` not at all"),
             HirKind::Repetition(repetition) => self.repeated(repetition),
             HirKind::Capture(capture) => self.group(|inner| inner.part(&capture.sub)),
-            HirKind::Concat(parts) => self.group(|inner| parts.iter().try_for_each(|part| inner.part(part))),
+            HirKind::Concat(parts) => {
+                self.group(|inner| parts.iter().try_for_each(|part| inner.part(part)))
+            }
             HirKind::Alternation(ways) => self.among(ways, Self::part),
         }
     }
@@ -200,13 +242,30 @@ impl Expression {
     fn class(&mut self, class: &ClassUnicode) -> Written {
         let mut plain = class.clone();
         plain.intersect(&ClassUnicode::new(
-            [(' ', '!'), ('#', '['), (']', char::MAX)].map(|(first, last)| ClassUnicodeRange::new(first, last)),
+            [(' ', '!'), ('#', '['), (']', char::MAX)]
+                .map(|(first, last)| ClassUnicodeRange::new(first, last)),
         ));
-        let has = |letter: char| class.iter().any(|range| range.start() <= letter && letter <= range.end());
-        let escapes = [('"', r"\x22"), ('\\', r"\x5C"), ('\n', "n"), ('\r', "r"), ('\t', "t")];
-        let escaped: String = escapes.iter().filter(|(letter, _)| has(*letter)).map(|(_, name)| *name).collect();
+        let has = |letter: char| {
+            class
+                .iter()
+                .any(|range| range.start() <= letter && letter <= range.end())
+        };
+        let escapes = [
+            ('"', r"\x22"),
+            ('\\', r"\x5C"),
+            ('\n', "n"),
+            ('\r', "r"),
+            ('\t', "t"),
+        ];
+        let escaped: String = escapes
+            .iter()
+            .filter(|(letter, _)| has(*letter))
+            .map(|(_, name)| *name)
+            .collect();
         match (plain.ranges().is_empty(), escaped.is_empty()) {
-            (true, true) => return Err("a class matches no character that a JSON string may contain"),
+            (true, true) => {
+                return Err("a class matches no character that a JSON string may contain");
+            }
             (false, true) => self.ranges(&plain),
             (true, false) => {
                 let _ = write!(self.0, r"[\x5C][{escaped}]");

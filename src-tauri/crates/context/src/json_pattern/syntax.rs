@@ -1,4 +1,5 @@
-//! Rewrites a JavaScript regular expression, the syntax of JSON Schema, for the parser of the crate `regex-syntax`.
+//! Rewrites a JavaScript regular expression, the syntax of JSON Schema, for the parser of the crate
+//! `regex-syntax`.
 
 /// The pattern with the classes, escapes and brackets that the parser reads in another way.
 ///

@@ -8,7 +8,9 @@ fn accepts(pattern: &str, text: &str) -> bool {
     let hexadecimal = regex::Regex::new(r"\\U([0-9A-F]{8})").unwrap();
     let written = hexadecimal.replace_all(&written, r"\x{$1}");
     let json = Value::from(text).to_string();
-    regex::Regex::new(&format!("^(?:{written})$")).unwrap().is_match(&json[1..json.len() - 1])
+    regex::Regex::new(&format!("^(?:{written})$"))
+        .unwrap()
+        .is_match(&json[1..json.len() - 1])
 }
 
 #[test]
@@ -66,7 +68,8 @@ fn only_patterns_of_schemas_are_rewritten() {
         "properties": { "pattern": { "type": "string", "pattern": r"^\d$" }, "b": { "items": { "pattern": "^b$" } } },
         "enum": [{ "pattern": r"\d" }],
     });
-    let written: Value = serde_json::from_str(&with_patterns_for_llama(&schema.to_string()).unwrap()).unwrap();
+    let written: Value =
+        serde_json::from_str(&with_patterns_for_llama(&schema.to_string()).unwrap()).unwrap();
     assert_eq!(written["properties"]["pattern"]["pattern"], "^[0-9]$");
     assert_eq!(written["properties"]["b"]["items"]["pattern"], "^[b]$");
     assert_eq!(written["enum"], schema["enum"]);

@@ -5,10 +5,14 @@ use super::outcome::{Activated, Reason, Rule};
 use super::scan::{EntryCandidate, Scan, Status};
 
 impl Scan<'_> {
-    /// Activates the candidates that pass their roll and fit the budget. Returns the entries whose text may
-    /// feed further passes.
+    /// Activates the candidates that pass their roll and fit the budget. Returns the entries whose
+    /// text may feed further passes.
     pub(super) fn accept(&mut self, candidates: Vec<EntryCandidate>) -> Vec<usize> {
-        if self.compatible { self.accept_compatible(&candidates) } else { self.accept_corrected(candidates) }
+        if self.compatible {
+            self.accept_compatible(&candidates)
+        } else {
+            self.accept_corrected(candidates)
+        }
     }
 
     fn accept_corrected(&mut self, candidates: Vec<EntryCandidate>) -> Vec<usize> {
@@ -24,8 +28,15 @@ impl Scan<'_> {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let expanded = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
-            let tokens = if expanded.text.is_empty() { 0 } else { (self.input.count)(&expanded.text) };
+            let expanded = self.told(
+                candidate.entry,
+                candidate.matched.reason == Reason::Constant,
+            );
+            let tokens = if expanded.text.is_empty() {
+                0
+            } else {
+                (self.input.count)(&expanded.text)
+            };
             if !ignores && !self.fits(candidate.entry, tokens) {
                 continue;
             }
@@ -41,7 +52,10 @@ impl Scan<'_> {
     fn fits(&mut self, entry: usize, tokens: u32) -> bool {
         let book = self.books.entries[entry].book;
         let of_book = self.used_by_book[book].saturating_add(tokens);
-        if self.books.books[book].token_budget.is_some_and(|budget| of_book > budget) {
+        if self.books.books[book]
+            .token_budget
+            .is_some_and(|budget| of_book > budget)
+        {
             self.rules[entry] = Rule::BookBudget;
             return false;
         }
@@ -55,19 +69,27 @@ impl Scan<'_> {
         true
     }
 
-    /// Sorts the entries of a book that state a priority, highest first, among their positions. Entries that
-    /// ask to be dropped first come last.
+    /// Sorts the entries of a book that state a priority, highest first, among their positions.
+    /// Entries that ask to be dropped first come last.
     fn by_priority(&self, candidates: Vec<EntryCandidate>) -> Vec<EntryCandidate> {
         let entry = |candidate: &EntryCandidate| &self.books.entries[candidate.entry];
         let mut sorted = candidates.clone();
         for book in 0..self.books.books.len() {
-            let states =
-                |candidate: &&EntryCandidate| entry(candidate).book == book && entry(candidate).priority.is_some();
-            let mut ranked: Vec<EntryCandidate> = candidates.iter().filter(states).copied().collect();
-            ranked
-                .sort_by(|a, b| entry(b).priority.partial_cmp(&entry(a).priority).unwrap_or(std::cmp::Ordering::Equal));
+            let states = |candidate: &&EntryCandidate| {
+                entry(candidate).book == book && entry(candidate).priority.is_some()
+            };
+            let mut ranked: Vec<EntryCandidate> =
+                candidates.iter().filter(states).copied().collect();
+            ranked.sort_by(|a, b| {
+                entry(b)
+                    .priority
+                    .partial_cmp(&entry(a).priority)
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            });
             let places = sorted.iter_mut().filter(|candidate| states(&&**candidate));
-            places.zip(ranked).for_each(|(place, candidate)| *place = candidate);
+            places
+                .zip(ranked)
+                .for_each(|(place, candidate)| *place = candidate);
         }
         sorted.sort_by_key(|candidate| entry(candidate).decorators.drop_first);
         sorted
@@ -89,10 +111,15 @@ impl Scan<'_> {
                 continue;
             }
             feeding.extend(feeds.then_some(candidate.entry));
-            let expanded = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
+            let expanded = self.told(
+                candidate.entry,
+                candidate.matched.reason == Reason::Constant,
+            );
             text.push_str(&expanded.text);
             text.push('\n');
-            if !source.ignore_budget && earlier.saturating_add((self.input.count)(&text)) >= self.budget {
+            if !source.ignore_budget
+                && earlier.saturating_add((self.input.count)(&text)) >= self.budget
+            {
                 self.overflowed = true;
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
@@ -106,16 +133,25 @@ impl Scan<'_> {
     fn passes_roll(&mut self, candidate: &EntryCandidate) -> bool {
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
-        if !source.use_probability || source.probability == Some(100.0) || self.timed.is_sticky(candidate.entry) {
+        if !source.use_probability
+            || source.probability == Some(100.0)
+            || self.timed.is_sticky(candidate.entry)
+        {
             return true;
         }
         let book = &self.books.books[prepared.book].name;
-        let roll = self.input.chance.roll(&["probability", book, prepared.uid.as_str()]) * 100.0;
-        let passes = source.probability.is_some_and(|percent| roll < percent || (self.compatible && roll <= percent));
+        let roll = self
+            .input
+            .chance
+            .roll(&["probability", book, prepared.uid.as_str()])
+            * 100.0;
+        let passes = source
+            .probability
+            .is_some_and(|percent| roll < percent || (self.compatible && roll <= percent));
         if !passes {
             self.rules[candidate.entry] = Rule::Probability;
-            // SillyTavern stores a failed roll of an external entry under another object than the one it
-            // checks.
+            // SillyTavern stores a failed roll of an external entry under another object than the
+            // one it checks.
             if !(self.compatible && self.is_external(candidate.entry)) {
                 self.status[candidate.entry] = Status::FailedRoll;
             }
@@ -126,11 +162,18 @@ impl Scan<'_> {
     /// The text of an entry for this turn, with macros resolved.
     pub(super) fn told(&self, entry: usize, constant: bool) -> ExpandedText {
         let text = &self.books.entries[entry].content;
-        (self.input.expand)(if constant { Written::Constant(text) } else { Written::Entry(text) })
+        (self.input.expand)(if constant {
+            Written::Constant(text)
+        } else {
+            Written::Entry(text)
+        })
     }
 
     fn activate(&mut self, candidate: EntryCandidate, expanded: ExpandedText, tokens: u32) {
-        let ExpandedText { text: content, hidden_keys } = expanded;
+        let ExpandedText {
+            text: content,
+            hidden_keys,
+        } = expanded;
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
         self.status[candidate.entry] = Status::Active;
@@ -141,7 +184,10 @@ impl Scan<'_> {
             uid: prepared.uid.clone(),
             pass: self.passes.len() as u32,
             reason: candidate.matched.reason,
-            key: candidate.matched.key.and_then(|key| source.keys.get(key).cloned()),
+            key: candidate
+                .matched
+                .key
+                .and_then(|key| source.keys.get(key).cloned()),
             found: candidate.matched.found,
             place: prepared.place.clone(),
             role: prepared.role,

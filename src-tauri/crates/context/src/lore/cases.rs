@@ -1,5 +1,5 @@
-//! Recorded cases: the behaviour of SillyTavern for given books and chats, as JSON lines, and our result for
-//! them.
+//! Recorded cases: the behaviour of SillyTavern for given books and chats, as JSON lines, and our
+//! result for them.
 //!
 //! `VECTORS.md` describes the format: a header with defaults, then one case per line.
 
@@ -11,15 +11,20 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Activated, AtDepth, Bindings, CardTexts, Chance, Effect, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, TimedState, activate, placements,
+    Activated, AtDepth, Bindings, CardTexts, Chance, Effect, LoreCharacter, LoreInput, LoreMessage,
+    LoreOutcome, LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, TimedState, activate,
+    placements,
 };
 
 /// The reason why a file of cases cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     #[error("line {line} is not a valid {what}: {source}")]
-    Json { line: usize, what: &'static str, source: serde_json::Error },
+    Json {
+        line: usize,
+        what: &'static str,
+        source: serde_json::Error,
+    },
     #[error("the first line must be the header with the defaults")]
     NoHeader,
 }
@@ -77,7 +82,11 @@ struct Note {
 
 impl Default for Note {
     fn default() -> Self {
-        Self { text: String::new(), interval: 1, scan: false }
+        Self {
+            text: String::new(),
+            interval: 1,
+            scan: false,
+        }
     }
 }
 
@@ -150,11 +159,18 @@ impl CaseRun {
 /// Errors
 /// [`CaseError`] names the invalid line.
 pub fn read(text: &str) -> Result<(Header, Vec<Case>), CaseError> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     let (_, first) = lines.next().ok_or(CaseError::NoHeader)?;
     let header: Header = serde_json::from_str(first).map_err(|_| CaseError::NoHeader)?;
     let case = |(line, text): (usize, &str)| {
-        let error = |source| CaseError::Json { line: line + 1, what: "case", source };
+        let error = |source| CaseError::Json {
+            line: line + 1,
+            what: "case",
+            source,
+        };
         let stated: Map<String, Value> = serde_json::from_str(text).map_err(error)?;
         let mut whole = header.case_defaults.clone();
         for (name, value) in stated {
@@ -173,7 +189,9 @@ pub fn read(text: &str) -> Result<(Header, Vec<Case>), CaseError> {
 pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
     let settings = settings(header, case, profile);
     let mut books = case.books.clone();
-    books.values_mut().for_each(|book| fill(book, &header.entry_defaults));
+    books
+        .values_mut()
+        .for_each(|book| fill(book, &header.entry_defaults));
     let (mut timed, mut expect, mut budget_tokens) = (TimedState::default(), Vec::new(), None);
     for point in &case.at {
         point.edits.iter().for_each(|edit| apply(edit, &mut books));
@@ -190,10 +208,19 @@ pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
         }
         point
     };
-    let recorded: Vec<Value> = case.expect.iter().map(|point| without_passes(&Value::Object(point.clone()))).collect();
+    let recorded: Vec<Value> = case
+        .expect
+        .iter()
+        .map(|point| without_passes(&Value::Object(point.clone())))
+        .collect();
     let found: Vec<Value> = expect.iter().map(without_passes).collect();
     let agrees = found == recorded && budget_tokens == case.budget_tokens;
-    CaseRun { id: case.id.clone(), budget_tokens, expect, agrees }
+    CaseRun {
+        id: case.id.clone(),
+        budget_tokens,
+        expect,
+        agrees,
+    }
 }
 
 impl Active {
@@ -208,27 +235,44 @@ impl Active {
 }
 
 fn settings(header: &Header, case: &Case, profile: Profile) -> LoreSettings {
-    let defaults = LoreSettings { profile, ..LoreSettings::default() };
-    defaults.with_values(&header.settings_defaults).with_values(&case.settings)
+    let defaults = LoreSettings {
+        profile,
+        ..LoreSettings::default()
+    };
+    defaults
+        .with_values(&header.settings_defaults)
+        .with_values(&case.settings)
 }
 
 /// Adds the default fields to entries, except those that the original file really lacks.
 fn fill(book: &mut Value, defaults: &Map<String, Value>) {
-    let Some(entries) = book.get_mut("entries").and_then(Value::as_object_mut) else { return };
+    let Some(entries) = book.get_mut("entries").and_then(Value::as_object_mut) else {
+        return;
+    };
     for entry in entries.values_mut().filter_map(Value::as_object_mut) {
         for (name, value) in defaults {
             entry.entry(name.clone()).or_insert_with(|| value.clone());
         }
         if let Some(Value::Array(absent)) = entry.shift_remove("absent") {
-            absent.iter().filter_map(Value::as_str).for_each(|name| _ = entry.shift_remove(name));
+            absent
+                .iter()
+                .filter_map(Value::as_str)
+                .for_each(|name| _ = entry.shift_remove(name));
         }
     }
 }
 
 fn apply(edit: &Edit, books: &mut BTreeMap<String, Value>) {
-    let entries = books.get_mut(&edit.book).and_then(|book| book.get_mut("entries")).and_then(Value::as_object_mut);
+    let entries = books
+        .get_mut(&edit.book)
+        .and_then(|book| book.get_mut("entries"))
+        .and_then(Value::as_object_mut);
     let Some(entries) = entries else { return };
-    let Some(name) = entries.iter().find(|(_, entry)| entry["uid"] == edit.uid).map(|(name, _)| name.clone()) else {
+    let Some(name) = entries
+        .iter()
+        .find(|(_, entry)| entry["uid"] == edit.uid)
+        .map(|(name, _)| name.clone())
+    else {
         return;
     };
     if edit.remove {
@@ -241,25 +285,45 @@ fn apply(edit: &Edit, books: &mut BTreeMap<String, Value>) {
 fn parsed(books: &BTreeMap<String, Value>) -> Vec<NamedBook> {
     let parse = |(name, value): (&String, &Value)| {
         let (book, _) = Book::from_value(value.clone()).ok()?;
-        Some(NamedBook { name: name.as_str().into(), book: Arc::new(book) })
+        Some(NamedBook {
+            name: name.as_str().into(),
+            book: Arc::new(book),
+        })
     };
     books.iter().filter_map(parse).collect()
 }
 
 /// The outcome at one point, and whether the author's note is inserted there.
-fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -> (LoreOutcome, bool) {
+fn scan(
+    case: &Case,
+    point: &Point,
+    books: &PreparedBooks,
+    timed: &TimedState,
+) -> (LoreOutcome, bool) {
     let chat = &case.chat[..point.n.min(case.chat.len())];
     let messages: Vec<LoreMessage> = chat
         .iter()
-        .map(|it| LoreMessage { name: &it.name, text: &it.mes, from_user: it.is_user, hidden: it.is_system })
+        .map(|it| LoreMessage {
+            name: &it.name,
+            text: &it.mes,
+            from_user: it.is_user,
+            hidden: it.is_system,
+        })
         .collect();
     let from_user = chat.iter().filter(|message| message.is_user).count();
     let interval = case.note.interval;
     let inserted = interval == 1 || (from_user > 0 && from_user.is_multiple_of(interval));
     let note = (inserted && case.note.scan).then_some(case.note.text.as_str());
-    let injections: Vec<&str> = note.into_iter().chain(case.injections.iter().map(String::as_str)).collect();
+    let injections: Vec<&str> = note
+        .into_iter()
+        .chain(case.injections.iter().map(String::as_str))
+        .collect();
     let tags: Vec<&str> = case.character.tags.iter().map(String::as_str).collect();
-    let external: Vec<(&str, &str)> = point.external.iter().filter_map(|name| name.rsplit_once('.')).collect();
+    let external: Vec<(&str, &str)> = point
+        .external
+        .iter()
+        .filter_map(|name| name.rsplit_once('.'))
+        .collect();
     let text = |name: &str| case.texts.get(name).map_or("", String::as_str);
     let count = counter(&case.tokens);
     let outcome = activate(
@@ -276,8 +340,15 @@ fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -
                 creator_notes: text("creator_notes"),
             },
             injections: &injections,
-            character: LoreCharacter { file: &case.character.file, tags: &tags },
-            kind: point.trigger.as_deref().and_then(|kind| kind.parse().ok()).unwrap_or_default(),
+            character: LoreCharacter {
+                file: &case.character.file,
+                tags: &tags,
+            },
+            kind: point
+                .trigger
+                .as_deref()
+                .and_then(|kind| kind.parse().ok())
+                .unwrap_or_default(),
             dry_run: point.dry,
             external: &external,
             context_tokens: case.context,
@@ -301,10 +372,15 @@ fn counter(rule: &str) -> &'static dyn Fn(&str) -> u32 {
 
 /// An outcome in the format of the recording, without empty lists and false switches.
 fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value {
-    let ids = |entries: &[&Activated]| -> Value { entries.iter().map(|entry| entry.id()).collect() };
+    let ids =
+        |entries: &[&Activated]| -> Value { entries.iter().map(|entry| entry.id()).collect() };
     let placed = placements(outcome, profile);
     let all: Vec<&Activated> = outcome.activated.iter().collect();
-    let sticky: Vec<&Activated> = outcome.activated.iter().filter(|entry| entry.sticky).collect();
+    let sticky: Vec<&Activated> = outcome
+        .activated
+        .iter()
+        .filter(|entry| entry.sticky)
+        .collect();
     let depth = |group: &AtDepth| json!([group.depth, group.role as u8, ids(&group.entries)]);
     let mut point = Map::new();
     point.insert("active".into(), ids(&all));
@@ -327,7 +403,10 @@ fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value 
         point.insert("depth".into(), placed.at_depth.iter().map(depth).collect());
     }
     if !placed.outlets.is_empty() {
-        let outlets = placed.outlets.iter().map(|(name, entries)| (name.clone(), ids(entries)));
+        let outlets = placed
+            .outlets
+            .iter()
+            .map(|(name, entries)| (name.clone(), ids(entries)));
         point.insert("outlets".into(), Value::Object(outlets.collect()));
     }
     if outcome.overflowed {
@@ -346,10 +425,19 @@ fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value 
 fn timed(state: &TimedState) -> Map<String, Value> {
     let effect = |effect: &Effect| json!([effect.start, effect.end, effect.protected]);
     let map = |effects: &BTreeMap<String, Effect>| -> Value {
-        Value::Object(effects.iter().map(|(id, it)| (id.clone(), effect(it))).collect())
+        Value::Object(
+            effects
+                .iter()
+                .map(|(id, it)| (id.clone(), effect(it)))
+                .collect(),
+        )
     };
     let kinds = [("sticky", &state.sticky), ("cooldown", &state.cooldown)];
-    kinds.into_iter().filter(|(_, it)| !it.is_empty()).map(|(name, it)| (name.to_owned(), map(it))).collect()
+    kinds
+        .into_iter()
+        .filter(|(_, it)| !it.is_empty())
+        .map(|(name, it)| (name.to_owned(), map(it)))
+        .collect()
 }
 
 fn passes(outcome: &LoreOutcome) -> String {
@@ -361,5 +449,10 @@ fn passes(outcome: &LoreOutcome) -> String {
         };
         format!("{kind}{}", pass.added)
     };
-    outcome.passes.iter().map(pass).collect::<Vec<_>>().join(" ")
+    outcome
+        .passes
+        .iter()
+        .map(pass)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -1,4 +1,5 @@
-//! Reproducible randomness: a roll depends on the seed and on its subject, not on the number of earlier rolls.
+//! Reproducible randomness: a roll depends on the seed and on its subject, not on the number of
+//! earlier rolls.
 
 /// The source of rolls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +29,8 @@ impl Chance {
     }
 }
 
-/// FNV-1a: the same on every machine and in every release, differing_source_text the standard hasher.
+/// FNV-1a: the same on every machine and in every release, differing_source_text the standard
+/// hasher.
 pub(super) struct Fnv(pub(super) u64);
 
 impl Default for Fnv {
@@ -58,7 +60,9 @@ mod tests {
 
     #[test]
     fn rolls_are_reproducible_and_uniform() {
-        let rolls: Vec<f64> = (0..1000).map(|uid| Chance::Seeded(7).roll(&["book", &uid.to_string()])).collect();
+        let rolls: Vec<f64> = (0..1000)
+            .map(|uid| Chance::Seeded(7).roll(&["book", &uid.to_string()]))
+            .collect();
         assert_eq!(rolls[3], Chance::Seeded(7).roll(&["book", "3"]));
         assert_ne!(rolls[3], Chance::Seeded(8).roll(&["book", "3"]));
         let low = rolls.iter().filter(|roll| **roll < 0.25).count();

@@ -19,7 +19,11 @@ pub(super) struct Match {
 
 impl From<Reason> for Match {
     fn from(reason: Reason) -> Self {
-        Self { reason, key: None, found: None }
+        Self {
+            reason,
+            key: None,
+            found: None,
+        }
     }
 }
 
@@ -48,7 +52,8 @@ impl Scan<'_> {
         if sticky {
             return Ok(Reason::Sticky.into());
         }
-        if !self.compatible && prepared.decorators.keep_after_match && self.timed.has_matched(index) {
+        if !self.compatible && prepared.decorators.keep_after_match && self.timed.has_matched(index)
+        {
             return Ok(Reason::Kept.into());
         }
         self.keys(prepared, entry)
@@ -63,13 +68,18 @@ impl Scan<'_> {
         if !entry.triggers.is_empty() && !entry.triggers.iter().any(|trigger| trigger == kind) {
             return Err(Rule::Trigger);
         }
-        let Some(filter) = &entry.character_filter else { return Ok(()) };
+        let Some(filter) = &entry.character_filter else {
+            return Ok(());
+        };
         let character = &self.input.character;
         let named = filter.names.iter().any(|name| name == character.file);
         if !filter.names.is_empty() && named == filter.exclude {
             return Err(Rule::CharacterFilter);
         }
-        let tagged = filter.tags.iter().any(|tag| character.tags.contains(&tag.as_str()));
+        let tagged = filter
+            .tags
+            .iter()
+            .any(|tag| character.tags.contains(&tag.as_str()));
         if !filter.tags.is_empty() && tagged == filter.exclude {
             return Err(Rule::TagFilter);
         }
@@ -77,8 +87,17 @@ impl Scan<'_> {
     }
 
     /// Checks timed effects and recursion.
-    fn timely(&self, index: usize, prepared: &Prepared, entry: &Entry, sticky: bool) -> Result<(), Rule> {
-        if prepared.delay.is_some_and(|delay| i64::from(self.now) < delay) {
+    fn timely(
+        &self,
+        index: usize,
+        prepared: &Prepared,
+        entry: &Entry,
+        sticky: bool,
+    ) -> Result<(), Rule> {
+        if prepared
+            .delay
+            .is_some_and(|delay| i64::from(self.now) < delay)
+        {
             return Err(Rule::Delay);
         }
         if sticky {
@@ -106,14 +125,17 @@ impl Scan<'_> {
         let decorators = &prepared.decorators;
         let said = self.character_messages;
         if decorators.only_after.is_some_and(|least| said < least)
-            || decorators.only_every.is_some_and(|every| !said.is_multiple_of(every))
+            || decorators
+                .only_every
+                .is_some_and(|every| !said.is_multiple_of(every))
         {
             return Err(Rule::MessageCount);
         }
         if decorators.greeting.is_some() && decorators.greeting != self.input.greeting {
             return Err(Rule::Greeting);
         }
-        if decorators.user_icon.is_some() && decorators.user_icon.as_deref() != self.input.user_icon {
+        if decorators.user_icon.is_some() && decorators.user_icon.as_deref() != self.input.user_icon
+        {
             return Err(Rule::UserIcon);
         }
         if decorators.dont_after_match && self.timed.has_matched(index) {
@@ -129,9 +151,19 @@ impl Scan<'_> {
         let view = self.view(prepared);
         let find = |test: &Test| self.find(prepared, test, view);
         let any = |tests: &Vec<Test>| tests.iter().find_map(find);
-        let primary = prepared.keys.iter().enumerate().find_map(|(i, test)| Some((Some(i), find(test)?)));
+        let primary = prepared
+            .keys
+            .iter()
+            .enumerate()
+            .find_map(|(i, test)| Some((Some(i), find(test)?)));
         // With regex keys, additional keys are alternatives.
-        let extra = || prepared.additional.iter().find_map(any).map(|found| (None, found));
+        let extra = || {
+            prepared
+                .additional
+                .iter()
+                .find_map(any)
+                .map(|found| (None, found))
+        };
         let (key, found) = match primary {
             Some(hit) => hit,
             None if prepared.rules.patterns => extra().ok_or(Rule::KeyNotFound)?,
@@ -153,14 +185,27 @@ impl Scan<'_> {
                 KeyLogic::NotAny => !secondary.any(|hit| hit),
                 KeyLogic::AndAll => secondary.all(|hit| hit),
             };
-        if selected { Ok(Match { reason: Reason::Key, key, found: Some(found) }) } else { Err(Rule::SecondaryKeys) }
+        if selected {
+            Ok(Match {
+                reason: Reason::Key,
+                key,
+                found: Some(found),
+            })
+        } else {
+            Err(Rule::SecondaryKeys)
+        }
     }
 
     /// Number of keys found, for group scoring. NOT logics count only primary keys.
     pub(super) fn score(&self, index: usize) -> usize {
         let prepared = &self.books.entries[index];
         let view = self.view(prepared);
-        let found = |tests: &[Test]| tests.iter().filter(|test| self.find(prepared, test, view).is_some()).count();
+        let found = |tests: &[Test]| {
+            tests
+                .iter()
+                .filter(|test| self.find(prepared, test, view).is_some())
+                .count()
+        };
         let (keys, secondary) = match &prepared.score_keys {
             Some((keys, secondary)) => (keys, secondary),
             None => (&prepared.keys, &prepared.secondary),
@@ -182,14 +227,20 @@ impl Scan<'_> {
         let blind = self.compatible && self.kind == PassKind::Widened;
         View {
             depth: u32::try_from(depth.max(0)).unwrap_or(u32::MAX),
-            others: if blind { prepared.others & !RECURSION } else { prepared.others },
+            others: if blind {
+                prepared.others & !RECURSION
+            } else {
+                prepared.others
+            },
             nothing: self.compatible && depth <= 0,
         }
     }
 
     fn find(&self, prepared: &Prepared, test: &Test, view: View) -> Option<KeyLocation> {
         match test {
-            Test::Macro(key) => self.text.find(self.expanded.get(prepared.rules, key)?, true, view),
+            Test::Macro(key) => self
+                .text
+                .find(self.expanded.get(prepared.rules, key)?, true, view),
             test => self.text.find(test, false, view),
         }
     }

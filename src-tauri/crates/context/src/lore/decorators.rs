@@ -33,17 +33,18 @@ impl Decorators {
         self.keep_after_match || self.dont_after_match
     }
 
-    /// The placement by decorators; `None` leaves it to the entry. `@@position` takes precedence over depths.
+    /// The placement by decorators; `None` leaves it to the entry. `@@position` takes precedence
+    /// over depths.
     pub(super) fn place(&self) -> Option<EntryPosition> {
         let depth = || self.depth.map(|depth| EntryPosition::Depth(depth.max(0)));
-        self.position
-            .clone()
-            .or_else(depth)
-            .or_else(|| self.reverse_depth.map(|depth| EntryPosition::FromStart(depth.max(0))))
+        self.position.clone().or_else(depth).or_else(|| {
+            self.reverse_depth
+                .map(|depth| EntryPosition::FromStart(depth.max(0)))
+        })
     }
 
-    /// Applies a decorator. Returns `false` if it is unknown, has no meaning in a chat, or has an invalid
-    /// value.
+    /// Applies a decorator. Returns `false` if it is unknown, has no meaning in a chat, or has an
+    /// invalid value.
     fn take(&mut self, name: &str, value: &str) -> bool {
         match name {
             "activate" => switch(&mut self.activate, value),
@@ -52,14 +53,19 @@ impl Decorators {
             "dont_activate_after_match" => switch(&mut self.dont_after_match, value),
             "ignore_on_max_context" => switch(&mut self.drop_first, value),
             "activate_only_after" => first(&mut self.only_after, value.parse().ok()),
-            "activate_only_every" => first(&mut self.only_every, value.parse().ok().filter(|n| *n > 0)),
+            "activate_only_every" => {
+                first(&mut self.only_every, value.parse().ok().filter(|n| *n > 0))
+            }
             "depth" => first(&mut self.depth, value.parse().ok()),
             "reverse_depth" => first(&mut self.reverse_depth, value.parse().ok()),
             "role" => first(&mut self.role, role(value)),
             "scan_depth" => first(&mut self.scan_depth, value.parse().ok().filter(|n| *n >= 0)),
             "is_greeting" => first(&mut self.greeting, value.parse().ok()),
             "position" => first(&mut self.position, position(value)),
-            "is_user_icon" => first(&mut self.user_icon, Some(value.to_owned()).filter(|name| !name.is_empty())),
+            "is_user_icon" => first(
+                &mut self.user_icon,
+                Some(value.to_owned()).filter(|name| !name.is_empty()),
+            ),
             "exclude_keys" => first(&mut self.exclude_keys, list(value)),
             "additional_keys" => list(value).is_some_and(|keys| {
                 self.additional_keys.push(keys);
@@ -120,12 +126,17 @@ fn position(value: &str) -> Option<EntryPosition> {
 }
 
 fn list(value: &str) -> Option<Vec<String>> {
-    let keys: Vec<String> = value.split(',').map(fold::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    let keys: Vec<String> = value
+        .split(',')
+        .map(fold::trim)
+        .filter(|key| !key.is_empty())
+        .map(str::to_owned)
+        .collect();
     (!keys.is_empty()).then_some(keys)
 }
 
-/// Parses decorators by the Character Card V3 specification, with fallbacks and blank lines around them.
-/// Returns the text after them.
+/// Parses decorators by the Character Card V3 specification, with fallbacks and blank lines around
+/// them. Returns the text after them.
 pub(super) fn parse(content: &str) -> (Decorators, &str) {
     let mut found = Decorators::default();
     let mut rest = content;
@@ -153,14 +164,19 @@ fn take(found: &mut Decorators, line: &str) -> bool {
     found.take(name, fold::trim(value))
 }
 
-/// Parses decorators like SillyTavern: two decorators, recognized by prefix and applied only without a value.
+/// Parses decorators like SillyTavern: two decorators, recognized by prefix and applied only
+/// without a value.
 pub(super) fn parse_compatible(content: &str) -> (Decorators, &str) {
     let mut found = Decorators::default();
     if !content.starts_with("@@") {
         return (found, content);
     }
     let (mut rest, mut fall_back) = (content, false);
-    while let Some(line) = rest.split('\n').next().filter(|line| line.starts_with("@@")) {
+    while let Some(line) = rest
+        .split('\n')
+        .next()
+        .filter(|line| line.starts_with("@@"))
+    {
         let is_fallback = line.starts_with("@@@");
         if !is_fallback || fall_back {
             let line = if is_fallback { &line[1..] } else { line };
@@ -184,16 +200,21 @@ mod tests {
 
     #[test]
     fn uses_fallback_if_decorator_above_is_invalid() {
-        let (found, text) =
-            parse("@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello");
-        assert_eq!((found.depth, found.role, text), (Some(5), Some(InsertionRole::User), "Hello"));
+        let (found, text) = parse(
+            "@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello",
+        );
+        assert_eq!(
+            (found.depth, found.role, text),
+            (Some(5), Some(InsertionRole::User), "Hello")
+        );
         let (found, _) = parse("@@depth 1\n@@@role user\nx");
         assert_eq!((found.depth, found.role), (Some(1), None));
     }
 
     #[test]
     fn keeps_first_value_but_adds_up_additional_keys() {
-        let (found, _) = parse("@@depth 1\n@@depth 2\n@@additional_keys a, b\n@@additional_keys c\nx");
+        let (found, _) =
+            parse("@@depth 1\n@@depth 2\n@@additional_keys a, b\n@@additional_keys c\nx");
         assert_eq!(found.depth, Some(1));
         assert_eq!(found.additional_keys, [vec!["a", "b"], vec!["c"]]);
     }
@@ -202,8 +223,14 @@ mod tests {
     fn position_takes_precedence_over_depth() {
         let (found, _) = parse("@@depth 1\n@@position scenario\nx");
         assert_eq!(found.place(), Some(EntryPosition::Scenario));
-        assert_eq!(parse("@@position moon\n@@depth -3\nx").0.place(), Some(EntryPosition::Depth(0)));
-        assert_eq!(parse("@@reverse_depth 2\nx").0.place(), Some(EntryPosition::FromStart(2)));
+        assert_eq!(
+            parse("@@position moon\n@@depth -3\nx").0.place(),
+            Some(EntryPosition::Depth(0))
+        );
+        assert_eq!(
+            parse("@@reverse_depth 2\nx").0.place(),
+            Some(EntryPosition::FromStart(2))
+        );
     }
 
     #[test]

@@ -11,7 +11,8 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Text for case-insensitive matching: lower case as in JavaScript if `compatible`, otherwise case-folded.
+/// Text for case-insensitive matching: lower case as in JavaScript if `compatible`, otherwise
+/// case-folded.
 pub(crate) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Borrowed(text)
@@ -22,8 +23,8 @@ pub(crate) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     }
 }
 
-/// Case folding by character: lower, upper, then lower case, so that `ß` becomes `ss` and `ς` becomes `σ`. `İ`
-/// becomes `i`.
+/// Case folding by character: lower, upper, then lower case, so that `ß` becomes `ss` and `ς`
+/// becomes `σ`. `İ` becomes `i`.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -36,7 +37,11 @@ fn fold(text: &str) -> String {
             continue;
         }
         // Lower case first, because `ẞ` has no other upper case than itself.
-        out.extend(c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase));
+        out.extend(
+            c.to_lowercase()
+                .flat_map(char::to_uppercase)
+                .flat_map(char::to_lowercase),
+        );
     }
     out
 }
@@ -46,8 +51,8 @@ pub(super) fn is_word(c: char) -> bool {
     regex_syntax::is_word_character(c)
 }
 
-/// True for scripts without spaces between words or with agglutinated endings; there a key matches as a
-/// substring.
+/// True for scripts without spaces between words or with agglutinated endings; there a key matches
+/// as a substring.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0fff}'      // Thai, Lao, Tibetan
@@ -72,8 +77,8 @@ pub(crate) fn is_boundary(a: char, b: char) -> bool {
     !is_word(a) || !is_word(b) || is_unspaced(a) || is_unspaced(b)
 }
 
-/// True if a byte next to a key allows a whole-word match; only ASCII letters, digits and `_` are word
-/// characters.
+/// True if a byte next to a key allows a whole-word match; only ASCII letters, digits and `_` are
+/// word characters.
 pub(super) fn is_ascii_boundary(neighbour: Option<&u8>) -> bool {
     neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
 }
@@ -84,9 +89,13 @@ mod tests {
 
     #[test]
     fn folding_equates_spellings() {
-        for (a, b) in
-            [("STRASSE", "straße"), ("ΟΔΟΣ", "οδος"), ("İstanbul", "istanbul"), ("Ёлка", "ёлка"), ("ﬁn", "FIN")]
-        {
+        for (a, b) in [
+            ("STRASSE", "straße"),
+            ("ΟΔΟΣ", "οδος"),
+            ("İstanbul", "istanbul"),
+            ("Ёлка", "ёлка"),
+            ("ﬁn", "FIN"),
+        ] {
             assert_eq!(folded(a, false), folded(b, false), "{a} {b}");
         }
         assert_eq!(folded("İ", true), "i\u{307}");

@@ -16,7 +16,11 @@ impl Scan<'_> {
         if groups.is_empty() {
             return;
         }
-        if self.compatible { self.choose_compatible(&mut groups, candidates) } else { self.choose(&groups, candidates) }
+        if self.compatible {
+            self.choose_compatible(&mut groups, candidates)
+        } else {
+            self.choose(&groups, candidates)
+        }
     }
 
     /// Groups in the order of JavaScript object keys: numbers first, ascending.
@@ -31,7 +35,11 @@ impl Scan<'_> {
                 groups[place].1.push(candidate.entry);
             }
         }
-        let number = |name: &str| name.parse::<u32>().ok().filter(|n| n.to_string() == name && *n != u32::MAX);
+        let number = |name: &str| {
+            name.parse::<u32>()
+                .ok()
+                .filter(|n| n.to_string() == name && *n != u32::MAX)
+        };
         groups.sort_by_key(|(name, _)| number(name).unwrap_or(u32::MAX));
         groups
     }
@@ -39,7 +47,11 @@ impl Scan<'_> {
     fn choose(&mut self, groups: &[Group], candidates: &mut Vec<EntryCandidate>) {
         for (name, members) in groups {
             let mut members = members.clone();
-            members.retain(|member| candidates.iter().any(|candidate| candidate.entry == *member));
+            members.retain(|member| {
+                candidates
+                    .iter()
+                    .any(|candidate| candidate.entry == *member)
+            });
             let winners = self.winners(name, &members);
             let out = |entry: &usize| members.contains(entry) && !winners.contains(entry);
             for member in members.iter().filter(|member| out(member)) {
@@ -50,11 +62,20 @@ impl Scan<'_> {
     }
 
     fn winners(&self, name: &str, members: &[usize]) -> Vec<usize> {
-        let sticky: Vec<usize> = members.iter().copied().filter(|member| self.timed.is_sticky(*member)).collect();
+        let sticky: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|member| self.timed.is_sticky(*member))
+            .collect();
         if !sticky.is_empty() {
             return sticky;
         }
-        let taken = |entry: &usize| self.books.entries[*entry].groups.iter().any(|group| group == name);
+        let taken = |entry: &usize| {
+            self.books.entries[*entry]
+                .groups
+                .iter()
+                .any(|group| group == name)
+        };
         if self.active.iter().any(taken) {
             return Vec::new();
         }
@@ -65,14 +86,20 @@ impl Scan<'_> {
     /// The members that remain after scoring.
     fn best_scored(&self, members: &[usize]) -> Vec<usize> {
         let global = self.books.settings.use_group_scoring;
-        let own = |member: usize| self.books.source(&self.books.entries[member]).use_group_scoring;
+        let own = |member: usize| {
+            self.books
+                .source(&self.books.entries[member])
+                .use_group_scoring
+        };
         if !global && !members.iter().any(|member| own(*member) == Some(true)) {
             return members.to_vec();
         }
         let scores: Vec<usize> = members.iter().map(|member| self.score(*member)).collect();
         let best = scores.iter().copied().max().unwrap_or_default();
         let scored = members.iter().zip(&scores);
-        let stays = |(member, score): &(&usize, &usize)| !own(**member).unwrap_or(global) || **score == best;
+        let stays = |(member, score): &(&usize, &usize)| {
+            !own(**member).unwrap_or(global) || **score == best
+        };
         scored.filter(stays).map(|(member, _)| *member).collect()
     }
 
@@ -85,14 +112,27 @@ impl Scan<'_> {
         // `max_by` would return the last of equal members; this returns the first.
         let higher = |best: usize, member: usize| {
             let order = source(&member).order.partial_cmp(&source(&best).order);
-            if order == Some(Ordering::Greater) { member } else { best }
+            if order == Some(Ordering::Greater) {
+                member
+            } else {
+                best
+            }
         };
-        if let Some(first) = members.iter().copied().filter(|member| source(member).group_override).reduce(higher) {
+        if let Some(first) = members
+            .iter()
+            .copied()
+            .filter(|member| source(member).group_override)
+            .reduce(higher)
+        {
             return Some(first);
         }
         let weight = |member: &usize| source(member).group_weight.unwrap_or(100.0);
         let total: f64 = members.iter().map(weight).sum();
-        let roll = self.input.chance.roll(&["group", name, &self.passes.len().to_string()]) * total;
+        let roll = self
+            .input
+            .chance
+            .roll(&["group", name, &self.passes.len().to_string()])
+            * total;
         let mut reached = 0.0;
         members.iter().copied().find(|member| {
             reached += weight(member);
@@ -103,7 +143,11 @@ impl Scan<'_> {
     /// Like SillyTavern: group by group on one shared list, including its bugs.
     fn choose_compatible(&mut self, groups: &mut [Group], candidates: &mut Vec<EntryCandidate>) {
         let sticky = self.remove_by_effects(groups, candidates);
-        for ((_, members), _) in groups.iter_mut().zip(&sticky).filter(|(_, sticky)| !**sticky) {
+        for ((_, members), _) in groups
+            .iter_mut()
+            .zip(&sticky)
+            .filter(|(_, sticky)| !**sticky)
+        {
             let best = self.best_scored(members);
             for loser in members.iter().filter(|member| !best.contains(member)) {
                 self.remove(*loser, candidates);
@@ -125,9 +169,13 @@ impl Scan<'_> {
         }
     }
 
-    /// Removes non-sticky members of groups with sticky ones, then members on cooldown. Returns which groups
-    /// have sticky members.
-    fn remove_by_effects(&mut self, groups: &[Group], candidates: &mut Vec<EntryCandidate>) -> Vec<bool> {
+    /// Removes non-sticky members of groups with sticky ones, then members on cooldown. Returns
+    /// which groups have sticky members.
+    fn remove_by_effects(
+        &mut self,
+        groups: &[Group],
+        candidates: &mut Vec<EntryCandidate>,
+    ) -> Vec<bool> {
         let mut sticky = Vec::with_capacity(groups.len());
         for (_, members) in groups {
             let any = members.iter().any(|member| self.timed.is_sticky(*member));
@@ -146,9 +194,12 @@ impl Scan<'_> {
         sticky
     }
 
-    /// Removing an entry that is already gone removes the last candidate instead, as in SillyTavern.
+    /// Removing an entry that is already gone removes the last candidate instead, as in
+    /// SillyTavern.
     fn remove(&mut self, entry: usize, candidates: &mut Vec<EntryCandidate>) {
-        let place = candidates.iter().position(|candidate| candidate.entry == entry);
+        let place = candidates
+            .iter()
+            .position(|candidate| candidate.entry == entry);
         let place = place.or_else(|| candidates.len().checked_sub(1));
         if let Some(place) = place {
             let removed = candidates.remove(place);

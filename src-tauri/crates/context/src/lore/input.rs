@@ -12,7 +12,8 @@ pub struct LoreInput<'a> {
     /// Older messages, which are not scanned but count for timers.
     pub earlier: Earlier,
     pub texts: CardTexts<'a>,
-    /// Other prompt texts to scan: first the author's note if it is inserted in this turn, then the rest.
+    /// Other prompt texts to scan: first the author's note if it is inserted in this turn, then the
+    /// rest.
     pub injections: &'a [&'a str],
     pub character: LoreCharacter<'a>,
     pub kind: GenerationKind,
@@ -62,7 +63,10 @@ pub struct ExpandedText {
 
 impl From<String> for ExpandedText {
     fn from(text: String) -> Self {
-        Self { text, hidden_keys: Vec::new() }
+        Self {
+            text,
+            hidden_keys: Vec::new(),
+        }
     }
 }
 
@@ -95,7 +99,14 @@ pub struct CardTexts<'a> {
 
 impl<'a> CardTexts<'a> {
     pub(super) fn all(&self) -> [&'a str; 6] {
-        [self.persona, self.description, self.personality, self.depth_prompt, self.scenario, self.creator_notes]
+        [
+            self.persona,
+            self.description,
+            self.personality,
+            self.depth_prompt,
+            self.scenario,
+            self.creator_notes,
+        ]
     }
 }
 
@@ -142,7 +153,16 @@ impl FromStr for GenerationKind {
     type Err = UnknownKind;
 
     fn from_str(word: &str) -> Result<Self, UnknownKind> {
-        let all = [Self::Normal, Self::Continue, Self::Impersonate, Self::Swipe, Self::Regenerate, Self::Quiet];
-        all.into_iter().find(|kind| kind.word() == word).ok_or_else(|| UnknownKind(word.to_owned()))
+        let all = [
+            Self::Normal,
+            Self::Continue,
+            Self::Impersonate,
+            Self::Swipe,
+            Self::Regenerate,
+            Self::Quiet,
+        ];
+        all.into_iter()
+            .find(|kind| kind.word() == word)
+            .ok_or_else(|| UnknownKind(word.to_owned()))
     }
 }

@@ -23,8 +23,8 @@ enum KeyEngine {
     Refused,
 }
 
-/// Parses flags. Returns also whether the match must be at the start (`y`). `None` for an unknown or repeated
-/// flag.
+/// Parses flags. Returns also whether the match must be at the start (`y`). `None` for an unknown
+/// or repeated flag.
 fn flags(text: &str) -> Option<(RegexFlags, bool)> {
     let (mut flags, mut sticky) = (RegexFlags::default(), false);
     for (at, flag) in text.char_indices() {
@@ -45,11 +45,13 @@ fn flags(text: &str) -> Option<(RegexFlags, bool)> {
 }
 
 impl JsRegex {
-    /// `None` if the key is plain text: not of this form, with an unescaped slash inside, or an invalid
-    /// pattern.
+    /// `None` if the key is plain text: not of this form, with an unescaped slash inside, or an
+    /// invalid pattern.
     pub(super) fn from_key(key: &str) -> Option<Self> {
         let (pattern, flags) = key.strip_prefix('/')?.rsplit_once('/')?;
-        let unescaped = pattern.match_indices('/').any(|(at, _)| !pattern[..at].ends_with('\\'));
+        let unescaped = pattern
+            .match_indices('/')
+            .any(|(at, _)| !pattern[..at].ends_with('\\'));
         if pattern.is_empty() || unescaped {
             return None;
         }
@@ -60,11 +62,17 @@ impl JsRegex {
     pub(super) fn new(pattern: &str, text_of_flags: &str) -> Option<Self> {
         let (flags, sticky) = flags(text_of_flags)?;
         if pattern.len() > MAX_PATTERN {
-            return Some(Self { engine: KeyEngine::Refused, units: false });
+            return Some(Self {
+                engine: KeyEngine::Refused,
+                units: false,
+            });
         }
         let translated = js_regex::translate(pattern, flags, Dialect::Exact).ok()?;
         let start = if sticky { "\\A" } else { "" };
-        Some(Self { engine: compile(&format!("{start}{}", translated.pattern)), units: !flags.unicode })
+        Some(Self {
+            engine: compile(&format!("{start}{}", translated.pattern)),
+            units: !flags.unicode,
+        })
     }
 
     /// Byte offset of the first match.
@@ -81,12 +89,19 @@ impl JsRegex {
 }
 
 fn compile(source: &str) -> KeyEngine {
-    if let Ok(regex) = regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build() {
+    if let Ok(regex) = regex::RegexBuilder::new(source)
+        .size_limit(SIZE_LIMIT)
+        .build()
+    {
         return KeyEngine::Plain(regex);
     }
-    let fancy =
-        fancy_regex::RegexBuilder::new(source).backtrack_limit(BACKTRACK_LIMIT).delegate_size_limit(SIZE_LIMIT).build();
-    fancy.map_or(KeyEngine::Refused, |regex| KeyEngine::Fancy(Box::new(regex)))
+    let fancy = fancy_regex::RegexBuilder::new(source)
+        .backtrack_limit(BACKTRACK_LIMIT)
+        .delegate_size_limit(SIZE_LIMIT)
+        .build();
+    fancy.map_or(KeyEngine::Refused, |regex| {
+        KeyEngine::Fancy(Box::new(regex))
+    })
 }
 
 /// A text to search, also in UTF-16 units if needed.
@@ -133,7 +148,10 @@ mod tests {
 
     fn found(key: &str, text: &str) -> bool {
         let regex = JsRegex::from_key(key).unwrap_or_else(|| panic!("{key} is plain text"));
-        assert!(!matches!(regex.engine, KeyEngine::Refused), "{key} is refused");
+        assert!(
+            !matches!(regex.engine, KeyEngine::Refused),
+            "{key} is refused"
+        );
         regex.find(&Text::new(text.to_owned())).is_some()
     }
 
@@ -287,7 +305,11 @@ mod tests {
     fn match_offset_refers_to_original_text() {
         let text = Text::new("😀 é wolf".to_owned());
         for key in ["/wolf/", "/wolf/u"] {
-            assert_eq!(JsRegex::from_key(key).unwrap().find(&text), Some("😀 é ".len()), "{key}");
+            assert_eq!(
+                JsRegex::from_key(key).unwrap().find(&text),
+                Some("😀 é ".len()),
+                "{key}"
+            );
         }
     }
 
@@ -295,6 +317,11 @@ mod tests {
     fn exploding_pattern_never_matches() {
         let regex = JsRegex::from_key("/(?=(a+)+b)(a+)+\\1$/").unwrap();
         assert_eq!(regex.find(&Text::new("a".repeat(5_000))), None);
-        assert!(JsRegex::from_key("/(a{1000}){1000}/").unwrap().find(&Text::new("a".into())).is_none());
+        assert!(
+            JsRegex::from_key("/(a{1000}){1000}/")
+                .unwrap()
+                .find(&Text::new("a".into()))
+                .is_none()
+        );
     }
 }

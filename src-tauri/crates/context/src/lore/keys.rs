@@ -15,8 +15,8 @@ pub(super) enum Test {
         cased: bool,
         whole: bool,
     },
-    /// Matches across adjacent texts, because the key contains a separator of the joined scan text. Compatible
-    /// profile only.
+    /// Matches across adjacent texts, because the key contains a separator of the joined scan text.
+    /// Compatible profile only.
     Joined {
         key: String,
         cased: bool,
@@ -54,32 +54,50 @@ impl KeyRules {
     }
 
     pub(super) fn read_expanded(self, key: &str, literals: &mut Literals) -> Test {
-        if key.is_empty() { Test::Never } else { self.read_trimmed(fold::trim(key), literals) }
+        if key.is_empty() {
+            Test::Never
+        } else {
+            self.read_trimmed(fold::trim(key), literals)
+        }
     }
 
-    /// Like SillyTavern's scoring: neither trims nor expands the key, and an empty key always matches.
+    /// Like SillyTavern's scoring: neither trims nor expands the key, and an empty key always
+    /// matches.
     pub(super) fn read_for_score(self, key: &str, literals: &mut Literals) -> Test {
         self.read_trimmed(key, literals)
     }
 
     fn read_trimmed(self, key: &str, literals: &mut Literals) -> Test {
         if key.is_empty() {
-            return if self.compatible { Test::Always } else { Test::Never };
+            return if self.compatible {
+                Test::Always
+            } else {
+                Test::Never
+            };
         }
         if let Some(regex) = JsRegex::from_key(key) {
             return Test::Regex(Box::new(regex));
         }
         if self.patterns {
             let flags = if self.cased { "" } else { "i" };
-            return JsRegex::new(key, flags).map_or(Test::Never, |regex| Test::Regex(Box::new(regex)));
+            return JsRegex::new(key, flags)
+                .map_or(Test::Never, |regex| Test::Regex(Box::new(regex)));
         }
         let cased = self.cased;
-        let key = if cased { key.to_owned() } else { fold::folded(key, self.compatible).into_owned() };
+        let key = if cased {
+            key.to_owned()
+        } else {
+            fold::folded(key, self.compatible).into_owned()
+        };
         let whole = self.whole && !(self.compatible && key.contains(fold::is_space));
         if self.compatible && key.contains(['\n', '\u{1}']) {
             return Test::Joined { key, cased, whole };
         }
-        Test::Literal { id: literals.add(key, cased), cased, whole }
+        Test::Literal {
+            id: literals.add(key, cased),
+            cased,
+            whole,
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Searches all plain keys at once, with one Aho-Corasick automaton for case-insensitive keys and one for the
-//! others.
+//! Searches all plain keys at once, with one Aho-Corasick automaton for case-insensitive keys and
+//! one for the others.
 
 use std::collections::HashMap;
 
@@ -48,16 +48,28 @@ pub(super) struct Hits {
     cased: Vec<LiteralMatch>,
 }
 
-const NOWHERE: LiteralMatch = LiteralMatch { message: u32::MAX, whole_message: u32::MAX, others: 0, whole_others: 0 };
+const NOWHERE: LiteralMatch = LiteralMatch {
+    message: u32::MAX,
+    whole_message: u32::MAX,
+    others: 0,
+    whole_others: 0,
+};
 
 impl Literals {
     pub(super) fn new(compatible: bool) -> Self {
-        Self { compatible, ..Self::default() }
+        Self {
+            compatible,
+            ..Self::default()
+        }
     }
 
     /// Adds a key and returns its id. Case-insensitive keys must be folded already.
     pub(super) fn add(&mut self, key: String, cased: bool) -> u32 {
-        if cased { self.cased.add(key) } else { self.folded.add(key) }
+        if cased {
+            self.cased.add(key)
+        } else {
+            self.folded.add(key)
+        }
     }
 
     pub(super) fn build(&mut self) {
@@ -66,15 +78,24 @@ impl Literals {
     }
 
     pub(super) fn hits(&self) -> Hits {
-        Hits { folded: vec![NOWHERE; self.folded.edges.len()], cased: vec![NOWHERE; self.cased.edges.len()] }
+        Hits {
+            folded: vec![NOWHERE; self.folded.edges.len()],
+            cased: vec![NOWHERE; self.cased.edges.len()],
+        }
     }
 
     /// Finds every key in one text.
     pub(super) fn search(&self, text: &str, spot: Spot, hits: &mut Hits) {
         if self.folded.automaton.is_some() {
-            self.folded.search(&fold::folded(text, self.compatible), spot, self.compatible, &mut hits.folded);
+            self.folded.search(
+                &fold::folded(text, self.compatible),
+                spot,
+                self.compatible,
+                &mut hits.folded,
+            );
         }
-        self.cased.search(text, spot, self.compatible, &mut hits.cased);
+        self.cased
+            .search(text, spot, self.compatible, &mut hits.cased);
     }
 }
 
@@ -83,7 +104,8 @@ impl Side {
         let next = self.edges.len() as u32;
         *self.ids.entry(key).or_insert_with_key(|key| {
             let first = key.chars().next().unwrap_or_default();
-            self.edges.push((first, key.chars().next_back().unwrap_or(first)));
+            self.edges
+                .push((first, key.chars().next_back().unwrap_or(first)));
             next
         })
     }
@@ -104,7 +126,9 @@ impl Side {
     }
 
     fn search(&self, text: &str, spot: Spot, compatible: bool, hits: &mut [LiteralMatch]) {
-        let Some(automaton) = &self.automaton else { return };
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
         for found in automaton.find_overlapping_iter(text) {
             let id = found.pattern().as_usize();
             let hit = &mut hits[id];
@@ -118,7 +142,8 @@ impl Side {
                 let (first, last) = self.edges[id];
                 let before = text[..start].chars().next_back();
                 let after = text[end..].chars().next();
-                before.is_none_or(|c| fold::is_boundary(c, first)) && after.is_none_or(|c| fold::is_boundary(last, c))
+                before.is_none_or(|c| fold::is_boundary(c, first))
+                    && after.is_none_or(|c| fold::is_boundary(last, c))
             };
             hit.add(spot, whole);
         }
@@ -159,7 +184,11 @@ impl LiteralMatch {
 
     /// The newest message within `depth`, else the first of the other texts.
     fn within(&self, whole: bool, depth: u32, others: u16) -> Option<Spot> {
-        let (message, bits) = if whole { (self.whole_message, self.whole_others) } else { (self.message, self.others) };
+        let (message, bits) = if whole {
+            (self.whole_message, self.whole_others)
+        } else {
+            (self.message, self.others)
+        };
         if message < depth {
             return Some(Spot::Message(message));
         }
@@ -169,7 +198,14 @@ impl LiteralMatch {
 }
 
 impl Hits {
-    pub(super) fn find(&self, id: u32, cased: bool, whole: bool, depth: u32, others: u16) -> Option<Spot> {
+    pub(super) fn find(
+        &self,
+        id: u32,
+        cased: bool,
+        whole: bool,
+        depth: u32,
+        others: u16,
+    ) -> Option<Spot> {
         let side = if cased { &self.cased } else { &self.folded };
         side.get(id as usize)?.within(whole, depth, others)
     }

@@ -1,12 +1,13 @@
-//! Lorebook activation: which entries a turn triggers, why, and where their texts go. Pure: the same input
-//! gives the same outcome.
+//! Lorebook activation: which entries a turn triggers, why, and where their texts go. Pure: the
+//! same input gives the same outcome.
 //!
-//! [`PreparedBooks::new`] compiles the books bound to a chat once; [`activate`] runs them for a turn. One pass
-//! over each text finds all plain keys of all books, so the cost hardly depends on the number of entries.
+//! [`PreparedBooks::new`] compiles the books bound to a chat once; [`activate`] runs them for a
+//! turn. One pass over each text finds all plain keys of all books, so the cost hardly depends on
+//! the number of entries.
 //!
-//! There are two profiles. [`Profile::Compatible`] reproduces SillyTavern 1.18 exactly, as tested by recorded
-//! cases. [`Profile::Corrected`], the default, adds the rules of Character Card V3 (among them twenty
-//! decorators) and corrects these peculiarities, with one test each:
+//! There are two profiles. [`Profile::Compatible`] reproduces SillyTavern 1.18 exactly, as tested
+//! by recorded cases. [`Profile::Corrected`], the default, adds the rules of Character Card V3
+//! (among them twenty decorators) and corrects these peculiarities, with one test each:
 //!
 //! | peculiarity | compatible | corrected |
 //! |---|---|---|
@@ -43,8 +44,8 @@
 //! | spaces around a group name | part of the name | trimmed |
 //!
 //! Decisions where the sources are silent:
-//! - `reverse_depth` counts from the start of the chat. The V3 text that chats ignore it appears to be an
-//!   error.
+//! - `reverse_depth` counts from the start of the chat. The V3 text that chats ignore it appears to
+//!   be an error.
 //! - The `instruct_*` decorators are for text without turns, so their fallbacks are tried.
 //! - `use_regex` is ignored in entries written by SillyTavern, which sets it everywhere.
 //! - A book's `recursive_scanning` decides for its own texts; without it the setting decides.
@@ -72,8 +73,13 @@ mod text;
 mod timed;
 
 pub use chance::Chance;
-pub use input::{CardTexts, Earlier, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage, Written};
-pub use outcome::{Activated, KeyLocation, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
+pub use input::{
+    CardTexts, Earlier, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
+    Written,
+};
+pub use outcome::{
+    Activated, KeyLocation, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt,
+};
 pub use placement::{AtDepth, EntryPosition, Placements, placements};
 pub use prepare::{Bindings, NamedBook, PreparedBooks};
 pub use scan::activate;

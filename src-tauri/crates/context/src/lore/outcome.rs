@@ -70,7 +70,11 @@ fn message<S: Serializer>(found: &Option<KeyLocation>, serializer: S) -> Result<
 
 /// Serializes integral values as integers, which nearly all files use.
 fn order<S: Serializer>(order: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if order.fract() == 0.0 { serializer.serialize_i64(*order as i64) } else { serializer.serialize_f64(*order) }
+    if order.fract() == 0.0 {
+        serializer.serialize_i64(*order as i64)
+    } else {
+        serializer.serialize_f64(*order)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

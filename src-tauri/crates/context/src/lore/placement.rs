@@ -84,7 +84,8 @@ impl Serialize for EntryPosition {
     }
 }
 
-/// The placed entries, each list in prompt order (top first). Entries with empty texts are not placed.
+/// The placed entries, each list in prompt order (top first). Entries with empty texts are not
+/// placed.
 #[derive(Debug, Default, PartialEq)]
 pub struct Placements<'o> {
     pub before_char: Vec<&'o Activated>,
@@ -110,7 +111,11 @@ pub struct AtDepth<'o> {
 
 /// A higher order is lower in the prompt. If orders are equal, the entry accepted first is lowest.
 pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
-    let mut sorted: Vec<&Activated> = outcome.activated.iter().filter(|entry| !entry.content.is_empty()).collect();
+    let mut sorted: Vec<&Activated> = outcome
+        .activated
+        .iter()
+        .filter(|entry| !entry.content.is_empty())
+        .collect();
     sorted.sort_by(|a, b| b.order.total_cmp(&a.order));
     sorted.reverse();
     let mut placed = Placements::default();
@@ -119,7 +124,10 @@ pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
     }
     if profile == Profile::Compatible {
         placed.example_top.reverse();
-        placed.outlets.values_mut().for_each(|entries| entries.reverse());
+        placed
+            .outlets
+            .values_mut()
+            .for_each(|entries| entries.reverse());
     }
     placed
 }
@@ -148,6 +156,13 @@ impl<'o> Placements<'o> {
 fn at<'o>(list: &mut Vec<AtDepth<'o>>, depth: i64, entry: &'o Activated) {
     match list.binary_search_by_key(&(depth, entry.role), |group| (group.depth, group.role)) {
         Ok(found) => list[found].entries.push(entry),
-        Err(place) => list.insert(place, AtDepth { depth, role: entry.role, entries: vec![entry] }),
+        Err(place) => list.insert(
+            place,
+            AtDepth {
+                depth,
+                role: entry.role,
+                entries: vec![entry],
+            },
+        ),
     }
 }

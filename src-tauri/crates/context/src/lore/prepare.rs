@@ -1,4 +1,5 @@
-//! Compiles books for many turns: sources and their precedence, keys, and resolved settings of entries.
+//! Compiles books for many turns: sources and their precedence, keys, and resolved settings of
+//! entries.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -83,8 +84,8 @@ pub(super) struct Prepared {
 }
 
 impl PreparedBooks {
-    /// Compiles the books named in `bindings`. A book bound twice is used once: global before chat, persona and
-    /// character.
+    /// Compiles the books named in `bindings`. A book bound twice is used once: global before chat,
+    /// persona and character.
     pub fn new(books: &[NamedBook], bindings: &Bindings, settings: &LoreSettings) -> Self {
         let mut prepared = Self {
             settings: settings.clone(),
@@ -93,9 +94,12 @@ impl PreparedBooks {
             literals: Literals::new(settings.compatible()),
             has_macros: false,
         };
-        let by_name: HashMap<&str, &NamedBook> = books.iter().map(|book| (&*book.name, book)).collect();
+        let by_name: HashMap<&str, &NamedBook> =
+            books.iter().map(|book| (&*book.name, book)).collect();
         let mut read = |names: Vec<&String>| -> Vec<Prepared> {
-            let found = names.into_iter().filter_map(|name| by_name.get(name.as_str()).copied());
+            let found = names
+                .into_iter()
+                .filter_map(|name| by_name.get(name.as_str()).copied());
             found.flat_map(|book| prepared.add_book(book)).collect()
         };
         let global = unique(bindings.global.iter(), &[]);
@@ -106,10 +110,19 @@ impl PreparedBooks {
         let (chat, persona) = (read(chat), read(persona));
         let shared = match settings.strategy {
             Strategy::Evenly => sorted(global.into_iter().chain(character).collect()),
-            Strategy::CharacterFirst => [sorted(character), sorted(global)].into_iter().flatten().collect(),
-            Strategy::GlobalFirst => [sorted(global), sorted(character)].into_iter().flatten().collect(),
+            Strategy::CharacterFirst => [sorted(character), sorted(global)]
+                .into_iter()
+                .flatten()
+                .collect(),
+            Strategy::GlobalFirst => [sorted(global), sorted(character)]
+                .into_iter()
+                .flatten()
+                .collect(),
         };
-        prepared.entries = [sorted(chat), sorted(persona), shared].into_iter().flatten().collect();
+        prepared.entries = [sorted(chat), sorted(persona), shared]
+            .into_iter()
+            .flatten()
+            .collect();
         prepared.name_apart();
         prepared.literals.build();
         prepared.has_macros = prepared.entries.iter().any(Prepared::has_macros);
@@ -128,7 +141,13 @@ impl PreparedBooks {
     /// The title of an active entry; may be empty.
     pub fn title(&self, entry: &Activated) -> &str {
         let found = self.written(entry);
-        found.map_or("", |found| if found.comment.is_empty() { &found.name } else { &found.comment })
+        found.map_or("", |found| {
+            if found.comment.is_empty() {
+                &found.name
+            } else {
+                &found.comment
+            }
+        })
     }
 
     /// The source of an active entry.
@@ -155,8 +174,11 @@ impl PreparedBooks {
     }
 
     fn add_book(&mut self, named: &NamedBook) -> Vec<Prepared> {
-        let budget =
-            named.book.token_budget().and_then(|budget| u32::try_from(budget).ok()).filter(|budget| *budget > 0);
+        let budget = named
+            .book
+            .token_budget()
+            .and_then(|budget| u32::try_from(budget).ok())
+            .filter(|budget| *budget > 0);
         self.books.push(PreparedBook {
             name: Arc::clone(&named.name),
             book: Arc::clone(&named.book),
@@ -164,48 +186,98 @@ impl PreparedBooks {
         });
         let place = self.books.len() - 1;
         let entries = named.book.entries.iter().enumerate();
-        entries.map(|(index, entry)| self.add_entry(place, index, entry, named)).collect()
+        entries
+            .map(|(index, entry)| self.add_entry(place, index, entry, named))
+            .collect()
     }
 
-    fn add_entry(&mut self, book: usize, index: usize, entry: &Entry, named: &NamedBook) -> Prepared {
+    fn add_entry(
+        &mut self,
+        book: usize,
+        index: usize,
+        entry: &Entry,
+        named: &NamedBook,
+    ) -> Prepared {
         let settings = &self.settings;
         let compatible = settings.compatible();
-        let (decorators, content) =
-            if compatible { decorators::parse_compatible(&entry.content) } else { decorators::parse(&entry.content) };
+        let (decorators, content) = if compatible {
+            decorators::parse_compatible(&entry.content)
+        } else {
+            decorators::parse(&entry.content)
+        };
         let patterns = !compatible && entry.use_regex && !entry.is_sillytavern_export();
         let spec_case = entry.spec_case_sensitive.filter(|_| !compatible);
         let rules = KeyRules {
             compatible,
-            cased: entry.case_sensitive.or(spec_case).unwrap_or(settings.case_sensitive),
-            whole: entry.match_whole_words.unwrap_or(settings.match_whole_words),
+            cased: entry
+                .case_sensitive
+                .or(spec_case)
+                .unwrap_or(settings.case_sensitive),
+            whole: entry
+                .match_whole_words
+                .unwrap_or(settings.match_whole_words),
             patterns,
         };
-        let own_depth = if compatible { None } else { decorators.scan_depth };
-        let book_depth = if compatible { None } else { named.book.scan_depth() };
-        let recursive = named.book.recursive_scanning().filter(|_| !compatible).unwrap_or(settings.recursive);
+        let own_depth = if compatible {
+            None
+        } else {
+            decorators.scan_depth
+        };
+        let book_depth = if compatible {
+            None
+        } else {
+            named.book.scan_depth()
+        };
+        let recursive = named
+            .book
+            .recursive_scanning()
+            .filter(|_| !compatible)
+            .unwrap_or(settings.recursive);
         let place = decorators.place().filter(|_| !compatible);
         let literals = &mut self.literals;
         let has_secondary = entry.selective && !patterns;
-        let groups = if entry.group.is_empty() { Vec::new() } else { groups(&entry.group, compatible) };
+        let groups = if entry.group.is_empty() {
+            Vec::new()
+        } else {
+            groups(&entry.group, compatible)
+        };
         let scored = compatible && !groups.is_empty();
         let score = |keys: &[String], literals: &mut Literals| -> Vec<Test> {
-            keys.iter().map(|key| rules.read_for_score(key, literals)).collect()
+            keys.iter()
+                .map(|key| rules.read_for_score(key, literals))
+                .collect()
         };
         let duration = |length: Option<i64>| length.filter(|length| *length != 0);
-        let timed = duration(entry.sticky).or(duration(entry.cooldown)).is_some() || decorators.remembers_match();
+        let timed = duration(entry.sticky)
+            .or(duration(entry.cooldown))
+            .is_some()
+            || decorators.remembers_match();
         Prepared {
             book,
             index,
             uid: entry.uid.clone(),
             id: timed::id(&named.name, entry.uid.as_str()),
             // Only entries with timed effects need a hash.
-            hash: if timed { timed::hash(entry) } else { String::new() },
+            hash: if timed {
+                timed::hash(entry)
+            } else {
+                String::new()
+            },
             content: content.to_owned(),
             rules,
             keys: rules.read_all(&entry.keys, literals),
             secondary: rules.read_all(&entry.secondary_keys, literals),
-            score_keys: scored.then(|| (score(&entry.keys, literals), score(&entry.secondary_keys, literals))),
-            additional: decorators.additional_keys.iter().map(|keys| rules.read_all(keys, literals)).collect(),
+            score_keys: scored.then(|| {
+                (
+                    score(&entry.keys, literals),
+                    score(&entry.secondary_keys, literals),
+                )
+            }),
+            additional: decorators
+                .additional_keys
+                .iter()
+                .map(|keys| rules.read_all(keys, literals))
+                .collect(),
             exclude: match &decorators.exclude_keys {
                 Some(keys) if !patterns => rules.read_all(keys, literals),
                 _ => Vec::new(),
@@ -216,8 +288,13 @@ impl PreparedBooks {
             groups,
             order: entry.order,
             priority: entry.priority.filter(|_| !compatible),
-            place: place.unwrap_or_else(|| EntryPosition::of(entry.position, entry.depth, &entry.outlet)),
-            role: decorators.role.filter(|_| !compatible).or(entry.role).unwrap_or(InsertionRole::System),
+            place: place
+                .unwrap_or_else(|| EntryPosition::of(entry.position, entry.depth, &entry.outlet)),
+            role: decorators
+                .role
+                .filter(|_| !compatible)
+                .or(entry.role)
+                .unwrap_or(InsertionRole::System),
             sticky: duration(entry.sticky),
             cooldown: duration(entry.cooldown),
             delay: duration(entry.delay),
@@ -227,13 +304,17 @@ impl PreparedBooks {
         .with_secondary(has_secondary)
     }
 
-    /// Gives entries of one book with the same uid distinct ids, so that their timed effects stay separate.
+    /// Gives entries of one book with the same uid distinct ids, so that their timed effects stay
+    /// separate.
     fn name_apart(&mut self) {
         let mut seen = HashSet::new();
         for entry in &mut self.entries {
             let mut copy = 2;
             while !seen.insert(entry.id.clone()) {
-                entry.id = format!("{}#{copy}", timed::id(&self.books[entry.book].name, entry.uid.as_str()));
+                entry.id = format!(
+                    "{}#{copy}",
+                    timed::id(&self.books[entry.book].name, entry.uid.as_str())
+                );
                 copy += 1;
             }
         }
@@ -250,7 +331,9 @@ impl Prepared {
     }
 
     fn has_macros(&self) -> bool {
-        let lists = [&self.keys, &self.secondary, &self.exclude].into_iter().chain(&self.additional);
+        let lists = [&self.keys, &self.secondary, &self.exclude]
+            .into_iter()
+            .chain(&self.additional);
         lists.flatten().any(|test| matches!(test, Test::Macro(_)))
     }
 }
@@ -280,7 +363,11 @@ fn others(entry: &Entry) -> u16 {
         entry.match_scenario,
         entry.match_creator_notes,
     ];
-    let card = flags.into_iter().enumerate().map(|(bit, on)| u16::from(on) << bit).sum::<u16>();
+    let card = flags
+        .into_iter()
+        .enumerate()
+        .map(|(bit, on)| u16::from(on) << bit)
+        .sum::<u16>();
     card | text::ALWAYS_SEEN
 }
 
@@ -291,7 +378,12 @@ fn groups(field: &str, compatible: bool) -> Vec<String> {
         (true, 0) => name.to_owned(),
         (true, _) => name.trim_start_matches(fold::is_space).to_owned(),
     };
-    let mut names: Vec<String> = field.split(',').enumerate().map(trimmed).filter(|name| !name.is_empty()).collect();
+    let mut names: Vec<String> = field
+        .split(',')
+        .enumerate()
+        .map(trimmed)
+        .filter(|name| !name.is_empty())
+        .collect();
     if !compatible {
         let mut seen = HashSet::new();
         names.retain(|name| seen.insert(name.clone()));

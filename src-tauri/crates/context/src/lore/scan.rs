@@ -68,7 +68,11 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(books: &'a PreparedBooks, input: &'a LoreInput<'a>, expanded: &'a ExpandedEntry) -> Self {
+    fn new(
+        books: &'a PreparedBooks,
+        input: &'a LoreInput<'a>,
+        expanded: &'a ExpandedEntry,
+    ) -> Self {
         let settings = &books.settings;
         let compatible = settings.compatible();
         let visible = || input.messages.iter().filter(|message| !message.hidden);
@@ -107,7 +111,12 @@ impl<'a> Scan<'a> {
         if self.books.entries.is_empty() {
             return;
         }
-        let own = self.books.entries.iter().filter_map(|entry| entry.scan_depth).max();
+        let own = self
+            .books
+            .entries
+            .iter()
+            .filter_map(|entry| entry.scan_depth)
+            .max();
         self.reach(own.unwrap_or_default());
         let limit = self.books.settings.max_recursion_steps as usize;
         while limit == 0 || self.passes.len() < limit {
@@ -117,8 +126,13 @@ impl<'a> Scan<'a> {
             let before = self.activated.len();
             let feeding = self.accept(candidates);
             let added = (self.activated.len() - before) as u32;
-            self.passes.push(Pass { kind: self.kind, added });
-            let Some(next) = self.next(&feeding) else { break };
+            self.passes.push(Pass {
+                kind: self.kind,
+                added,
+            });
+            let Some(next) = self.next(&feeding) else {
+                break;
+            };
             self.feed(&feeding);
             self.kind = next;
         }
@@ -145,8 +159,15 @@ impl<'a> Scan<'a> {
                 Err(rule) => self.rules[entry] = rule,
             }
         }
-        let from_outside = |candidate: &EntryCandidate| self.compatible && candidate.matched.reason == Reason::External;
-        found.sort_by_key(|candidate| (!self.timed.is_sticky(candidate.entry), !from_outside(candidate)));
+        let from_outside = |candidate: &EntryCandidate| {
+            self.compatible && candidate.matched.reason == Reason::External
+        };
+        found.sort_by_key(|candidate| {
+            (
+                !self.timed.is_sticky(candidate.entry),
+                !from_outside(candidate),
+            )
+        });
         found
     }
 
@@ -159,7 +180,8 @@ impl<'a> Scan<'a> {
         // The compatible profile starts no new search after an overflow.
         if !self.overflowed || !self.compatible {
             let recursive = !self.compatible || self.books.settings.recursive;
-            let after_widening = self.compatible && self.kind == PassKind::Widened && self.text.has_recursion();
+            let after_widening =
+                self.compatible && self.kind == PassKind::Widened && self.text.has_recursion();
             if recursive && (!feeding.is_empty() || after_widening) {
                 return Some(PassKind::Recursion);
             }
@@ -183,14 +205,27 @@ impl<'a> Scan<'a> {
             limit => i64::from(limit),
         };
         let limit = limit.min(self.text.len() as i64);
-        if self.compatible { self.depth <= limit } else { self.depth < limit }
+        if self.compatible {
+            self.depth <= limit
+        } else {
+            self.depth < limit
+        }
     }
 
     /// Passes the texts of this pass to the next passes.
     fn feed(&mut self, feeding: &[usize]) {
-        let expanded: Vec<ExpandedText> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
-        let text = expanded.iter().map(|expanded| expanded.text.as_str()).collect::<Vec<_>>().join("\n");
-        let keys = expanded.iter().flat_map(|expanded| expanded.hidden_keys.iter().map(String::as_str));
+        let expanded: Vec<ExpandedText> = feeding
+            .iter()
+            .map(|entry| self.told_before(*entry))
+            .collect();
+        let text = expanded
+            .iter()
+            .map(|expanded| expanded.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let keys = expanded
+            .iter()
+            .flat_map(|expanded| expanded.hidden_keys.iter().map(String::as_str));
         let keys = keys.collect::<Vec<_>>().join("\n");
         if self.compatible && !text.is_empty() {
             self.earlier_text = format!("{text}\n{}", self.earlier_text);
@@ -200,13 +235,20 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The text of an entry of an earlier pass. In SillyTavern, an entry that did not fit may feed recursion
-    /// too.
+    /// The text of an entry of an earlier pass. In SillyTavern, an entry that did not fit may feed
+    /// recursion too.
     fn told_before(&self, entry: usize) -> ExpandedText {
         match self.active.iter().rposition(|active| *active == entry) {
             Some(place) => {
-                let Activated { content, hidden_keys, .. } = &self.activated[place];
-                ExpandedText { text: content.clone(), hidden_keys: hidden_keys.clone() }
+                let Activated {
+                    content,
+                    hidden_keys,
+                    ..
+                } = &self.activated[place];
+                ExpandedText {
+                    text: content.clone(),
+                    hidden_keys: hidden_keys.clone(),
+                }
             }
             None => self.told(entry, self.books.entries[entry].constant),
         }
@@ -214,13 +256,22 @@ impl<'a> Scan<'a> {
 
     fn outcome(self) -> LoreOutcome {
         let books = self.books;
-        let kept_out = (0..books.entries.len()).filter(|entry| self.status[*entry] != Status::Active);
+        let kept_out =
+            (0..books.entries.len()).filter(|entry| self.status[*entry] != Status::Active);
         let rejected = kept_out.map(|index| {
             let entry = &books.entries[index];
             let book = books.books[entry.book].name.clone();
-            Rejected { book, uid: entry.uid.clone(), rule: self.rules[index], index: entry.index }
+            Rejected {
+                book,
+                uid: entry.uid.clone(),
+                rule: self.rules[index],
+                index: entry.index,
+            }
         });
-        let prompts = self.active.iter().flat_map(|entry| &books.entries[*entry].decorators.disable_prompts);
+        let prompts = self
+            .active
+            .iter()
+            .flat_map(|entry| &books.entries[*entry].decorators.disable_prompts);
         let prompts: BTreeSet<UiPrompt> = prompts.copied().collect();
         LoreOutcome {
             rejected: rejected.collect(),
@@ -245,8 +296,13 @@ fn levels(books: &PreparedBooks) -> VecDeque<u32> {
         return VecDeque::new();
     }
     let sources = books.entries.iter().map(|entry| books.source(entry));
-    let waiting = sources.filter(|entry| entry.delay_until_recursion > 0 && (compatible || !entry.disable));
-    waiting.map(|entry| entry.delay_until_recursion).collect::<BTreeSet<_>>().into_iter().collect()
+    let waiting =
+        sources.filter(|entry| entry.delay_until_recursion > 0 && (compatible || !entry.disable));
+    waiting
+        .map(|entry| entry.delay_until_recursion)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 fn external(books: &PreparedBooks, input: &LoreInput) -> HashSet<usize> {
@@ -256,7 +312,9 @@ fn external(books: &PreparedBooks, input: &LoreInput) -> HashSet<usize> {
     let wanted: HashSet<(&str, &str)> = input.external.iter().copied().collect();
     let name = |entry: &super::prepare::Prepared| books.books[entry.book].name.clone();
     let all = books.entries.iter().enumerate();
-    all.filter(|(_, entry)| wanted.contains(&(&*name(entry), entry.uid.as_str()))).map(|(index, _)| index).collect()
+    all.filter(|(_, entry)| wanted.contains(&(&*name(entry), entry.uid.as_str())))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// Keys with macros, expanded for this turn.
@@ -268,12 +326,17 @@ pub(super) struct ExpandedEntry {
 
 impl ExpandedEntry {
     fn new(books: &PreparedBooks, input: &LoreInput) -> Self {
-        let mut expanded = Self { literals: Literals::new(books.settings.compatible()), tests: HashMap::new() };
+        let mut expanded = Self {
+            literals: Literals::new(books.settings.compatible()),
+            tests: HashMap::new(),
+        };
         if !books.has_macros {
             return expanded;
         }
         for entry in &books.entries {
-            let lists = [&entry.keys, &entry.secondary, &entry.exclude].into_iter().chain(&entry.additional);
+            let lists = [&entry.keys, &entry.secondary, &entry.exclude]
+                .into_iter()
+                .chain(&entry.additional);
             for test in lists.flatten() {
                 if let Test::Macro(key) = test {
                     expanded.add(entry.rules, key, input);
@@ -285,14 +348,20 @@ impl ExpandedEntry {
     }
 
     fn add(&mut self, rules: KeyRules, key: &str, input: &LoreInput) {
-        let tests = self.tests.entry((rules.cased, rules.whole, rules.patterns)).or_default();
+        let tests = self
+            .tests
+            .entry((rules.cased, rules.whole, rules.patterns))
+            .or_default();
         if !tests.contains_key(key) {
-            let test = rules.read_expanded(&(input.expand)(Written::Key(key)).text, &mut self.literals);
+            let test =
+                rules.read_expanded(&(input.expand)(Written::Key(key)).text, &mut self.literals);
             tests.insert(key.to_owned(), test);
         }
     }
 
     pub(super) fn get(&self, rules: KeyRules, key: &str) -> Option<&Test> {
-        self.tests.get(&(rules.cased, rules.whole, rules.patterns))?.get(key)
+        self.tests
+            .get(&(rules.cased, rules.whole, rules.patterns))?
+            .get(key)
     }
 }

@@ -71,12 +71,16 @@ impl Default for LoreSettings {
 }
 
 impl LoreSettings {
-    /// Token budget for lore in a prompt of `context` tokens: the percentage, rounded, at least 1 and at most
-    /// the cap.
+    /// Token budget for lore in a prompt of `context` tokens: the percentage, rounded, at least 1
+    /// and at most the cap.
     pub fn budget(&self, context: u32) -> u32 {
         let share = (u64::from(self.budget_percent) * u64::from(context) + 50) / 100;
         let share = u32::try_from(share).unwrap_or(u32::MAX).max(1);
-        if self.budget_cap > 0 { share.min(self.budget_cap) } else { share }
+        if self.budget_cap > 0 {
+            share.min(self.budget_cap)
+        } else {
+            share
+        }
     }
 
     /// Overrides settings with `values`, by our names or SillyTavern's, with or without its prefix
@@ -117,7 +121,9 @@ impl LoreSettings {
 
 impl Strategy {
     fn numbered(number: u32) -> Option<Self> {
-        [Self::Evenly, Self::CharacterFirst, Self::GlobalFirst].get(number as usize).copied()
+        [Self::Evenly, Self::CharacterFirst, Self::GlobalFirst]
+            .get(number as usize)
+            .copied()
     }
 }
 
@@ -135,8 +141,11 @@ mod tests {
 
     #[test]
     fn budget_is_rounded_capped_and_at_least_one() {
-        let settings =
-            |percent, cap| LoreSettings { budget_percent: percent, budget_cap: cap, ..LoreSettings::default() };
+        let settings = |percent, cap| LoreSettings {
+            budget_percent: percent,
+            budget_cap: cap,
+            ..LoreSettings::default()
+        };
         assert_eq!(settings(25, 0).budget(4002), 1001);
         assert_eq!(settings(25, 300).budget(4000), 300);
         assert_eq!(settings(1, 0).budget(10), 1);
@@ -144,10 +153,12 @@ mod tests {
 
     #[test]
     fn accepts_our_and_sillytavern_names() {
-        let values =
-            json!({"world_info_depth": 7, "budget_percent": 30, "world_info_character_strategy": 2, "recursive": "x"});
+        let values = json!({"world_info_depth": 7, "budget_percent": 30, "world_info_character_strategy": 2, "recursive": "x"});
         let read = LoreSettings::default().with_values(values.as_object().unwrap());
-        assert_eq!((read.scan_depth, read.budget_percent, read.strategy), (7, 30, Strategy::GlobalFirst));
+        assert_eq!(
+            (read.scan_depth, read.budget_percent, read.strategy),
+            (7, 30, Strategy::GlobalFirst)
+        );
         assert!(read.recursive);
     }
 }

@@ -26,7 +26,8 @@ const CARD: [KeyLocation; 6] = [
 
 /// Maximum scan depth in messages.
 const MAX_DEPTH: usize = 1000;
-/// Total bytes that patterns may search in one activation. It stops hostile books after a short time.
+/// Total bytes that patterns may search in one activation. It stops hostile books after a short
+/// time.
 const PATTERN_BYTES: usize = 64 << 20;
 
 /// The texts that an entry scans.
@@ -66,18 +67,34 @@ impl<'a> ScanText<'a> {
         fixed: &'a Literals,
         expanded: &'a Literals,
     ) -> Self {
-        let messages = input.messages.iter().enumerate().filter(|(_, message)| !message.hidden).rev().take(MAX_DEPTH);
+        let messages = input
+            .messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| !message.hidden)
+            .rev()
+            .take(MAX_DEPTH);
         let line = |message: &super::LoreMessage| match settings.include_names {
             true => fold::trim(&format!("{}: {}", message.name, message.text)).to_owned(),
             false => fold::trim(message.text).to_owned(),
         };
-        let card = input.texts.all().into_iter().enumerate().map(|(i, text)| (1 << i, text));
+        let card = input
+            .texts
+            .all()
+            .into_iter()
+            .enumerate()
+            .map(|(i, text)| (1 << i, text));
         let mut text = Self {
             compatible: settings.compatible(),
             messages: messages.map(|(i, message)| (i, line(message))).collect(),
             searched: 0,
             card: card.filter(|(_, text)| !text.is_empty()).collect(),
-            prompts: input.injections.iter().copied().filter(|text| !text.is_empty()).collect(),
+            prompts: input
+                .injections
+                .iter()
+                .copied()
+                .filter(|text| !text.is_empty())
+                .collect(),
             recursion: Vec::new(),
             sets: [(fixed, fixed.hits()), (expanded, expanded.hits())],
             joined: RefCell::default(),
@@ -130,7 +147,8 @@ impl<'a> ScanText<'a> {
             Test::Literal { .. } | Test::Joined { .. } if view.nothing => None,
             Test::Literal { id, cased, whole } => {
                 let hits = &self.sets[usize::from(expanded)].1;
-                hits.find(*id, *cased, *whole, view.depth, view.others).map(|spot| self.found(spot))
+                hits.find(*id, *cased, *whole, view.depth, view.others)
+                    .map(|spot| self.found(spot))
             }
             Test::Joined { key, cased, whole } => self.find_joined(key, *cased, *whole, view),
             Test::Regex(regex) => self.find_regex(regex, view),
@@ -146,8 +164,14 @@ impl<'a> ScanText<'a> {
     fn find_joined(&self, key: &str, cased: bool, whole: bool, view: View) -> Option<KeyLocation> {
         let joined = self.joined(view);
         let plain = joined.text.plain();
-        let text = if cased { plain.into() } else { fold::folded(plain, self.compatible) };
-        let mut places = text.match_indices(key).map(|(at, found)| (at, at + found.len()));
+        let text = if cased {
+            plain.into()
+        } else {
+            fold::folded(plain, self.compatible)
+        };
+        let mut places = text
+            .match_indices(key)
+            .map(|(at, found)| (at, at + found.len()));
         // Lower-casing may shift offsets slightly; they are only for display.
         let (at, _) = places.find(|(start, end)| !whole || whole_ascii(&text, *start, *end))?;
         Some(self.found_at(&joined, at))
@@ -155,17 +179,24 @@ impl<'a> ScanText<'a> {
 
     fn find_regex(&self, regex: &JsRegex, view: View) -> Option<KeyLocation> {
         let joined = self.joined(view);
-        let left = self.bytes_left.get().saturating_sub(joined.text.plain().len() + 1);
+        let left = self
+            .bytes_left
+            .get()
+            .saturating_sub(joined.text.plain().len() + 1);
         self.bytes_left.set(left);
         if left == 0 {
             return None;
         }
-        regex.find(&joined.text).map(|at| self.found_at(&joined, at))
+        regex
+            .find(&joined.text)
+            .map(|at| self.found_at(&joined, at))
     }
 
     fn found_at(&self, joined: &Joined, at: usize) -> KeyLocation {
         let before = joined.starts.partition_point(|(start, _)| *start <= at);
-        before.checked_sub(1).map_or(KeyLocation::Anywhere, |i| self.found(joined.starts[i].1))
+        before
+            .checked_sub(1)
+            .map_or(KeyLocation::Anywhere, |i| self.found(joined.starts[i].1))
     }
 
     fn found(&self, spot: Spot) -> KeyLocation {
@@ -173,7 +204,10 @@ impl<'a> ScanText<'a> {
             Spot::Message(message) => KeyLocation::Message(self.messages[message as usize].0),
             Spot::Other(PROMPTS) => KeyLocation::Prompt,
             Spot::Other(RECURSION) => KeyLocation::Entry,
-            Spot::Other(bit) => CARD.get(bit.trailing_zeros() as usize).copied().unwrap_or(KeyLocation::Anywhere),
+            Spot::Other(bit) => CARD
+                .get(bit.trailing_zeros() as usize)
+                .copied()
+                .unwrap_or(KeyLocation::Anywhere),
         }
     }
 
@@ -186,8 +220,8 @@ impl<'a> ScanText<'a> {
         })
     }
 
-    /// Joins messages, card texts, prompts and recursion texts, one per line. In SillyTavern each begins with a
-    /// control character.
+    /// Joins messages, card texts, prompts and recursion texts, one per line. In SillyTavern each
+    /// begins with a control character.
     fn join(&self, view: View) -> Joined {
         let (mut text, mut starts) = (String::new(), Vec::new());
         let mark = if self.compatible { "\u{1}" } else { "" };
@@ -196,15 +230,25 @@ impl<'a> ScanText<'a> {
         }
         let messages = self.messages.iter().take(view.depth as usize).enumerate();
         let messages = messages.map(|(i, (_, text))| (Spot::Message(i as u32), text.as_str()));
-        let card = self.card.iter().map(|(bit, text)| (Spot::Other(*bit), *text));
-        let prompts = self.prompts.iter().map(|text| (Spot::Other(PROMPTS), *text));
-        let recursion = self.recursion.iter().map(|text| (Spot::Other(RECURSION), text.as_str()));
+        let card = self
+            .card
+            .iter()
+            .map(|(bit, text)| (Spot::Other(*bit), *text));
+        let prompts = self
+            .prompts
+            .iter()
+            .map(|text| (Spot::Other(PROMPTS), *text));
+        let recursion = self
+            .recursion
+            .iter()
+            .map(|text| (Spot::Other(RECURSION), text.as_str()));
         for (spot, part) in messages.chain(card).chain(prompts).chain(recursion) {
             let seen = !view.nothing && !matches!(spot, Spot::Other(bit) if view.others & bit == 0);
             if !seen {
                 continue;
             }
-            let no_message = self.compatible && starts.is_empty() && !matches!(spot, Spot::Message(_));
+            let no_message =
+                self.compatible && starts.is_empty() && !matches!(spot, Spot::Message(_));
             if !starts.is_empty() || no_message {
                 text.push('\n');
                 text.push_str(mark);
@@ -212,6 +256,9 @@ impl<'a> ScanText<'a> {
             starts.push((text.len(), spot));
             text.push_str(part);
         }
-        Joined { text: Text::new(text), starts }
+        Joined {
+            text: Text::new(text),
+            starts,
+        }
     }
 }

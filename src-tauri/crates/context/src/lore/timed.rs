@@ -59,14 +59,31 @@ enum Which {
 
 impl TimedEffect {
     /// Updates `state` for a chat of `now` messages. A preview ignores all effects except delays.
-    pub(super) fn begin(entries: &[Prepared], state: &TimedState, now: u32, dry_run: bool, compatible: bool) -> Self {
+    pub(super) fn begin(
+        entries: &[Prepared],
+        state: &TimedState,
+        now: u32,
+        dry_run: bool,
+        compatible: bool,
+    ) -> Self {
         let off = vec![false; entries.len()];
-        let mut timed = Self { state: state.clone(), sticky: off.clone(), cooldown: off.clone(), matched: off, now };
-        let is_empty = state.sticky.is_empty() && state.cooldown.is_empty() && state.matched.is_empty();
+        let mut timed = Self {
+            state: state.clone(),
+            sticky: off.clone(),
+            cooldown: off.clone(),
+            matched: off,
+            now,
+        };
+        let is_empty =
+            state.sticky.is_empty() && state.cooldown.is_empty() && state.matched.is_empty();
         if dry_run || is_empty {
             return timed;
         }
-        let by_id: HashMap<&str, usize> = entries.iter().enumerate().map(|(i, entry)| (entry.id.as_str(), i)).collect();
+        let by_id: HashMap<&str, usize> = entries
+            .iter()
+            .enumerate()
+            .map(|(i, entry)| (entry.id.as_str(), i))
+            .collect();
         for which in [Which::Sticky, Which::Cooldown, Which::Matched] {
             for (id, effect) in timed.of(which).clone() {
                 let found = by_id.get(id.as_str()).map(|i| (*i, &entries[*i]));
@@ -91,19 +108,40 @@ impl TimedEffect {
     /// Starts the effects of an active entry that are not running yet.
     pub(super) fn start(&mut self, entry: &Prepared) {
         let now = self.now;
-        let effect = |end| Effect { start: now, end, protected: false, hash: entry.hash.clone() };
+        let effect = |end| Effect {
+            start: now,
+            end,
+            protected: false,
+            hash: entry.hash.clone(),
+        };
         if let Some(sticky) = entry.sticky {
-            self.state.sticky.entry(entry.id.clone()).or_insert_with(|| effect(after(now, sticky)));
+            self.state
+                .sticky
+                .entry(entry.id.clone())
+                .or_insert_with(|| effect(after(now, sticky)));
         }
         if let Some(cooldown) = entry.cooldown {
-            self.state.cooldown.entry(entry.id.clone()).or_insert_with(|| effect(after(now, cooldown)));
+            self.state
+                .cooldown
+                .entry(entry.id.clone())
+                .or_insert_with(|| effect(after(now, cooldown)));
         }
         if entry.decorators.remembers_match() {
-            self.state.matched.entry(entry.id.clone()).or_insert_with(|| effect(u32::MAX));
+            self.state
+                .matched
+                .entry(entry.id.clone())
+                .or_insert_with(|| effect(u32::MAX));
         }
     }
 
-    fn check(&mut self, which: Which, id: &str, effect: &Effect, found: Option<(usize, &Prepared)>, compatible: bool) {
+    fn check(
+        &mut self,
+        which: Which,
+        id: &str,
+        effect: &Effect,
+        found: Option<(usize, &Prepared)>,
+        compatible: bool,
+    ) {
         let over = self.now >= effect.end;
         if self.now <= effect.start && !effect.protected {
             self.of(which).remove(id);
@@ -135,7 +173,12 @@ impl TimedEffect {
     /// The end of a sticky effect starts the cooldown at once.
     fn cool_down(&mut self, index: usize, entry: &Prepared, length: i64) {
         let (start, hash) = (self.now, entry.hash.clone());
-        let effect = Effect { start, end: after(start, length), protected: true, hash };
+        let effect = Effect {
+            start,
+            end: after(start, length),
+            protected: true,
+            hash,
+        };
         self.state.cooldown.insert(entry.id.clone(), effect);
         self.cooldown[index] = true;
     }

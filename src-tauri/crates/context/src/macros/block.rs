@@ -9,17 +9,26 @@ use super::shorthand;
 use super::sink::{Sink, dedented};
 
 /// Writes the block between an opening and a closing macro.
-pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth: usize, sink: &mut Sink) {
+pub(super) fn write(
+    evaluator: &mut Evaluator<'_>,
+    block: (usize, usize),
+    depth: usize,
+    sink: &mut Sink,
+) {
     let (opener, closer) = block;
     let parsed = evaluator.parsed;
     let head = &parsed.spans[opener].head;
-    let HeadKind::Named { name, args } = &head.kind else { return };
+    let HeadKind::Named { name, args } = &head.kind else {
+        return;
+    };
     let content = parsed.content(opener, closer);
     let shaped = |text: String| if head.verbatim { text } else { dedented(&text) };
     match library::find(name) {
         Some(KnownMacro::If) => {
             let condition = parsed.arguments(opener, *args);
-            if let Some(branch) = condition.first().and_then(|condition| branch(evaluator, condition, &content, depth))
+            if let Some(branch) = condition
+                .first()
+                .and_then(|condition| branch(evaluator, condition, &content, depth))
             {
                 let text = evaluator.value(&branch, depth);
                 sink.push(&shaped(text));
@@ -45,15 +54,23 @@ pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth:
 }
 
 /// Writes `{{if condition::then}}`; its text may contain an `{{else}}`.
-pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: usize, depth: usize, sink: &mut Sink) {
+pub(super) fn write_inline(
+    evaluator: &mut Evaluator<'_>,
+    index: usize,
+    args: usize,
+    depth: usize,
+    sink: &mut Sink,
+) {
     let parsed = evaluator.parsed;
     let pieces = parsed.arguments(index, args);
     let [condition, then, ..] = pieces.as_slice() else {
         return evaluator.as_text(index, depth, sink);
     };
     let whole = parsed.inner(index, args);
-    let content =
-        parsed.trimmed(TextSpan { text: then.text.start..whole.text.end, spans: then.spans.start..whole.spans.end });
+    let content = parsed.trimmed(TextSpan {
+        text: then.text.start..whole.text.end,
+        spans: then.spans.start..whole.spans.end,
+    });
     if let Some(branch) = branch(evaluator, condition, &content, depth) {
         let branch = parsed.trimmed(branch);
         evaluator.write(&branch, depth, sink);
@@ -61,9 +78,18 @@ pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: us
 }
 
 /// The branch of `content` that the condition selects, if it exists.
-fn branch(evaluator: &mut Evaluator<'_>, condition: &TextSpan, content: &TextSpan, depth: usize) -> Option<TextSpan> {
+fn branch(
+    evaluator: &mut Evaluator<'_>,
+    condition: &TextSpan,
+    content: &TextSpan,
+    depth: usize,
+) -> Option<TextSpan> {
     let (then, otherwise) = branches(evaluator.parsed, content);
-    if holds(evaluator, condition, depth) { Some(then) } else { otherwise }
+    if holds(evaluator, condition, depth) {
+        Some(then)
+    } else {
+        otherwise
+    }
 }
 
 /// Splits `content` at its own `{{else}}` and ignores those of nested blocks.
@@ -71,9 +97,16 @@ fn branches(parsed: &Parsed<'_>, content: &TextSpan) -> (TextSpan, Option<TextSp
     let mut index = content.spans.start;
     while index < content.spans.end {
         let span = &parsed.spans[index];
-        if matches!(&span.head.kind, HeadKind::Named { name, .. } if name == "else" && !span.head.closing) {
-            let then = TextSpan { text: content.text.start..span.start, spans: content.spans.start..index };
-            let otherwise = TextSpan { text: span.end..content.text.end, spans: span.next..content.spans.end };
+        if matches!(&span.head.kind, HeadKind::Named { name, .. } if name == "else" && !span.head.closing)
+        {
+            let then = TextSpan {
+                text: content.text.start..span.start,
+                spans: content.spans.start..index,
+            };
+            let otherwise = TextSpan {
+                text: span.end..content.text.end,
+                spans: span.next..content.spans.end,
+            };
             return (then, Some(otherwise));
         }
         index = parsed.spans[parsed.closer_within(index, content).unwrap_or(index)].next;
@@ -81,8 +114,8 @@ fn branches(parsed: &Parsed<'_>, content: &TextSpan) -> (TextSpan, Option<TextSp
     (content.clone(), None)
 }
 
-/// Evaluates a condition: the name of a macro, a variable, or any text; `!` negates it. A variable is `.name`
-/// or `$name`, optionally with a comparison, or the bare name of a variable of the chat.
+/// Evaluates a condition: the name of a macro, a variable, or any text; `!` negates it. A variable
+/// is `.name` or `$name`, optionally with a comparison, or the bare name of a variable of the chat.
 fn holds(evaluator: &mut Evaluator<'_>, condition: &TextSpan, depth: usize) -> bool {
     let parsed = evaluator.parsed;
     let mut condition = condition.clone();
@@ -96,7 +129,10 @@ fn holds(evaluator: &mut Evaluator<'_>, condition: &TextSpan, depth: usize) -> b
     let value = match (variable, parsed.literal(&condition)) {
         (Some(global), _) => {
             let at = condition.text.start + 1;
-            let rest = TextSpan { text: at..condition.text.end, spans: condition.spans.clone() };
+            let rest = TextSpan {
+                text: at..condition.text.end,
+                spans: condition.spans.clone(),
+            };
             shorthand::evaluate(evaluator, global, &rest, depth).map(Cow::Owned)
         }
         (None, Some(name)) => evaluator
@@ -119,5 +155,8 @@ fn variable(parsed: &Parsed<'_>, condition: &TextSpan) -> Option<bool> {
 /// False for blank text, `0`, `false` and `off`.
 pub(super) fn truth(value: &str) -> bool {
     let value = value.trim();
-    !(value.is_empty() || ["0", "false", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+    !(value.is_empty()
+        || ["0", "false", "off"]
+            .iter()
+            .any(|no| value.eq_ignore_ascii_case(no)))
 }

@@ -6,8 +6,14 @@ use super::variables;
 const MAX_DEPTH: usize = 64;
 
 /// Binary operators by precedence, lowest first. Longer operators precede their prefixes.
-const OPERATORS: [&[&str]; 6] =
-    [&["||"], &["&&"], &["<=", ">=", "==", "!=", "<", ">", "="], &["+", "-"], &["*", "/", "%"], &["^"]];
+const OPERATORS: [&[&str]; 6] = [
+    &["||"],
+    &["&&"],
+    &["<=", ">=", "==", "!=", "<", ">", "="],
+    &["+", "-"],
+    &["*", "/", "%"],
+    &["^"],
+];
 
 /// Evaluates an expression. `None` if it is invalid or has no finite result.
 pub(super) fn shown(sum: &str) -> Option<String> {
@@ -20,7 +26,9 @@ struct Rest<'a>(&'a str);
 
 impl Rest<'_> {
     fn binary(&mut self, rank: usize, depth: usize) -> Option<f64> {
-        let Some(operators) = OPERATORS.get(rank) else { return self.single(depth) };
+        let Some(operators) = OPERATORS.get(rank) else {
+            return self.single(depth);
+        };
         let mut left = self.binary(rank + 1, depth)?;
         while let Some(operator) = operators.iter().find(|operator| self.takes(operator)) {
             let right = self.binary(rank + 1, depth)?;
@@ -46,7 +54,9 @@ impl Rest<'_> {
 
     fn number(&mut self) -> Option<f64> {
         let text = self.0.trim_start();
-        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+        let end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(text.len());
         self.0 = &text[end..];
         text[..end].parse().ok()
     }
@@ -94,7 +104,18 @@ mod tests {
 
     #[test]
     fn invalid_expressions_give_none() {
-        for sum in ["", "1 +", "1 2", "(1", "1)", "1 / 0", "x", "1..2", &"(".repeat(10_000), &"-".repeat(10_000)] {
+        for sum in [
+            "",
+            "1 +",
+            "1 2",
+            "(1",
+            "1)",
+            "1 / 0",
+            "x",
+            "1..2",
+            &"(".repeat(10_000),
+            &"-".repeat(10_000),
+        ] {
             assert_eq!(shown(sum), None, "{sum}");
         }
     }

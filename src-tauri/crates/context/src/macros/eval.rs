@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use super::parse::{HeadKind, Parsed, TextSpan};
 use super::sink::Sink;
 use super::{
-    CardValues, Expanded, MAX_DEPTH, MAX_INSERTED, MacroMatch, MacroScope, MacroState, block, calc, chance, library,
-    library::KnownMacro, shorthand, values, volatile,
+    CardValues, Expanded, MAX_DEPTH, MAX_INSERTED, MacroMatch, MacroScope, MacroState, block, calc,
+    chance, library, library::KnownMacro, shorthand, values, volatile,
 };
 
 /// Maximum number of distinct unknown macros that are reported for one text.
@@ -49,7 +49,10 @@ pub(super) fn evaluate(
     };
     let mut sink = Sink::default();
     evaluator.write(&parsed.whole(), 0, &mut sink);
-    Expanded { text: sink.into_text(), ..evaluator.found }
+    Expanded {
+        text: sink.into_text(),
+        ..evaluator.found
+    }
 }
 
 pub(super) struct Evaluator<'e> {
@@ -103,34 +106,46 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Adds `bytes` to the size of the output. Returns `false` if the limit is exceeded; later calls with bytes
-    /// fail too.
+    /// Adds `bytes` to the size of the output. Returns `false` if the limit is exceeded; later
+    /// calls with bytes fail too.
     pub(super) fn charge(&mut self, bytes: usize) -> bool {
         let fits = bytes <= MAX_INSERTED - self.inserted;
-        self.inserted = if fits { self.inserted + bytes } else { MAX_INSERTED };
+        self.inserted = if fits {
+            self.inserted + bytes
+        } else {
+            MAX_INSERTED
+        };
         self.found.cut |= !fits;
         fits
     }
 
-    /// The value of `{{original}}` at its first use. Later uses are empty, because a second copy would repeat
-    /// the whole prompt.
+    /// The value of `{{original}}` at its first use. Later uses are empty, because a second copy
+    /// would repeat the whole prompt.
     pub(super) fn original(&mut self) -> String {
         if std::mem::replace(&mut self.original_given, true) {
             return String::new();
         }
-        let scope = MacroScope { original: None, ..*self.scope };
+        let scope = MacroScope {
+            original: None,
+            ..*self.scope
+        };
         self.nested(self.scope.original.unwrap_or_default(), &scope)
     }
 
-    /// A text of the card. Macros for card texts are empty inside it, so no text can include itself.
+    /// A text of the card. Macros for card texts are empty inside it, so no text can include
+    /// itself.
     pub(super) fn card_text(&mut self, text: &str) -> String {
-        let scope = MacroScope { card: CardValues::default(), original: None, ..*self.scope };
+        let scope = MacroScope {
+            card: CardValues::default(),
+            original: None,
+            ..*self.scope
+        };
         self.nested(text, &scope)
     }
 
-    /// A text with its macros resolved. Random results are the same as if the text were evaluated alone.
-    /// Reading a text uses up the size limit like writing it, which bounds the cost of many macros that read a
-    /// long text and write nothing.
+    /// A text with its macros resolved. Random results are the same as if the text were evaluated
+    /// alone. Reading a text uses up the size limit like writing it, which bounds the cost of many
+    /// macros that read a long text and write nothing.
     fn nested(&mut self, text: &str, scope: &MacroScope<'_>) -> String {
         if !self.charge(text.len()) {
             return String::new();
@@ -150,7 +165,8 @@ impl<'e> Evaluator<'e> {
         };
         let mut sink = Sink::default();
         inner.write(&parsed.whole(), MAX_DEPTH - MAX_NESTED_DEPTH, &mut sink);
-        (self.temporary, self.found, self.inserted) = (inner.temporary, inner.found, inner.inserted);
+        (self.temporary, self.found, self.inserted) =
+            (inner.temporary, inner.found, inner.inserted);
         sink.into_text()
     }
 
@@ -171,11 +187,16 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Runs a function and writes its result. Returns `false` if the function cannot use these arguments.
+    /// Runs a function and writes its result. Returns `false` if the function cannot use these
+    /// arguments.
     #[must_use]
     pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) -> bool {
-        let HeadKind::Named { name, .. } = &self.parsed.spans[index].head.kind else { return true };
-        let Some(KnownMacro::Function { least, most, run }) = library::find(name) else { return true };
+        let HeadKind::Named { name, .. } = &self.parsed.spans[index].head.kind else {
+            return true;
+        };
+        let Some(KnownMacro::Function { least, most, run }) = library::find(name) else {
+            return true;
+        };
         if self.inserted == MAX_INSERTED {
             return true;
         }
@@ -193,7 +214,8 @@ impl<'e> Evaluator<'e> {
         result.is_some()
     }
 
-    /// Writes a macro as its source text. Its arguments have already run, so their values replace them.
+    /// Writes a macro as its source text. Its arguments have already run, so their values replace
+    /// them.
     pub(super) fn as_source(&mut self, index: usize, at: usize, args: &[String], sink: &mut Sink) {
         self.report(index);
         let parsed = self.parsed;
@@ -206,9 +228,12 @@ impl<'e> Evaluator<'e> {
         sink.push(&parsed.source[written..end]);
     }
 
-    /// Digest of the text, mixed into random results so that different texts give different results.
+    /// Digest of the text, mixed into random results so that different texts give different
+    /// results.
     pub(super) fn text_digest(&mut self) -> [u8; 32] {
-        *self.digest.get_or_insert_with(|| Sha256::digest(self.parsed.source).into())
+        *self
+            .digest
+            .get_or_insert_with(|| Sha256::digest(self.parsed.source).into())
     }
 
     /// Writes the macro as text, with the macros inside it resolved.
@@ -222,7 +247,10 @@ impl<'e> Evaluator<'e> {
 
     pub(super) fn arguments(&mut self, index: usize, at: usize, depth: usize) -> Vec<String> {
         let pieces = self.parsed.arguments(index, at);
-        pieces.iter().map(|piece| self.value(piece, depth)).collect()
+        pieces
+            .iter()
+            .map(|piece| self.value(piece, depth))
+            .collect()
     }
 
     fn single(&mut self, index: usize, depth: usize, sink: &mut Sink) {
@@ -257,20 +285,29 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    fn named(&mut self, known: KnownMacro, index: usize, args: usize, depth: usize, sink: &mut Sink) {
+    fn named(
+        &mut self,
+        known: KnownMacro,
+        index: usize,
+        args: usize,
+        depth: usize,
+        sink: &mut Sink,
+    ) {
         let parsed = self.parsed;
         match known {
             KnownMacro::Value(read) if parsed.arguments(index, args).is_empty() => {
                 let scope = self.scope;
                 self.insert(&read(scope), sink);
             }
-            KnownMacro::Optional(read) if parsed.arguments(index, args).is_empty() => match read(self.scope) {
-                Some(value) => self.insert(&value, sink),
-                None => {
-                    let name = self.name_of(index);
-                    name_once(&mut self.found.absent, name);
+            KnownMacro::Optional(read) if parsed.arguments(index, args).is_empty() => {
+                match read(self.scope) {
+                    Some(value) => self.insert(&value, sink),
+                    None => {
+                        let name = self.name_of(index);
+                        name_once(&mut self.found.absent, name);
+                    }
                 }
-            },
+            }
             KnownMacro::Text(read) if parsed.arguments(index, args).is_empty() => {
                 let value = self.card_text(read(self.scope));
                 self.insert(&value, sink);
@@ -290,11 +327,14 @@ impl<'e> Evaluator<'e> {
             KnownMacro::Trim => sink.trim(),
             KnownMacro::Noop => sink.keep(),
             KnownMacro::Else | KnownMacro::Comment => {}
-            KnownMacro::Value(_) | KnownMacro::Optional(_) | KnownMacro::Text(_) => self.as_text(index, depth, sink),
+            KnownMacro::Value(_) | KnownMacro::Optional(_) | KnownMacro::Text(_) => {
+                self.as_text(index, depth, sink)
+            }
         }
     }
 
-    /// Writes plain text: escaped braces lose their backslash, and names in angle brackets are resolved.
+    /// Writes plain text: escaped braces lose their backslash, and names in angle brackets are
+    /// resolved.
     fn literal(&mut self, text: &str, sink: &mut Sink) {
         let hit = match self.manner {
             Manner::Text => None,
@@ -325,13 +365,19 @@ impl<'e> Evaluator<'e> {
 
     fn angled(&self, text: &str) -> Option<(String, usize)> {
         let scope = self.scope;
-        let starts = |mark: &str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+        let starts = |mark: &str| {
+            text.get(..mark.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(mark))
+        };
         let named = |mark: &str, name: &str| starts(mark).then(|| (name.to_owned(), mark.len()));
         named("<user>", scope.user)
             .or_else(|| named("<bot>", scope.char))
             .or_else(|| named("<char>", scope.char))
             .or_else(|| starts("<group>").then(|| (scope.group().into_owned(), "<group>".len())))
-            .or_else(|| starts("<charifnotgroup>").then(|| (scope.group().into_owned(), "<charifnotgroup>".len())))
+            .or_else(|| {
+                starts("<charifnotgroup>")
+                    .then(|| (scope.group().into_owned(), "<charifnotgroup>".len()))
+            })
     }
 
     fn report(&mut self, index: usize) {

@@ -14,7 +14,8 @@ pub(super) type ReadValue = for<'s> fn(&'s MacroScope<'_>) -> Cow<'s, str>;
 pub(super) type ReadOptional = for<'s> fn(&'s MacroScope<'_>) -> Option<Cow<'s, str>>;
 /// Reads a text of the card from the scope.
 pub(super) type ReadText = for<'s> fn(&MacroScope<'s>) -> &'s str;
-/// Runs on resolved arguments. `None` means that the arguments are invalid; the macro then stays as text.
+/// Runs on resolved arguments. `None` means that the arguments are invalid; the macro then stays as
+/// text.
 pub(super) type Run = fn(&mut Evaluator<'_>, &[String]) -> Option<String>;
 
 #[derive(Clone, Copy)]
@@ -49,23 +50,45 @@ pub(super) fn find(name: &str) -> Option<KnownMacro> {
     KNOWN.get(name).copied()
 }
 
-/// Number of arguments of the opening macro of a block `{{name}}...{{/name}}`; the content is one more.
+/// Number of arguments of the opening macro of a block `{{name}}...{{/name}}`; the content is one
+/// more.
 pub(super) fn block_arguments(name: &str) -> Option<usize> {
     match name {
         "if" | "setvar" | "addvar" | "setglobalvar" | "addglobalvar" | "settempvar" => Some(1),
-        "//" | "comment" | "trim" | "reverse" | "hidden_key" | "hiddenkey" | "banned" | "lower" | "upper" => Some(0),
+        "//" | "comment" | "trim" | "reverse" | "hidden_key" | "hiddenkey" | "banned" | "lower"
+        | "upper" => Some(0),
         _ => None,
     }
 }
 
 static KNOWN: LazyLock<HashMap<&'static str, KnownMacro>> = LazyLock::new(|| {
-    let values = values::VALUES.iter().map(|(name, read)| (*name, KnownMacro::Value(*read)));
-    let optional = values::OPTIONAL.iter().map(|(name, read)| (*name, KnownMacro::Optional(*read)));
-    let texts = values::TEXTS.iter().map(|(name, read)| (*name, KnownMacro::Text(*read)));
-    let functions = [values::FUNCTIONS, time::FUNCTIONS, chance::FUNCTIONS, variables::FUNCTIONS, logic::FUNCTIONS];
+    let values = values::VALUES
+        .iter()
+        .map(|(name, read)| (*name, KnownMacro::Value(*read)));
+    let optional = values::OPTIONAL
+        .iter()
+        .map(|(name, read)| (*name, KnownMacro::Optional(*read)));
+    let texts = values::TEXTS
+        .iter()
+        .map(|(name, read)| (*name, KnownMacro::Text(*read)));
+    let functions = [
+        values::FUNCTIONS,
+        time::FUNCTIONS,
+        chance::FUNCTIONS,
+        variables::FUNCTIONS,
+        logic::FUNCTIONS,
+    ];
     let functions = functions.into_iter().flatten();
-    let functions = functions
-        .map(|(name, least, most, run)| (*name, KnownMacro::Function { least: *least, most: *most, run: *run }));
+    let functions = functions.map(|(name, least, most, run)| {
+        (
+            *name,
+            KnownMacro::Function {
+                least: *least,
+                most: *most,
+                run: *run,
+            },
+        )
+    });
     let forms = [
         ("random", KnownMacro::Random),
         ("pick", KnownMacro::Pick),
@@ -76,5 +99,10 @@ static KNOWN: LazyLock<HashMap<&'static str, KnownMacro>> = LazyLock::new(|| {
         ("//", KnownMacro::Comment),
         ("comment", KnownMacro::Comment),
     ];
-    values.chain(optional).chain(texts).chain(functions).chain(forms).collect()
+    values
+        .chain(optional)
+        .chain(texts)
+        .chain(functions)
+        .chain(forms)
+        .collect()
 });

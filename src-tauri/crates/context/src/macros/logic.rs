@@ -9,14 +9,30 @@ use super::variables::{number, shown};
 pub(super) const FUNCTIONS: &[Function] = &[
     ("equal", 2, 2, |_, args| yes(args[0] == args[1])),
     ("notequal", 2, 2, |_, args| yes(args[0] != args[1])),
-    ("greater", 2, 2, |_, args| compared(args, |left, right| left > right)),
-    ("greaterequal", 2, 2, |_, args| compared(args, |left, right| left >= right)),
-    ("less", 2, 2, |_, args| compared(args, |left, right| left < right)),
-    ("lessequal", 2, 2, |_, args| compared(args, |left, right| left <= right)),
-    ("and", 2, MANY, |_, args| yes(args.iter().all(|arg| truth(arg)))),
-    ("all", 1, MANY, |_, args| yes(args.iter().all(|arg| truth(arg)))),
-    ("or", 2, MANY, |_, args| yes(args.iter().any(|arg| truth(arg)))),
-    ("any", 1, MANY, |_, args| yes(args.iter().any(|arg| truth(arg)))),
+    ("greater", 2, 2, |_, args| {
+        compared(args, |left, right| left > right)
+    }),
+    ("greaterequal", 2, 2, |_, args| {
+        compared(args, |left, right| left >= right)
+    }),
+    ("less", 2, 2, |_, args| {
+        compared(args, |left, right| left < right)
+    }),
+    ("lessequal", 2, 2, |_, args| {
+        compared(args, |left, right| left <= right)
+    }),
+    ("and", 2, MANY, |_, args| {
+        yes(args.iter().all(|arg| truth(arg)))
+    }),
+    ("all", 1, MANY, |_, args| {
+        yes(args.iter().all(|arg| truth(arg)))
+    }),
+    ("or", 2, MANY, |_, args| {
+        yes(args.iter().any(|arg| truth(arg)))
+    }),
+    ("any", 1, MANY, |_, args| {
+        yes(args.iter().any(|arg| truth(arg)))
+    }),
     ("not", 1, 1, |_, args| yes(!truth(&args[0]))),
     ("calc", 1, 1, |_, args| calc::shown(&args[0])),
     ("min", 1, MANY, |_, args| folded(args, f64::min)),
@@ -27,9 +43,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ("abs", 1, 1, |_, args| rounded(args, f64::abs)),
     ("lower", 1, 1, |_, args| Some(args[0].to_lowercase())),
     ("upper", 1, 1, |_, args| Some(args[0].to_uppercase())),
-    ("length", 1, 1, |_, args| Some(args[0].chars().count().to_string())),
+    ("length", 1, 1, |_, args| {
+        Some(args[0].chars().count().to_string())
+    }),
     ("contains", 2, 2, |_, args| yes(args[0].contains(&args[1]))),
-    ("startswith", 2, 2, |_, args| yes(args[0].starts_with(&args[1]))),
+    ("startswith", 2, 2, |_, args| {
+        yes(args[0].starts_with(&args[1]))
+    }),
     ("endswith", 2, 2, |_, args| yes(args[0].ends_with(&args[1]))),
     ("replace", 3, 3, replace),
 ];
@@ -55,10 +75,18 @@ fn rounded(args: &[String], round: fn(f64) -> f64) -> Option<String> {
 
 fn replace(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let [text, old, new] = args else { return None };
-    let hits = if old.is_empty() { 0 } else { text.matches(old.as_str()).count() };
+    let hits = if old.is_empty() {
+        0
+    } else {
+        text.matches(old.as_str()).count()
+    };
     if hits.saturating_mul(new.len()) > super::MAX_INSERTED {
         evaluator.found.cut = true;
         return None;
     }
-    Some(if hits == 0 { text.clone() } else { text.replace(old.as_str(), new) })
+    Some(if hits == 0 {
+        text.clone()
+    } else {
+        text.replace(old.as_str(), new)
+    })
 }

@@ -1,14 +1,15 @@
 //! The `{{macro}}` engine for card texts, greetings, lorebook contents and presets.
 //!
 //! Guarantees
-//! - One pass over the text, inner macros first. Inserted values are not parsed again, so a name, a variable or
-//!   a message cannot inject a macro. Card texts and the original prompt have macros of their own, which are
-//!   resolved once before insertion.
+//! - One pass over the text, inner macros first. Inserted values are not parsed again, so a name, a
+//!   variable or a message cannot inject a macro. Card texts and the original prompt have macros of
+//!   their own, which are resolved once before insertion.
 //! - Unknown or invalid macros stay as text, with their inner macros resolved, and are listed in
 //!   [`Expanded::unknown`].
-//! - Time and memory are linear in the text: macros nested beyond [`MAX_DEPTH`] stay as text, and output beyond
-//!   [`MAX_INSERTED`] is dropped.
-//! - The same text, scope and state give the same result: the caller supplies the clock and the seed.
+//! - Time and memory are linear in the text: macros nested beyond [`MAX_DEPTH`] stay as text, and
+//!   output beyond [`MAX_INSERTED`] is dropped.
+//! - The same text, scope and state give the same result: the caller supplies the clock and the
+//!   seed.
 
 mod block;
 mod calc;
@@ -52,20 +53,22 @@ pub struct Expanded {
     pub text: String,
     /// Macros that stayed as text, each once, in order of appearance.
     pub unknown: Vec<String>,
-    /// Macros that have no value here and were replaced by nothing, each once, in order of appearance.
+    /// Macros that have no value here and were replaced by nothing, each once, in order of
+    /// appearance.
     pub absent: Vec<String>,
     /// Contents of `{{hidden_key:x}}`: not in the text, but matched by lorebook keys.
     pub hidden_keys: Vec<String>,
     /// Contents of `{{banned::x}}`: strings that the reply must not contain.
     pub banned: Vec<String>,
-    /// A macro ran whose result differs from turn to turn, so the text would invalidate the cache in the head
-    /// of a prompt.
+    /// A macro ran whose result differs from turn to turn, so the text would invalidate the cache
+    /// in the head of a prompt.
     pub volatile: bool,
     /// A limit was reached, and some values were dropped.
     pub cut: bool,
 }
 
-/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of `state`.
+/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of
+/// `state`.
 pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
     eval::evaluate(&parse::Parsed::new(text), eval::Manner::Text, scope, state)
 }

@@ -5,9 +5,10 @@ use jiff::tz::Offset;
 
 /// Longer tokens precede their prefixes.
 const TOKENS: [&str; 55] = [
-    "YYYY", "YY", "Y", "MMMM", "MMM", "MM", "Mo", "M", "Qo", "Q", "DDDD", "DDDo", "DDD", "DD", "Do", "D", "dddd",
-    "ddd", "dd", "do", "d", "E", "e", "GGGG", "GG", "WW", "Wo", "W", "HH", "H", "hh", "h", "kk", "k", "mm", "m", "ss",
-    "s", "SSS", "SS", "S", "A", "a", "ZZ", "Z", "X", "x", "LTS", "LT", "LLLL", "LLL", "LL", "L", "ll", "l",
+    "YYYY", "YY", "Y", "MMMM", "MMM", "MM", "Mo", "M", "Qo", "Q", "DDDD", "DDDo", "DDD", "DD",
+    "Do", "D", "dddd", "ddd", "dd", "do", "d", "E", "e", "GGGG", "GG", "WW", "Wo", "W", "HH", "H",
+    "hh", "h", "kk", "k", "mm", "m", "ss", "s", "SSS", "SS", "S", "A", "a", "ZZ", "Z", "X", "x",
+    "LTS", "LT", "LLLL", "LLL", "LL", "L", "ll", "l",
 ];
 
 const MONTHS: [&str; 12] = [
@@ -25,7 +26,15 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const DAYS: [&str; 7] = [
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+];
 
 /// Formats a time with a Moment.js pattern; `[text]` is literal.
 pub(super) fn format(pattern: &str, now: DateTime, offset: Offset) -> String {
@@ -33,7 +42,9 @@ pub(super) fn format(pattern: &str, now: DateTime, offset: Offset) -> String {
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         let token = TOKENS.into_iter().find(|token| rest.starts_with(token));
-        let quoted = rest.strip_prefix('[').and_then(|rest| rest.find(']').map(|end| &rest[..end]));
+        let quoted = rest
+            .strip_prefix('[')
+            .and_then(|rest| rest.find(']').map(|end| &rest[..end]));
         let length = if let Some(quoted) = quoted {
             formatted.push_str(quoted);
             quoted.len() + 2
@@ -70,7 +81,10 @@ fn part(token: &str, now: DateTime, offset: Offset) -> String {
 fn day_part(token: &str, now: DateTime) -> String {
     let (year, month, day) = (now.year(), number(now.month()), number(now.day()));
     let weekday = number(now.weekday().to_sunday_zero_offset());
-    let (month_name, day_name) = (MONTHS[(month as usize + 11) % 12], DAYS[weekday as usize % 7]);
+    let (month_name, day_name) = (
+        MONTHS[(month as usize + 11) % 12],
+        DAYS[weekday as usize % 7],
+    );
     let (day_of_year, quarter) = (now.day_of_year().unsigned_abs().into(), month.div_ceil(3));
     let week = now.date().iso_week_date();
     match token {
@@ -105,7 +119,11 @@ fn day_part(token: &str, now: DateTime) -> String {
 }
 
 fn time_part(token: &str, now: DateTime, offset: Offset) -> String {
-    let (hour, minute, second) = (number(now.hour()), number(now.minute()), number(now.second()));
+    let (hour, minute, second) = (
+        number(now.hour()),
+        number(now.minute()),
+        number(now.second()),
+    );
     let twelve = (hour + 11) % 12 + 1;
     let day_hour = if hour == 0 { 24 } else { hour };
     let nanos = now.subsec_nanosecond();
@@ -136,7 +154,11 @@ fn time_part(token: &str, now: DateTime, offset: Offset) -> String {
 fn zone(offset: Offset, colon: &str) -> String {
     let minutes = offset.seconds() / 60;
     let sign = if minutes < 0 { '-' } else { '+' };
-    format!("{sign}{:02}{colon}{:02}", minutes.abs() / 60, minutes.abs() % 60)
+    format!(
+        "{sign}{:02}{colon}{:02}",
+        minutes.abs() / 60,
+        minutes.abs() % 60
+    )
 }
 
 fn number(small: i8) -> u32 {
@@ -159,7 +181,10 @@ pub(super) fn humanized(seconds: u64) -> String {
     let rounded = |unit: f64| (seconds as f64 / unit).round() as u64;
     let (minutes, hours, days) = (rounded(60.0), rounded(3_600.0), rounded(86_400.0));
     // Mean lengths of a month and a year in the Gregorian calendar.
-    let (months, years) = (rounded(146_097.0 / 4_800.0 * 86_400.0), rounded(365.2425 * 86_400.0));
+    let (months, years) = (
+        rounded(146_097.0 / 4_800.0 * 86_400.0),
+        rounded(365.2425 * 86_400.0),
+    );
     match () {
         () if seconds < 45 => "a few seconds".to_owned(),
         () if minutes <= 1 => "a minute".to_owned(),
@@ -182,13 +207,20 @@ mod tests {
     use super::*;
 
     fn shown(pattern: &str) -> String {
-        format(pattern, date(2027, 1, 3).at(0, 7, 4, 56_000_000), Offset::constant(-3))
+        format(
+            pattern,
+            date(2027, 1, 3).at(0, 7, 4, 56_000_000),
+            Offset::constant(-3),
+        )
     }
 
     #[test]
     fn formats_moment_js_patterns() {
         assert_eq!(shown("LLLL"), "Sunday, January 3, 2027 12:07 AM");
-        assert_eq!(shown("L, l, ll, LTS"), "01/03/2027, 1/3/2027, Jan 3, 2027, 12:07:04 AM");
+        assert_eq!(
+            shown("L, l, ll, LTS"),
+            "01/03/2027, 1/3/2027, Jan 3, 2027, 12:07:04 AM"
+        );
         assert_eq!(
             shown("YY Y MM Mo Qo DDDD DDDo dd do d e E GGGG[-W]WW"),
             "27 2027 01 1st 1st 003 3rd Su 0th 0 0 7 2026-W53"
@@ -197,7 +229,10 @@ mod tests {
             shown("H hh kk k m s S SS SSS a Z ZZ X x"),
             "0 12 24 24 7 4 0 05 056 am -03:00 -0300 1798945624 1798945624056"
         );
-        assert_eq!(shown("[today is] dddd — [no end"), "today is Sunday — [no 0n0");
+        assert_eq!(
+            shown("[today is] dddd — [no end"),
+            "today is Sunday — [no 0n0"
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::parse::Parsed;
 use super::{MacroScope, MacroState, eval, eval::Manner};
 
-/// A regex match: the whole match, then its groups. Its texts are values, so macros in them are not resolved.
+/// A regex match: the whole match, then its groups. Its texts are values, so macros in them are not
+/// resolved.
 #[derive(Debug)]
 pub(crate) struct MacroMatch<'h> {
     pub(crate) groups: &'h [String],
@@ -16,18 +17,23 @@ impl MacroMatch<'_> {
         self.group(0)
     }
 
-    /// The value of a reference at the start of `text` (`$1`, `$<name>`, `$&`), and the length of the
-    /// reference. A group without a match is empty.
+    /// The value of a reference at the start of `text` (`$1`, `$<name>`, `$&`), and the length of
+    /// the reference. A group without a match is empty.
     pub(super) fn reference(&self, text: &str) -> Option<(&str, usize)> {
         let behind = text.strip_prefix('$')?;
         if behind.starts_with('&') {
             return Some((self.whole(), 2));
         }
-        if let Some((name, _)) = behind.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        if let Some((name, _)) = behind
+            .strip_prefix('<')
+            .and_then(|rest| rest.split_once('>'))
+        {
             let named = self.names.iter().find(|(known, _)| known == name);
             return named.map(|(_, number)| (self.group(*number), name.len() + 3));
         }
-        let digits = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+        let digits = behind
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(behind.len());
         let number = behind[..digits].parse().ok()?;
         Some((self.group(number), digits + 1))
     }
@@ -45,13 +51,18 @@ impl<'t> Replacement<'t> {
         Self(Parsed::new(text))
     }
 
-    pub(crate) fn fill(&self, hit: &MacroMatch<'_>, scope: &MacroScope<'_>, state: &mut MacroState) -> String {
+    pub(crate) fn fill(
+        &self,
+        hit: &MacroMatch<'_>,
+        scope: &MacroScope<'_>,
+        state: &mut MacroState,
+    ) -> String {
         eval::evaluate(&self.0, Manner::Replacement(hit), scope, state).text
     }
 }
 
-/// Resolves the macros of a pattern and passes each value through `shape`. Other text stays unchanged, because
-/// braces and angle brackets have other meanings in a regex.
+/// Resolves the macros of a pattern and passes each value through `shape`. Other text stays
+/// unchanged, because braces and angle brackets have other meanings in a regex.
 pub(crate) fn expand_pattern(
     pattern: &str,
     scope: &MacroScope<'_>,

@@ -1,5 +1,5 @@
-//! The values that macros can read. Values are inserted unchanged; macros in card texts and in the original
-//! prompt are resolved on insertion.
+//! The values that macros can read. Values are inserted unchanged; macros in card texts and in the
+//! original prompt are resolved on insertion.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,14 +21,15 @@ pub struct MacroScope<'a> {
     pub chat: ChatValues<'a>,
     pub clock: Option<MacroClock>,
     pub model: ModelFacts<'a>,
-    /// The text that a card's `system_prompt` or `post_history_instructions` replaces. A text can insert it
-    /// once.
+    /// The text that a card's `system_prompt` or `post_history_instructions` replaces. A text can
+    /// insert it once.
     pub original: Option<&'a str>,
     /// Content of the input box.
     pub input: &'a str,
     /// Lorebook outlets by name.
     pub outlets: Option<&'a BTreeMap<String, String>>,
-    /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`, `chatstart`, `summary` and so on.
+    /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`,
+    /// `chatstart`, `summary` and so on.
     pub named: Option<&'a BTreeMap<String, String>>,
     /// Makes `{{pick}}` stable within a chat.
     pub chat_id: &'a str,
@@ -113,17 +114,34 @@ pub struct ModelFacts<'a> {
 impl MacroScope<'_> {
     /// `{{group}}`: the members, or the character in a chat of two.
     pub(super) fn group(&self) -> Cow<'_, str> {
-        if self.group.is_empty() { self.char.into() } else { self.group.join(", ").into() }
+        if self.group.is_empty() {
+            self.char.into()
+        } else {
+            self.group.join(", ").into()
+        }
     }
 
     pub(super) fn group_not_muted(&self) -> Cow<'_, str> {
-        if self.group.is_empty() { self.char.into() } else { self.group_not_muted.join(", ").into() }
+        if self.group.is_empty() {
+            self.char.into()
+        } else {
+            self.group_not_muted.join(", ").into()
+        }
     }
 
-    /// `{{notChar}}`: all participants except the speaking character, or the user if `char` names all members.
+    /// `{{notChar}}`: all participants except the speaking character, or the user if `char` names
+    /// all members.
     pub(super) fn not_char(&self) -> Cow<'_, str> {
         let all_speak = self.group() == self.char;
-        let others = self.group.iter().copied().filter(|member| !all_speak && *member != self.char);
-        others.chain([self.user]).collect::<Vec<_>>().join(", ").into()
+        let others = self
+            .group
+            .iter()
+            .copied()
+            .filter(|member| !all_speak && *member != self.char);
+        others
+            .chain([self.user])
+            .collect::<Vec<_>>()
+            .join(", ")
+            .into()
     }
 }

@@ -1,5 +1,5 @@
-//! Variable shorthands: `{{.name}}` for variables of the chat and `{{$name}}` for global ones, with optional
-//! operators.
+//! Variable shorthands: `{{.name}}` for variables of the chat and `{{$name}}` for global ones, with
+//! optional operators.
 
 use super::block::truth;
 use super::eval::Evaluator;
@@ -7,7 +7,9 @@ use super::parse::TextSpan;
 use super::variables::{self, number, shown};
 
 /// Longer operators precede their prefixes, so that `??=` is not parsed as `??`.
-const OPERATORS: [&str; 15] = ["??=", "||=", "??", "||", "++", "--", "+=", "-=", "==", "!=", ">=", "<=", ">", "<", "="];
+const OPERATORS: [&str; 15] = [
+    "??=", "||=", "??", "||", "++", "--", "+=", "-=", "==", "!=", ">=", "<=", ">", "<", "=",
+];
 
 /// Evaluates the expression of span `index`, which begins at `at`. `None` if it is invalid.
 pub(super) fn run(
@@ -21,18 +23,32 @@ pub(super) fn run(
     evaluate(evaluator, global, &piece, depth)
 }
 
-/// Evaluates an expression, which begins with the name of the variable. The right side is resolved only if
-/// needed.
-pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &TextSpan, depth: usize) -> Option<String> {
+/// Evaluates an expression, which begins with the name of the variable. The right side is resolved
+/// only if needed.
+pub(super) fn evaluate(
+    evaluator: &mut Evaluator<'_>,
+    global: bool,
+    piece: &TextSpan,
+    depth: usize,
+) -> Option<String> {
     let parsed = evaluator.parsed;
     let piece = parsed.trimmed(piece.clone());
     let text = &parsed.source[piece.text.start..parsed.literal_end(&piece)];
     let name = name(text)?;
     let behind = text[name.len()..].trim_start();
-    let operator = OPERATORS.into_iter().find(|operator| behind.starts_with(operator));
+    let operator = OPERATORS
+        .into_iter()
+        .find(|operator| behind.starts_with(operator));
     let at = piece.text.start + (text.len() - behind.len()) + operator.map_or(0, str::len);
-    let right = parsed.trimmed(TextSpan { text: at..piece.text.end, spans: piece.spans });
-    let mut variable = Variable { evaluator, global, name };
+    let right = parsed.trimmed(TextSpan {
+        text: at..piece.text.end,
+        spans: piece.spans,
+    });
+    let mut variable = Variable {
+        evaluator,
+        global,
+        name,
+    };
     match operator {
         None if right.text.is_empty() => Some(variable.get().unwrap_or_default()),
         None => None,
@@ -40,11 +56,15 @@ pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &Text
     }
 }
 
-/// A letter, then letters, digits, `_` and `-`. Trailing `-` are excluded, because they may belong to `--`.
+/// A letter, then letters, digits, `_` and `-`. Trailing `-` are excluded, because they may belong
+/// to `--`.
 fn name(text: &str) -> Option<&str> {
-    let length = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(text.len());
+    let length = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+        .unwrap_or(text.len());
     let name = text[..length].trim_end_matches('-');
-    name.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(name)
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        .then_some(name)
 }
 
 struct Variable<'v, 'e> {
@@ -75,9 +95,15 @@ impl Variable<'_, '_> {
                 String::new()
             }
             "??" => self.get().unwrap_or_else(|| self.right(right, depth)),
-            "||" => self.get().filter(|value| truth(value)).unwrap_or_else(|| self.right(right, depth)),
+            "||" => self
+                .get()
+                .filter(|value| truth(value))
+                .unwrap_or_else(|| self.right(right, depth)),
             "??=" => self.get().unwrap_or_else(|| self.set(right, depth)),
-            "||=" => self.get().filter(|value| truth(value)).unwrap_or_else(|| self.set(right, depth)),
+            "||=" => self
+                .get()
+                .filter(|value| truth(value))
+                .unwrap_or_else(|| self.set(right, depth)),
             _ => {
                 let value = self.right(right, depth);
                 compared(&self.get().unwrap_or_default(), operator, &value).to_string()
@@ -86,7 +112,12 @@ impl Variable<'_, '_> {
     }
 
     fn get(&mut self) -> Option<String> {
-        let value = self.evaluator.state.of(self.global).get(self.name).cloned()?;
+        let value = self
+            .evaluator
+            .state
+            .of(self.global)
+            .get(self.name)
+            .cloned()?;
         self.evaluator.charge(value.len()).then_some(value)
     }
 
@@ -96,7 +127,8 @@ impl Variable<'_, '_> {
 
     fn set(&mut self, piece: &TextSpan, depth: usize) -> String {
         let value = self.right(piece, depth);
-        self.evaluator.found.cut |= !variables::store(self.evaluator.state.of(self.global), self.name, &value);
+        self.evaluator.found.cut |=
+            !variables::store(self.evaluator.state.of(self.global), self.name, &value);
         value
     }
 

@@ -12,7 +12,11 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn push(&mut self, text: &str) {
-        let text = if self.trimming { text.trim_start_matches(['\r', '\n']) } else { text };
+        let text = if self.trimming {
+            text.trim_start_matches(['\r', '\n'])
+        } else {
+            text
+        };
         self.trimming &= text.is_empty();
         self.text.push_str(text);
     }
@@ -35,11 +39,17 @@ impl Sink {
     }
 }
 
-/// The content of a block without surrounding whitespace and without the indentation of its first line.
+/// The content of a block without surrounding whitespace and without the indentation of its first
+/// line.
 pub(super) fn dedented(text: &str) -> String {
-    let lines = text.trim_end().lines().skip_while(|line| line.trim().is_empty());
+    let lines = text
+        .trim_end()
+        .lines()
+        .skip_while(|line| line.trim().is_empty());
     let mut lines = lines.peekable();
-    let indent = lines.peek().map_or(0, |first| first.len() - first.trim_start().len());
+    let indent = lines
+        .peek()
+        .map_or(0, |first| first.len() - first.trim_start().len());
     let stripped = lines.map(|line| {
         let blank = line.len() - line.trim_start().len();
         &line[floor(line, blank.min(indent))..]

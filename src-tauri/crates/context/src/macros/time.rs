@@ -10,33 +10,51 @@ use super::scope::MacroClock;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     ("time", 0, 1, time),
-    ("time_utc", 1, 1, |evaluator, args| elsewhere(evaluator.scope.clock, &args[0])),
-    ("date", 0, 1, |evaluator, args| Some(now(evaluator, args.first().map_or("LL", String::as_str)))),
+    ("time_utc", 1, 1, |evaluator, args| {
+        elsewhere(evaluator.scope.clock, &args[0])
+    }),
+    ("date", 0, 1, |evaluator, args| {
+        Some(now(evaluator, args.first().map_or("LL", String::as_str)))
+    }),
     ("weekday", 0, 0, |evaluator, _| Some(now(evaluator, "dddd"))),
-    ("isotime", 0, 0, |evaluator, _| Some(now(evaluator, "HH:mm"))),
-    ("isodate", 0, 0, |evaluator, _| Some(now(evaluator, "YYYY-MM-DD"))),
-    ("datetimeformat", 1, 1, |evaluator, args| Some(now(evaluator, &args[0]))),
+    ("isotime", 0, 0, |evaluator, _| {
+        Some(now(evaluator, "HH:mm"))
+    }),
+    ("isodate", 0, 0, |evaluator, _| {
+        Some(now(evaluator, "YYYY-MM-DD"))
+    }),
+    ("datetimeformat", 1, 1, |evaluator, args| {
+        Some(now(evaluator, &args[0]))
+    }),
     ("idleduration", 0, 0, idle),
     ("idle_duration", 0, 0, idle),
     ("timediff", 2, 2, difference),
 ];
 
 fn now(evaluator: &Evaluator<'_>, pattern: &str) -> String {
-    evaluator.scope.clock.map_or(String::new(), |clock| moment::format(pattern, clock.now, clock.offset))
+    evaluator.scope.clock.map_or(String::new(), |clock| {
+        moment::format(pattern, clock.now, clock.offset)
+    })
 }
 
 /// The current time: local, at another offset (`UTC+2`), or in a given format.
 fn time(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
-    let Some(wanted) = args.first() else { return Some(now(evaluator, "LT")) };
+    let Some(wanted) = args.first() else {
+        return Some(now(evaluator, "LT"));
+    };
     match wanted.to_ascii_uppercase().strip_prefix("UTC") {
-        Some(offset) => Some(elsewhere(evaluator.scope.clock, offset).unwrap_or_else(|| now(evaluator, "LT"))),
+        Some(offset) => {
+            Some(elsewhere(evaluator.scope.clock, offset).unwrap_or_else(|| now(evaluator, "LT")))
+        }
         None => Some(now(evaluator, wanted)),
     }
 }
 
 /// The time at another offset. Numbers up to 15 are hours, larger ones minutes.
 fn elsewhere(clock: Option<MacroClock>, offset: &str) -> Option<String> {
-    let MacroClock { now, offset: here, .. } = clock?;
+    let MacroClock {
+        now, offset: here, ..
+    } = clock?;
     let number: i32 = offset.parse().ok()?;
     let seconds = number.checked_mul(if number.abs() < 16 { 3_600 } else { 60 })?;
     let there = Offset::from_seconds(seconds).ok()?;
@@ -46,7 +64,9 @@ fn elsewhere(clock: Option<MacroClock>, offset: &str) -> Option<String> {
 
 fn idle(evaluator: &mut Evaluator<'_>, _: &[String]) -> Option<String> {
     let idle = evaluator.scope.clock.and_then(|clock| clock.idle_seconds);
-    Some(idle.map_or("just now".to_owned(), |seconds| moment::humanized(seconds.unsigned_abs())))
+    Some(idle.map_or("just now".to_owned(), |seconds| {
+        moment::humanized(seconds.unsigned_abs())
+    }))
 }
 
 /// The distance of the first time from the second, such as `in 3 hours` or `3 hours ago`.
@@ -54,13 +74,21 @@ fn difference(_: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let (left, right) = (moment_of(&args[0])?, moment_of(&args[1])?);
     let seconds = left.duration_since(right).as_secs();
     let words = moment::humanized(seconds.unsigned_abs());
-    Some(if seconds > 0 { format!("in {words}") } else { format!("{words} ago") })
+    Some(if seconds > 0 {
+        format!("in {words}")
+    } else {
+        format!("{words} ago")
+    })
 }
 
 /// Parses ISO dates and times, and the formats of `{{date}}` and `{{date}} {{time}}`.
 fn moment_of(text: &str) -> Option<DateTime> {
     let text = text.trim();
     let long = || DateTime::strptime("%B %d, %Y %I:%M %p", text).ok();
-    let day = || Date::strptime("%B %d, %Y", text).ok().map(|day| day.at(0, 0, 0, 0));
+    let day = || {
+        Date::strptime("%B %d, %Y", text)
+            .ok()
+            .map(|day| day.at(0, 0, 0, 0))
+    };
     text.parse().ok().or_else(long).or_else(day)
 }

@@ -8,7 +8,8 @@ pub fn unknown_macros(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut names = expand(text, &MacroScope::default(), &mut MacroState::default()).unknown;
-    // A known macro that stayed as text only lacks values of a chat, such as a clock, or valid arguments.
+    // A known macro that stayed as text only lacks values of a chat, such as a clock, or valid
+    // arguments.
     names.retain(|name| library::find(&name.to_ascii_lowercase()).is_none());
     names
 }

@@ -22,10 +22,19 @@ pub(super) const VALUES: &[(&str, ReadValue)] = &[
     ("version", |scope| scope.card.version.into()),
     ("lastmessage", |scope| scope.chat.last_message.into()),
     ("lastchatmessage", |scope| scope.chat.last_message.into()),
-    ("lastusermessage", |scope| scope.chat.last_user_message.into()),
-    ("lastcharmessage", |scope| scope.chat.last_char_message.into()),
+    ("lastusermessage", |scope| {
+        scope.chat.last_user_message.into()
+    }),
+    ("lastcharmessage", |scope| {
+        scope.chat.last_char_message.into()
+    }),
     ("lastmessageid", |scope| number(scope.chat.last_message_id)),
-    ("allchatrange", |scope| scope.chat.last_message_id.map_or("".into(), |last| format!("0-{last}").into())),
+    ("allchatrange", |scope| {
+        scope
+            .chat
+            .last_message_id
+            .map_or("".into(), |last| format!("0-{last}").into())
+    }),
     ("model", |scope| scope.model.name.into()),
     ("maxcontext", |scope| number(scope.model.context)),
     ("maxcontexttokens", |scope| number(scope.model.context)),
@@ -38,10 +47,14 @@ pub(super) const VALUES: &[(&str, ReadValue)] = &[
 ];
 
 pub(super) const OPTIONAL: &[(&str, ReadOptional)] = &[
-    ("firstincludedmessageid", |scope| id(scope.chat.first_included_message_id)),
+    ("firstincludedmessageid", |scope| {
+        id(scope.chat.first_included_message_id)
+    }),
     ("lastswipeid", |scope| id(scope.chat.last_swipe_id)),
     ("currentswipeid", |scope| id(scope.chat.current_swipe_id)),
-    ("lastgenerationtype", |scope| scope.chat.last_generation_type.map(Cow::Borrowed)),
+    ("lastgenerationtype", |scope| {
+        scope.chat.last_generation_type.map(Cow::Borrowed)
+    }),
 ];
 
 pub(super) const TEXTS: &[(&str, ReadText)] = &[
@@ -53,12 +66,18 @@ pub(super) const TEXTS: &[(&str, ReadText)] = &[
     ("charscenario", |scope| scope.card.scenario),
     ("persona", |scope| scope.card.persona),
     ("charprompt", |scope| scope.card.system_prompt),
-    ("charinstruction", |scope| scope.card.post_history_instructions),
-    ("charjailbreak", |scope| scope.card.post_history_instructions),
+    ("charinstruction", |scope| {
+        scope.card.post_history_instructions
+    }),
+    ("charjailbreak", |scope| {
+        scope.card.post_history_instructions
+    }),
     ("chardepthprompt", |scope| scope.card.depth_prompt),
     ("charcreatornotes", |scope| scope.card.creator_notes),
     ("creatornotes", |scope| scope.card.creator_notes),
-    ("mesexamples", |scope| scope.card.examples.unwrap_or(scope.card.examples_raw)),
+    ("mesexamples", |scope| {
+        scope.card.examples.unwrap_or(scope.card.examples_raw)
+    }),
     ("mesexamplesraw", |scope| scope.card.examples_raw),
     ("exampledialogue", |scope| scope.card.examples_raw),
 ];
@@ -68,18 +87,28 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ("greeting", 0, 1, greeting),
     ("charfirstmessage", 0, 1, greeting),
     ("outlet", 1, 1, |evaluator, args| {
-        Some(evaluator.scope.outlets.and_then(|outlets| outlets.get(&args[0])).cloned().unwrap_or_default())
+        Some(
+            evaluator
+                .scope
+                .outlets
+                .and_then(|outlets| outlets.get(&args[0]))
+                .cloned()
+                .unwrap_or_default(),
+        )
     }),
     ("hasextension", 1, 1, |_, _| Some("false".into())),
     ("newline", 0, 1, |_, args| repeated("\n", args)),
     ("space", 0, 1, |_, args| repeated(" ", args)),
-    ("reverse", 1, 1, |_, args| Some(args[0].chars().rev().collect())),
+    ("reverse", 1, 1, |_, args| {
+        Some(args[0].chars().rev().collect())
+    }),
     ("hidden_key", 1, 1, hide),
     ("hiddenkey", 1, 1, hide),
     ("banned", 1, 1, ban),
 ];
 
-/// Macros of the templates in use. They are known even if the template lacks the part; they are empty then.
+/// Macros of the templates in use. They are known even if the template lacks the part; they are
+/// empty then.
 const TEMPLATE_VALUES: [&str; 25] = [
     "systemprompt",
     "defaultsystemprompt",
@@ -149,13 +178,24 @@ fn id(value: Option<u64>) -> Option<Cow<'static, str>> {
 }
 
 fn max_prompt<'s>(scope: &'s MacroScope<'_>) -> Cow<'s, str> {
-    number(scope.model.context.map(|context| context.saturating_sub(scope.model.response.unwrap_or(0))))
+    number(
+        scope
+            .model
+            .context
+            .map(|context| context.saturating_sub(scope.model.response.unwrap_or(0))),
+    )
 }
 
 /// The first message, or an alternate greeting by its number.
 fn greeting(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let index: usize = args.first().map_or(Ok(0), |index| index.parse()).ok()?;
-    let text = evaluator.scope.card.greetings.get(index).copied().unwrap_or_default();
+    let text = evaluator
+        .scope
+        .card
+        .greetings
+        .get(index)
+        .copied()
+        .unwrap_or_default();
     Some(evaluator.card_text(text))
 }
 

@@ -22,7 +22,11 @@ pub struct MacroState {
 
 impl MacroState {
     pub(super) fn of(&mut self, global: bool) -> &mut BTreeMap<String, String> {
-        if global { &mut self.global } else { &mut self.local }
+        if global {
+            &mut self.global
+        } else {
+            &mut self.local
+        }
     }
 }
 
@@ -33,10 +37,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ("setglobalvar", 2, 2, set::<true>),
     ("addvar", 2, 2, add_to::<false>),
     ("addglobalvar", 2, 2, add_to::<true>),
-    ("incvar", 1, 1, |evaluator, args| step::<false>(evaluator, args, "1")),
-    ("incglobalvar", 1, 1, |evaluator, args| step::<true>(evaluator, args, "1")),
-    ("decvar", 1, 1, |evaluator, args| step::<false>(evaluator, args, "-1")),
-    ("decglobalvar", 1, 1, |evaluator, args| step::<true>(evaluator, args, "-1")),
+    ("incvar", 1, 1, |evaluator, args| {
+        step::<false>(evaluator, args, "1")
+    }),
+    ("incglobalvar", 1, 1, |evaluator, args| {
+        step::<true>(evaluator, args, "1")
+    }),
+    ("decvar", 1, 1, |evaluator, args| {
+        step::<false>(evaluator, args, "-1")
+    }),
+    ("decglobalvar", 1, 1, |evaluator, args| {
+        step::<true>(evaluator, args, "-1")
+    }),
     ("hasvar", 1, 1, has::<false>),
     ("varexists", 1, 1, has::<false>),
     ("hasglobalvar", 1, 1, has::<true>),
@@ -45,7 +57,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ("flushvar", 1, 1, delete::<false>),
     ("deleteglobalvar", 1, 1, delete::<true>),
     ("flushglobalvar", 1, 1, delete::<true>),
-    ("tempvar", 1, 1, |evaluator, args| Some(evaluator.temporary.get(&args[0]).cloned().unwrap_or_default())),
+    ("tempvar", 1, 1, |evaluator, args| {
+        Some(
+            evaluator
+                .temporary
+                .get(&args[0])
+                .cloned()
+                .unwrap_or_default(),
+        )
+    }),
     ("settempvar", 2, 2, |evaluator, args| {
         evaluator.found.cut |= !store(&mut evaluator.temporary, &args[0], &args[1]);
         Some(String::new())
@@ -53,7 +73,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn get<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
-    Some(evaluator.state.of(GLOBAL).get(&args[0]).cloned().unwrap_or_default())
+    Some(
+        evaluator
+            .state
+            .of(GLOBAL)
+            .get(&args[0])
+            .cloned()
+            .unwrap_or_default(),
+    )
 }
 
 fn set<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
@@ -66,12 +93,22 @@ fn add_to<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) ->
     Some(String::new())
 }
 
-fn step<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String], by: &str) -> Option<String> {
+fn step<const GLOBAL: bool>(
+    evaluator: &mut Evaluator<'_>,
+    args: &[String],
+    by: &str,
+) -> Option<String> {
     Some(add(evaluator, GLOBAL, &args[0], by))
 }
 
 fn has<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
-    Some(evaluator.state.of(GLOBAL).contains_key(&args[0]).to_string())
+    Some(
+        evaluator
+            .state
+            .of(GLOBAL)
+            .contains_key(&args[0])
+            .to_string(),
+    )
 }
 
 fn delete<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
@@ -93,7 +130,9 @@ pub(super) fn store(variables: &mut BTreeMap<String, String>, name: &str, value:
 pub(super) fn add(evaluator: &mut Evaluator<'_>, global: bool, name: &str, value: &str) -> String {
     let variables = evaluator.state.of(global);
     let current = variables.get(name).map_or("", String::as_str);
-    let sum = number(current).zip(number(value)).and_then(|(left, right)| shown(left + right));
+    let sum = number(current)
+        .zip(number(value))
+        .and_then(|(left, right)| shown(left + right));
     let sum = sum.unwrap_or_else(|| format!("{current}{value}"));
     let stored = store(variables, name, &sum);
     evaluator.found.cut |= !stored;
@@ -106,7 +145,9 @@ pub(super) fn number(text: &str) -> Option<f64> {
     match text.trim() {
         "" => Some(0.0),
         // Rust would also accept `inf` and `nan`.
-        text if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => text.parse().ok(),
+        text if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => {
+            text.parse().ok()
+        }
         _ => None,
     }
 }

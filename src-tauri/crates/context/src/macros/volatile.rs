@@ -1,4 +1,5 @@
-//! Finds macros that change from turn to turn. In the head of a prompt they would invalidate the whole cache.
+//! Finds macros that change from turn to turn. In the head of a prompt they would invalidate the
+//! whole cache.
 
 use super::parse::{HeadKind, Parsed};
 
@@ -36,8 +37,8 @@ const CHANGING: [&str; 31] = [
     "summary",
 ];
 
-/// The volatile macros of a text, each once and in lower case, in order of appearance. It includes macros in
-/// conditions, arguments, branches and comments.
+/// The volatile macros of a text, each once and in lower case, in order of appearance. It includes
+/// macros in conditions, arguments, branches and comments.
 pub fn volatile_macros(text: &str) -> Vec<String> {
     let parsed = Parsed::new(text);
     let mut names: Vec<String> = Vec::new();
@@ -62,12 +63,18 @@ pub fn is_volatile(text: &str) -> bool {
 
 /// True if the result depends only on the two names and on the regex match.
 pub(crate) fn is_settled(text: &str) -> bool {
-    let settled = ["char", "bot", "user", "match", "newline", "space", "noop", "trim", "//", "comment", "reverse"];
-    Parsed::new(text).spans.iter().all(|span| match &span.head.kind {
-        HeadKind::Named { name, .. } => settled.contains(&name.as_str()),
-        HeadKind::Variable { .. } => false,
-        HeadKind::Sum { .. } | HeadKind::Other => true,
-    })
+    let settled = [
+        "char", "bot", "user", "match", "newline", "space", "noop", "trim", "//", "comment",
+        "reverse",
+    ];
+    Parsed::new(text)
+        .spans
+        .iter()
+        .all(|span| match &span.head.kind {
+            HeadKind::Named { name, .. } => settled.contains(&name.as_str()),
+            HeadKind::Variable { .. } => false,
+            HeadKind::Sum { .. } | HeadKind::Other => true,
+        })
 }
 
 pub(super) fn changes(name: &str) -> bool {
@@ -77,7 +84,9 @@ pub(super) fn changes(name: &str) -> bool {
 /// The macro that a condition names.
 fn condition(parsed: &Parsed<'_>, index: usize, args: usize) -> String {
     let condition = parsed.arguments(index, args).into_iter().next();
-    let name = condition.and_then(|condition| parsed.literal(&condition)).unwrap_or_default();
+    let name = condition
+        .and_then(|condition| parsed.literal(&condition))
+        .unwrap_or_default();
     name.trim_start_matches('!').trim().to_ascii_lowercase()
 }
 

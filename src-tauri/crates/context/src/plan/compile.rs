@@ -1,5 +1,5 @@
-//! Compiles a draft: kept items become messages, and messages become segments with their token counts and
-//! owning blocks.
+//! Compiles a draft: kept items become messages, and messages become segments with their token
+//! counts and owning blocks.
 
 use domain::MessageId;
 use domain::chat::WindowState;
@@ -31,8 +31,14 @@ impl<'a> Draft<'a> {
         let mut sheet = self.lay_out();
         let tools = self.rendered_tools(&mut sheet);
         let (messages, apart, of_request) = self.messages(&mut sheet);
-        let turns: Vec<RenderedTurn> =
-            sheet.turns.into_iter().map(|turn| RenderedTurn { role: turn.role, parts: turn.parts }).collect();
+        let turns: Vec<RenderedTurn> = sheet
+            .turns
+            .into_iter()
+            .map(|turn| RenderedTurn {
+                role: turn.role,
+                parts: turn.parts,
+            })
+            .collect();
         let continues = self.continues() || self.opens_reply();
         let pieces = self.layout.render_with(&turns, &tools, continues)?;
         let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
@@ -41,12 +47,18 @@ impl<'a> Draft<'a> {
         for piece in pieces {
             match piece {
                 RenderedRun::Control(text) => {
-                    segments.push(Segment { text, control: true });
+                    segments.push(Segment {
+                        text,
+                        control: true,
+                    });
                     owners.push(None);
                 }
                 RenderedRun::Quoted(part) => {
                     let block = parts[part].0;
-                    segments.push(Segment { text: inside_quotes(&parts[part].1), control: false });
+                    segments.push(Segment {
+                        text: inside_quotes(&parts[part].1),
+                        control: false,
+                    });
                     blocks[block].add(&parts[part].1);
                     owners.push(Some(block));
                 }
@@ -57,49 +69,81 @@ impl<'a> Draft<'a> {
                         text.insert_str(0, "\n\n");
                     }
                     blocks[block].segment = Some(segments.len());
-                    segments.push(Segment { text, control: false });
+                    segments.push(Segment {
+                        text,
+                        control: false,
+                    });
                     owners.push(Some(block));
                 }
                 RenderedRun::Part(part) => {
                     let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
                     // The template merged two messages into one.
-                    if segments.last().is_some_and(|before| !before.control) && !text.starts_with('\n') {
+                    if segments.last().is_some_and(|before| !before.control)
+                        && !text.starts_with('\n')
+                    {
                         text.insert_str(0, "\n\n");
                     }
                     blocks[block].segment = Some(segments.len());
                     blocks[block].say(text.trim_start_matches('\n'));
-                    segments.push(Segment { text, control: false });
+                    segments.push(Segment {
+                        text,
+                        control: false,
+                    });
                     owners.push(Some(block));
                 }
             }
         }
-        let tokens: Vec<u32> = segments.iter().map(|segment| self.costs.of(segment)).collect();
+        let tokens: Vec<u32> = segments
+            .iter()
+            .map(|segment| self.costs.of(segment))
+            .collect();
         self.costs.settle()?;
         charge(&mut blocks, &owners, &tokens);
         let extra = self.charge_pictures(&mut blocks) + self.charge_definitions(&mut blocks);
         let total = tokens.iter().sum::<u32>() + extra;
-        Ok(CompiledPrompt { blocks, messages, apart, tools: of_request, segments, tokens, total, continues })
+        Ok(CompiledPrompt {
+            blocks,
+            messages,
+            apart,
+            tools: of_request,
+            segments,
+            tokens,
+            total,
+            continues,
+        })
     }
 
     pub(crate) fn continues(&self) -> bool {
         !self.frame.history.is_empty() && self.input().is_none()
     }
 
-    /// Whether the prompt ends with the beginning of the reply. A reply that has used tools has begun already.
+    /// Whether the prompt ends with the beginning of the reply. A reply that has used tools has
+    /// begun already.
     pub(crate) fn opens_reply(&self) -> bool {
-        !self.frame.reply_start.trim().is_empty() && !self.continues() && self.frame.tools.rounds.is_empty()
+        !self.frame.reply_start.trim().is_empty()
+            && !self.continues()
+            && self.frame.tools.rounds.is_empty()
     }
 
     pub(super) fn late_blocks(&self) -> Vec<FrozenBlock> {
-        self.late.iter().filter(|item| item.kept() && item.place.is_none()).map(Item::freeze).collect()
+        self.late
+            .iter()
+            .filter(|item| item.kept() && item.place.is_none())
+            .map(Item::freeze)
+            .collect()
     }
 
     /// Adds the tokens of pictures to the blocks of their messages.
     fn charge_pictures(&self, blocks: &mut [PlannedBlock]) -> u32 {
-        let mut pictures =
-            self.frame.history[self.start..].iter().filter(|message| message.extra_tokens > 0).peekable();
+        let mut pictures = self.frame.history[self.start..]
+            .iter()
+            .filter(|message| message.extra_tokens > 0)
+            .peekable();
         let mut total = 0;
-        for block in blocks.iter_mut().filter(|block| block.kind == BlockKind::Message) {
+        for block in blocks
+            .iter_mut()
+            .filter(|block| block.kind == BlockKind::Message)
+        {
             if let Some(message) = pictures.next_if(|message| Some(message.id) == block.message) {
                 block.tokens += message.extra_tokens;
                 total += message.extra_tokens;
@@ -114,19 +158,32 @@ impl<'a> Draft<'a> {
             return 0;
         }
         let tokens = self.definition_tokens();
-        let is_apart = |block: &&mut PlannedBlock| block.kind == BlockKind::Tool && block.zone == Zone::Head;
-        blocks.iter_mut().filter(is_apart).for_each(|block| block.tokens = tokens);
+        let is_apart =
+            |block: &&mut PlannedBlock| block.kind == BlockKind::Tool && block.zone == Zone::Head;
+        blocks
+            .iter_mut()
+            .filter(is_apart)
+            .for_each(|block| block.tokens = tokens);
         tokens
     }
 
     fn pictures(&self, blocks: &[PlannedBlock]) -> Vec<PlannedPicture> {
-        let mut with =
-            self.frame.history[self.start..].iter().filter(|message| !message.pictures.is_empty()).peekable();
+        let mut with = self.frame.history[self.start..]
+            .iter()
+            .filter(|message| !message.pictures.is_empty())
+            .peekable();
         let mut planned = Vec::new();
-        for block in blocks.iter().filter(|block| block.kind == BlockKind::Message) {
+        for block in blocks
+            .iter()
+            .filter(|block| block.kind == BlockKind::Message)
+        {
             let message = with.next_if(|message| Some(message.id) == block.message);
             if let (Some(message), Some(turn)) = (message, block.turn) {
-                let place = |hash: &String| PlannedPicture { turn, segment: block.segment, hash: hash.clone() };
+                let place = |hash: &String| PlannedPicture {
+                    turn,
+                    segment: block.segment,
+                    hash: hash.clone(),
+                };
                 planned.extend(message.pictures.iter().map(place));
             }
         }
@@ -135,12 +192,25 @@ impl<'a> Draft<'a> {
 
     /// Builds the result with its report.
     pub(crate) fn finish(mut self, compiled: CompiledPrompt) -> Assembled {
-        let CompiledPrompt { blocks, messages, apart, tools, segments, tokens, total, continues } = compiled;
+        let CompiledPrompt {
+            blocks,
+            messages,
+            apart,
+            tools,
+            segments,
+            tokens,
+            total,
+            continues,
+        } = compiled;
         let window = self.window_state();
         let context_blocks = self.context_blocks();
         let pictures = self.pictures(&blocks);
         let of_zone = |zone: Zone| -> u32 {
-            blocks.iter().filter(|block| block.zone == zone && block.dropped.is_none()).map(|block| block.tokens).sum()
+            blocks
+                .iter()
+                .filter(|block| block.zone == zone && block.dropped.is_none())
+                .map(|block| block.tokens)
+                .sum()
         };
         self.shares.history_used = of_zone(Zone::Window);
         self.shares.digest_used = of_zone(Zone::Digest);
@@ -150,7 +220,11 @@ impl<'a> Draft<'a> {
                 && block.kind.share().is_some()
                 && block.zone != Zone::Digest
         };
-        self.shares.retrieval_used = blocks.iter().filter(retrieved).map(|block| block.tokens).sum();
+        self.shares.retrieval_used = blocks
+            .iter()
+            .filter(retrieved)
+            .map(|block| block.tokens)
+            .sum();
         let local = self.setup.template.is_some();
         Assembled {
             prompt: Prompt {
@@ -182,19 +256,36 @@ impl<'a> Draft<'a> {
     fn window_state(&self) -> WindowState {
         let kept = self.digest.iter().filter(|item| item.kept());
         let window = &self.frame.history[self.start..];
-        let sent = if self.continues() { &window[..window.len() - 1] } else { window };
+        let sent = if self.continues() {
+            &window[..window.len() - 1]
+        } else {
+            window
+        };
         let begins = self.epoch.is_some();
         // The newest message may be a prediction of what the user will say.
-        let before_newest = self.frame.history.iter().nth_back(1).map(|message| message.id);
+        let before_newest = self
+            .frame
+            .history
+            .iter()
+            .nth_back(1)
+            .map(|message| message.id);
         let state = EpochState {
             digest: kept.map(Item::freeze).collect(),
             marks: epoch::marks(sent, begins),
-            began: if begins { before_newest } else { self.frozen.began },
+            began: if begins {
+                before_newest
+            } else {
+                self.frozen.began
+            },
         };
         let moved = self.start > 0 || self.state.anchor.is_some();
         WindowState {
             epoch: self.state.epoch + u32::from(self.epoch.is_some()),
-            anchor: if moved { window.first().map(|message| message.id) } else { None },
+            anchor: if moved {
+                window.first().map(|message| message.id)
+            } else {
+                None
+            },
             fingerprint: self.fingerprint.clone(),
             frozen: state.write(),
         }
@@ -209,7 +300,11 @@ impl<'a> Draft<'a> {
         for index in self.start..self.last {
             let message = &self.frame.history[index];
             let now = self.sent_with(index);
-            if message.context.as_deref().is_some_and(|before| before != &*now) {
+            if message
+                .context
+                .as_deref()
+                .is_some_and(|before| before != &*now)
+            {
                 changed.push((message.id, now.into_owned()));
             }
         }
@@ -223,8 +318,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Assigns token counts to blocks: each block pays for its text and for the control text before it. Control
-/// text at the end, which opens the reply, is added to the last block.
+/// Assigns token counts to blocks: each block pays for its text and for the control text before it.
+/// Control text at the end, which opens the reply, is added to the last block.
 fn charge(blocks: &mut [PlannedBlock], owners: &[Option<usize>], tokens: &[u32]) {
     for block in blocks.iter_mut().filter(|block| block.dropped.is_none()) {
         block.tokens = 0;

@@ -29,8 +29,8 @@ struct Visible<'t> {
 }
 
 impl<'a> Draft<'a> {
-    /// Collects the candidates of this turn and the required lines. An input that was sent in this epoch keeps
-    /// its context block.
+    /// Collects the candidates of this turn and the required lines. An input that was sent in this
+    /// epoch keeps its context block.
     pub(crate) fn gather_context(&mut self) {
         let resends = self.resends();
         self.late.clear();
@@ -40,7 +40,11 @@ impl<'a> Draft<'a> {
         let placement = self.setup.placement;
         let own_messages = OwnMessages::of(self.frame, |_| true);
         let of_constant = OwnMessages::of(self.frame, |placed| placed.constant);
-        let placed = self.frame.placed.iter().filter(|placed| !head::belongs(placed, placement, of_constant));
+        let placed = self
+            .frame
+            .placed
+            .iter()
+            .filter(|placed| !head::belongs(placed, placement, of_constant));
         let placed = placed.map(|placed| Item {
             dropped: head::switched_off(self.frame, placed),
             ..match placement == Placement::Classic || own_messages.take(placed) {
@@ -48,7 +52,13 @@ impl<'a> Draft<'a> {
                 false => Item::of_depth(placed),
             }
         });
-        let fresh = self.frame.context.iter().map(Item::from).chain(placed).chain(self.time());
+        let fresh = self
+            .frame
+            .context
+            .iter()
+            .map(Item::from)
+            .chain(placed)
+            .chain(self.time());
         let answers = self.input().is_some();
         for mut item in fresh.filter(|item| !item.text.is_empty()) {
             item.dropped = match item.place {
@@ -66,10 +76,16 @@ impl<'a> Draft<'a> {
     }
 
     fn resend(&mut self) {
-        let blocks = self.input().and_then(|message| message.context.as_deref()).unwrap_or_default();
+        let blocks = self
+            .input()
+            .and_then(|message| message.context.as_deref())
+            .unwrap_or_default();
         for (block, part) in blocks.iter().zip(wording::context_block(blocks)) {
             let tokens = self.costs.plain(part);
-            self.late.push(Item { tokens, ..Item::from(block) });
+            self.late.push(Item {
+                tokens,
+                ..Item::from(block)
+            });
         }
     }
 
@@ -99,7 +115,11 @@ impl<'a> Draft<'a> {
     pub(crate) fn fit_context(&mut self) {
         let budget = self.setup.budget;
         // A window beyond its share takes no guaranteed tokens of retrieval.
-        let history = if self.grown { self.shares.history_budget } else { self.shares.history_used };
+        let history = if self.grown {
+            self.shares.history_budget
+        } else {
+            self.shares.history_used
+        };
         let retrieval = budget.retrieval(self.shares.usable, history);
         let room = retrieval.saturating_sub(self.shares.digest_used);
         self.shares.retrieval_budget = retrieval;
@@ -108,33 +128,52 @@ impl<'a> Draft<'a> {
         }
         let order = by_score(&self.late);
         self.drop_visible(&order);
-        let markers = self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
-        let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
+        let markers = self.costs.plain("[CONTEXT]".to_owned())
+            + self.costs.plain("\n[END OF CONTEXT]".to_owned());
+        let memory = budget
+            .memory(retrieval)
+            .saturating_sub(self.memory_in_digest())
+            .min(room);
         let rest = room - memory;
-        let chat = Portion { sure: part(rest, 7, 20), most: self.most_of_chat(retrieval) };
-        let [memory, lore, documents] = [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
+        let chat = Portion {
+            sure: part(rest, 7, 20),
+            most: self.most_of_chat(retrieval),
+        };
+        let [memory, lore, documents] =
+            [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
         let shares = [memory, lore, chat, documents];
         let room = room.saturating_sub(markers);
         let mut late = std::mem::take(&mut self.late);
         if self.resends() {
             // Sent items are final; only texts with a place of their own are candidates.
-            let (sent, mut rest): (Vec<_>, Vec<_>) = late.into_iter().partition(|item| item.place.is_none());
+            let (sent, mut rest): (Vec<_>, Vec<_>) =
+                late.into_iter().partition(|item| item.place.is_none());
             let order = by_score(&rest);
-            self.shares.retrieval_used = fill(&mut rest, &order, group, &shares, room, &mut self.costs);
-            late = sent.into_iter().chain(rest.into_iter().filter(|item| item.listed)).collect();
+            self.shares.retrieval_used =
+                fill(&mut rest, &order, group, &shares, room, &mut self.costs);
+            late = sent
+                .into_iter()
+                .chain(rest.into_iter().filter(|item| item.listed))
+                .collect();
         } else {
-            self.shares.retrieval_used = fill(&mut late, &order, group, &shares, room, &mut self.costs);
+            self.shares.retrieval_used =
+                fill(&mut late, &order, group, &shares, room, &mut self.costs);
             late.retain(|item| item.listed);
             late.sort_by(|a, b| {
                 let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
                 let by_kind = || {
                     let kinds = wording::rank(a.kind).cmp(&wording::rank(b.kind));
-                    kinds.then(a.heading.cmp(b.heading)).then(score(b).total_cmp(&score(a)))
+                    kinds
+                        .then(a.heading.cmp(b.heading))
+                        .then(score(b).total_cmp(&score(a)))
                 };
-                a.at_depth.is_some().cmp(&b.at_depth.is_some()).then_with(|| match a.at_depth {
-                    Some(_) => Ordering::Equal,
-                    None => by_kind(),
-                })
+                a.at_depth
+                    .is_some()
+                    .cmp(&b.at_depth.is_some())
+                    .then_with(|| match a.at_depth {
+                        Some(_) => Ordering::Equal,
+                        None => by_kind(),
+                    })
             });
             let from = late.partition_point(|item| item.at_depth.is_none());
             depths::sort(&mut late[from..]);
@@ -142,9 +181,9 @@ impl<'a> Draft<'a> {
         self.late = late;
     }
 
-    /// Upper limit for excerpts of older messages. In an append-only window they stay until the epoch ends, so
-    /// in a small context unlimited excerpts would end epochs too often. A retrieval cap set by the user
-    /// overrides the limit.
+    /// Upper limit for excerpts of older messages. In an append-only window they stay until the
+    /// epoch ends, so in a small context unlimited excerpts would end epochs too often. A retrieval
+    /// cap set by the user overrides the limit.
     fn most_of_chat(&self, retrieval: u32) -> u32 {
         match (self.setup.retention, self.setup.budget.retrieval_cap) {
             (Retention::AppendOnly, None) => part(retrieval, 7, 20),
@@ -154,13 +193,20 @@ impl<'a> Draft<'a> {
 
     fn memory_in_digest(&self) -> u32 {
         let of_memory = |item: &&Item<'_>| item.kept() && item.kind.share() == Some(Share::Memory);
-        self.digest.iter().filter(of_memory).map(|item| item.tokens).sum()
+        self.digest
+            .iter()
+            .filter(of_memory)
+            .map(|item| item.tokens)
+            .sum()
     }
 
     fn drop_visible(&mut self, order: &[usize]) {
         let mut late = std::mem::take(&mut self.late);
         let visible = self.visible();
-        let window: FastSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
+        let window: FastSet<MessageId> = self.frame.history[self.start..]
+            .iter()
+            .map(|message| message.id)
+            .collect();
         let time_is_due = self.time_is_due();
         let mut repeated = FastSet::default();
         let mut said: FastSet<u64> = FastSet::default();
@@ -181,18 +227,26 @@ impl<'a> Draft<'a> {
             let is_visible = is_visible && item.place.is_none();
             let in_window = repeats.is_some_and(|id| window.contains(&id))
                 || !item.about.is_empty() && item.about.iter().all(|id| window.contains(id));
-            let by_another = |(source, text): &(Source, String)| visible.texts.contains(&(source, text.as_str()));
+            let by_another = |(source, text): &(Source, String)| {
+                visible.texts.contains(&(source, text.as_str()))
+            };
             item.dropped = match (in_window, is_visible) {
                 (true, _) => Some(Dropped::InWindow),
                 (_, true) => Some(Dropped::AlreadyVisible),
-                _ => item.said_by.iter().any(by_another).then_some(Dropped::SaidByAnother),
+                _ => item
+                    .said_by
+                    .iter()
+                    .any(by_another)
+                    .then_some(Dropped::SaidByAnother),
             };
         }
         self.late = late;
     }
 
     fn time_is_due(&self) -> bool {
-        let Some(now) = &self.frame.clock else { return false };
+        let Some(now) = &self.frame.clock else {
+            return false;
+        };
         let window = self.frame.history[self.start..self.last].iter();
         self.setup.retention == Retention::Ephemeral || clock::due(window, now.at)
     }
@@ -211,7 +265,8 @@ impl<'a> Draft<'a> {
         for index in self.start..self.last {
             // A stale block keeps only the time, which `time_is_due` handles.
             if let Cow::Borrowed(blocks) = self.sent_with(index) {
-                visible.fresh_note |= index >= fresh_from && blocks.iter().any(|block| block.kind == BlockKind::Note);
+                visible.fresh_note |=
+                    index >= fresh_from && blocks.iter().any(|block| block.kind == BlockKind::Note);
                 visible.add(blocks);
             }
         }

@@ -1,5 +1,5 @@
-//! The digest: it covers the messages that left the window. It is written when an epoch starts and frozen until
-//! the epoch ends.
+//! The digest: it covers the messages that left the window. It is written when an epoch starts and
+//! frozen until the epoch ends.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -32,12 +32,17 @@ impl<'a> Draft<'a> {
         } else {
             self.write_digest();
         }
-        self.shares.digest_used = self.digest.iter().filter(|item| item.kept()).map(|item| item.tokens).sum();
+        self.shares.digest_used = self
+            .digest
+            .iter()
+            .filter(|item| item.kept())
+            .map(|item| item.tokens)
+            .sum();
     }
 
-    /// Fills the digest with memories within their share, then the newest summaries, then excerpts. The digest
-    /// takes at most three fifths of the guaranteed retrieval budget, so that every turn can still recall
-    /// something.
+    /// Fills the digest with memories within their share, then the newest summaries, then excerpts.
+    /// The digest takes at most three fifths of the guaranteed retrieval budget, so that every turn
+    /// can still recall something.
     fn write_digest(&mut self) {
         let budget = self.setup.budget;
         let sure = budget.retrieval(self.shares.usable, self.shares.history_budget);
@@ -50,8 +55,16 @@ impl<'a> Draft<'a> {
         newest_summaries(&mut items, budget.keyframes);
         let order = by_score(&items);
         let memory = budget.memory(sure).min(room);
-        let shares = [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)].map(Portion::of);
-        let mut used = fill(&mut items, &order, memory_group, &shares, memory, &mut self.costs);
+        let shares =
+            [part(memory, 2, 5), part(memory, 3, 10), part(memory, 3, 10)].map(Portion::of);
+        let mut used = fill(
+            &mut items,
+            &order,
+            memory_group,
+            &shares,
+            memory,
+            &mut self.costs,
+        );
         used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
         let excerpts = (room - used).min(self.shares.history_budget / 10);
         // The last items get room first, so rated messages never take the place of pinned ones.
@@ -69,7 +82,12 @@ impl<'a> Draft<'a> {
 
     /// Excerpts of pinned or important messages before the window.
     fn excerpts(&mut self) -> Vec<Item<'a>> {
-        let speakers: HashSet<&str> = self.frame.history.iter().map(|message| message.speaker.as_str()).collect();
+        let speakers: HashSet<&str> = self
+            .frame
+            .history
+            .iter()
+            .map(|message| message.speaker.as_str())
+            .collect();
         let (mut excerpts, mut judged) = (Vec::new(), Vec::new());
         for message in self.outside() {
             if message.pinned {
@@ -95,45 +113,70 @@ impl<'a> Draft<'a> {
         excerpts
     }
 
-    /// Lists the candidates that have to wait: between epochs the digest does not change, but every candidate
-    /// is reported.
+    /// Lists the candidates that have to wait: between epochs the digest does not change, but every
+    /// candidate is reported.
     fn list_waiting(&mut self) {
-        let written: HashSet<(&Source, &str)> =
-            self.frozen.digest.iter().map(|block| (&block.source, block.text.as_str())).collect();
+        let written: HashSet<(&Source, &str)> = self
+            .frozen
+            .digest
+            .iter()
+            .map(|block| (&block.source, block.text.as_str()))
+            .collect();
         let candidates = self.frame.digest.iter().map(Item::from);
-        let mut waiting: Vec<Item<'a>> =
-            candidates.filter(|item| !item.text.is_empty() && !written.contains(&(&*item.source, item.text))).collect();
+        let mut waiting: Vec<Item<'a>> = candidates
+            .filter(|item| !item.text.is_empty() && !written.contains(&(&*item.source, item.text)))
+            .collect();
         let others = waiting.len().saturating_sub(LISTED);
         if others > 1 {
             waiting.truncate(LISTED);
             waiting.push(Item::others(self.frame.digest[LISTED].kind, others));
         }
         for item in &mut waiting {
-            item.dropped = Some(if self.left_out(&item.source) { Dropped::LeftOut } else { Dropped::NextEpoch });
+            item.dropped = Some(if self.left_out(&item.source) {
+                Dropped::LeftOut
+            } else {
+                Dropped::NextEpoch
+            });
         }
         self.digest.extend(waiting);
     }
 
-    /// Keeps the newest items of one kind until the next one does not fit: a gap in a story is worse than a
-    /// late beginning.
+    /// Keeps the newest items of one kind until the next one does not fit: a gap in a story is
+    /// worse than a late beginning.
     fn newest_that_fit(&mut self, items: &mut [Item<'_>], kind: BlockKind, room: u32) -> u32 {
-        let heading = wording::heading(kind).map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
+        let heading =
+            wording::heading(kind).map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
         let mut left = room.saturating_sub(heading);
-        for item in items.iter_mut().rev().filter(|item| item.kind == kind && item.kept()) {
+        for item in items
+            .iter_mut()
+            .rev()
+            .filter(|item| item.kind == kind && item.kept())
+        {
             item.tokens = price(item, &mut self.costs);
             match left.checked_sub(item.tokens) {
                 Some(rest) => left = rest,
                 None => item.dropped = Some(Dropped::NoRoom),
             }
         }
-        let used: u32 = items.iter().filter(|item| item.kind == kind && item.kept()).map(|item| item.tokens).sum();
+        let used: u32 = items
+            .iter()
+            .filter(|item| item.kind == kind && item.kept())
+            .map(|item| item.tokens)
+            .sum();
         if used == 0 { 0 } else { used + heading }
     }
 
     fn drop_redundant(&self, items: &mut [Item<'_>]) {
-        let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
-        let head: HashSet<(&Source, &str)> =
-            self.head.iter().filter(|item| item.kept()).map(|item| (item.source, item.text)).collect();
+        let window: HashSet<MessageId> = self.frame.history[self.start..]
+            .iter()
+            .map(|message| message.id)
+            .collect();
+        let head: HashSet<(&Source, &str)> = self
+            .head
+            .iter()
+            .filter(|item| item.kept())
+            .map(|item| (item.source, item.text))
+            .collect();
         let mut repeated = HashSet::new();
         let mut said: HashSet<(Source, &str)> = HashSet::new();
         for item in items {
@@ -152,7 +195,11 @@ impl<'a> Draft<'a> {
                 Some(Dropped::InWindow)
             } else if twice || head.contains(&(&*item.source, item.text)) {
                 Some(Dropped::AlreadyVisible)
-            } else if item.said_by.iter().any(|(source, text)| head.contains(&(source, text.as_str()))) {
+            } else if item
+                .said_by
+                .iter()
+                .any(|(source, text)| head.contains(&(source, text.as_str())))
+            {
                 Some(Dropped::SaidByAnother)
             } else {
                 None
@@ -165,7 +212,10 @@ impl<'a> Draft<'a> {
 fn excerpt<'a>(message: &'a HistoryMessage, reason: BlockReason, score: f32) -> Item<'a> {
     Item {
         kind: BlockKind::Pinned,
-        source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
+        source: Cow::Owned(Source::Message {
+            id: message.id,
+            speaker: message.speaker.clone(),
+        }),
         reasons: Cow::Owned(reason.into()),
         heading: "",
         title: &message.speaker,
@@ -195,7 +245,10 @@ fn memory_group(kind: BlockKind) -> Option<usize> {
 }
 
 fn newest_summaries(items: &mut [Item<'_>], keep: usize) {
-    let summaries = items.iter_mut().rev().filter(|item| item.kind == BlockKind::Keyframe && item.kept());
+    let summaries = items
+        .iter_mut()
+        .rev()
+        .filter(|item| item.kind == BlockKind::Keyframe && item.kept());
     for item in summaries.skip(keep) {
         item.dropped = Some(Dropped::NewerSummaries);
     }

@@ -37,8 +37,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) fingerprint: String,
     /// Index of the first message of the window.
     pub(crate) start: usize,
-    /// Index of the message to answer or to continue, which ends the window; the length of the history if there
-    /// is none.
+    /// Index of the message to answer or to continue, which ends the window; the length of the
+    /// history if there is none.
     pub(crate) last: usize,
     /// Index of the newest message that carries the time. A new epoch keeps that time.
     pub(crate) newest_clock: Option<usize>,
@@ -108,7 +108,8 @@ impl<'a> Draft<'a> {
         self.costs.settle()
     }
 
-    /// Plans the window again within its share, because other blocks need the tokens that it had grown into.
+    /// Plans the window again within its share, because other blocks need the tokens that it had
+    /// grown into.
     pub(crate) fn shrink(&mut self) -> Result<(), AssembleError> {
         self.grown = false;
         self.gather_context();
@@ -121,8 +122,8 @@ impl<'a> Draft<'a> {
         self.take_fingerprint();
         let base = epoch::base(self.setup.model, &self.setup.budget);
         self.epoch = epoch::changed(self.state, &self.fingerprint, &base);
-        // In classic placement, scripts that depend on the depth change messages in the middle of the window
-        // without an edit.
+        // In classic placement, scripts that depend on the depth change messages in the middle of
+        // the window without an edit.
         let promises = self.setup.placement == Placement::CacheFirst;
         let window = &self.frame.history[self.anchor()..];
         if self.epoch.is_none() && promises && !epoch::continues(&self.frozen.marks, window) {
@@ -135,11 +136,14 @@ impl<'a> Draft<'a> {
         let kept = self.head.iter().filter(|item| item.kept());
         let head = kept.flat_map(|item| item.texts().map(|text| (item.role, text)));
         let definitions = wording_of_tools(self.frame);
-        let tools = definitions.iter().map(|text| (PromptRole::System, text.as_str()));
+        let tools = definitions
+            .iter()
+            .map(|text| (PromptRole::System, text.as_str()));
         self.fingerprint = epoch::fingerprint(self.setup, head.chain(tools));
     }
 
-    /// Starts a new epoch, unless one has already begun. Frozen blocks of the input become candidates again.
+    /// Starts a new epoch, unless one has already begun. Frozen blocks of the input become
+    /// candidates again.
     pub(crate) fn begin(&mut self, reason: EpochReason) {
         let resent = self.resends();
         self.epoch = self.epoch.or(Some(reason));
@@ -150,7 +154,12 @@ impl<'a> Draft<'a> {
 
     /// Index of the previous start of the window.
     pub(crate) fn anchor(&self) -> usize {
-        let at = |id| self.frame.history.iter().position(|message| message.id == id);
+        let at = |id| {
+            self.frame
+                .history
+                .iter()
+                .position(|message| message.id == id)
+        };
         self.state.anchor.and_then(at).unwrap_or(0)
     }
 
@@ -158,29 +167,41 @@ impl<'a> Draft<'a> {
         self.frame.input()
     }
 
-    /// The message that owns the context block of this turn, which is never stale: the input, or the message
-    /// that an open reply answers.
+    /// The message that owns the context block of this turn, which is never stale: the input, or
+    /// the message that an open reply answers.
     fn answered(&self) -> Option<usize> {
-        self.frame.history.iter().rposition(|message| message.role != Role::Character)
+        self.frame
+            .history
+            .iter()
+            .rposition(|message| message.role != Role::Character)
     }
 
     /// True if the input was already sent in this epoch and is re-sent unchanged.
     pub(crate) fn resends(&self) -> bool {
         self.epoch.is_none()
             && self.setup.retention == Retention::AppendOnly
-            && self.input().is_some_and(|message| message.context.is_some())
+            && self
+                .input()
+                .is_some_and(|message| message.context.is_some())
     }
 
     /// The context block of a message other than the input.
     pub(crate) fn sent_with(&self, index: usize) -> Cow<'a, [FrozenBlock]> {
-        let blocks = self.frame.history[index].context.as_deref().unwrap_or_default();
+        let blocks = self.frame.history[index]
+            .context
+            .as_deref()
+            .unwrap_or_default();
         let stale = self.epoch.is_some() && Some(index) != self.answered();
         match (self.setup.retention, stale) {
             (Retention::Ephemeral, _) => Cow::Borrowed(&[]),
             (_, false) => Cow::Borrowed(blocks),
-            (_, true) if Some(index) == self.newest_clock => {
-                Cow::Owned(blocks.iter().filter(|block| block.kind == BlockKind::Clock).cloned().collect())
-            }
+            (_, true) if Some(index) == self.newest_clock => Cow::Owned(
+                blocks
+                    .iter()
+                    .filter(|block| block.kind == BlockKind::Clock)
+                    .cloned()
+                    .collect(),
+            ),
             (_, true) => Cow::Borrowed(&[]),
         }
     }
@@ -194,11 +215,23 @@ impl<'a> Draft<'a> {
     pub(crate) fn cost_of(&mut self, index: usize) -> Cost {
         let message = &self.frame.history[index];
         let blocks = self.sent_with(index);
-        let context: u32 = wording::context_block(&blocks).into_iter().map(|part| self.costs.plain(part)).sum();
-        let words = self.costs.plain(wording::paragraph(self.words(index).0, !blocks.is_empty()));
+        let context: u32 = wording::context_block(&blocks)
+            .into_iter()
+            .map(|part| self.costs.plain(part))
+            .sum();
+        let words = self
+            .costs
+            .plain(wording::paragraph(self.words(index).0, !blocks.is_empty()));
         let rounds = self.round_tokens(&message.rounds);
-        let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens + rounds;
-        Cost { tokens, role: message.role }
+        let tokens = context
+            + words
+            + self.overhead.of(prompt_role(message.role))
+            + message.extra_tokens
+            + rounds;
+        Cost {
+            tokens,
+            role: message.role,
+        }
     }
 
     /// True if the user excludes this source in a what-if preview.
@@ -208,21 +241,42 @@ impl<'a> Draft<'a> {
 
     /// Tokens of the kept head items.
     pub(crate) fn head_tokens(&self) -> u32 {
-        let head: u32 = self.head.iter().filter(|item| item.kept()).map(|item| item.tokens).sum();
+        let head: u32 = self
+            .head
+            .iter()
+            .filter(|item| item.kept())
+            .map(|item| item.tokens)
+            .sum();
         head + self.tool_definition_tokens
     }
 
     /// Tokens of the last message, including the lines before it that do not depend on retrieval.
     pub(crate) fn input_tokens(&mut self) -> u32 {
         let open = self.round_tokens(&self.frame.tools.rounds);
-        let Some(message) = self.frame.history.get(self.last) else { return self.overhead.closing + open };
-        let lines = self.late.iter().filter(|item| item.kept() && item.place.is_none());
-        let lines: u32 = lines.filter(|item| self.resends() || !item.retrieved()).map(|item| item.tokens).sum();
-        let joined = self.late.iter().any(|item| item.kept() && item.place.is_none());
-        let words = self.costs.plain(wording::paragraph(self.words(self.last).0, joined));
+        let Some(message) = self.frame.history.get(self.last) else {
+            return self.overhead.closing + open;
+        };
+        let lines = self
+            .late
+            .iter()
+            .filter(|item| item.kept() && item.place.is_none());
+        let lines: u32 = lines
+            .filter(|item| self.resends() || !item.retrieved())
+            .map(|item| item.tokens)
+            .sum();
+        let joined = self
+            .late
+            .iter()
+            .any(|item| item.kept() && item.place.is_none());
+        let words = self
+            .costs
+            .plain(wording::paragraph(self.words(self.last).0, joined));
         let rounds = open + self.round_tokens(&message.rounds);
         let start = match self.opens_reply() {
-            true => self.costs.plain(self.frame.reply_start.clone()) + self.overhead.of(PromptRole::Character),
+            true => {
+                self.costs.plain(self.frame.reply_start.clone())
+                    + self.overhead.of(PromptRole::Character)
+            }
             false => 0,
         };
         let around = self.overhead.of(prompt_role(message.role)) + self.overhead.closing;
@@ -237,14 +291,28 @@ impl<'a> Draft<'a> {
 
     /// Drops the examples if the last exchange would not fit otherwise.
     fn drop_examples_for_last_exchange(&mut self) {
-        if self.head.iter().all(|item| item.must_stay() || !item.kept()) {
+        if self
+            .head
+            .iter()
+            .all(|item| item.must_stay() || !item.kept())
+        {
             return;
         }
-        let from = self.frame.history[..self.last].iter().rposition(|message| message.role == Role::User);
-        let exchange: u32 = from.map_or(0, |from| (from..self.last).map(|index| self.cost_of(index).tokens).sum());
+        let from = self.frame.history[..self.last]
+            .iter()
+            .rposition(|message| message.role == Role::User);
+        let exchange: u32 = from.map_or(0, |from| {
+            (from..self.last)
+                .map(|index| self.cost_of(index).tokens)
+                .sum()
+        });
         let needed = self.head_tokens() + self.input_tokens() + exchange;
         if needed > self.setup.budget.room() {
-            for item in self.head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
+            for item in self
+                .head
+                .iter_mut()
+                .filter(|item| item.kept() && !item.must_stay())
+            {
                 item.dropped = Some(Dropped::OverLimit);
             }
         }
@@ -261,7 +329,8 @@ fn wording_of_tools(frame: &Frame) -> Option<String> {
 pub(crate) fn prompt_role(role: Role) -> PromptRole {
     match role {
         Role::Character => PromptRole::Character,
-        // Local templates reject or misplace system turns within a chat, so narration is sent in the user role.
+        // Local templates reject or misplace system turns within a chat, so narration is sent in
+        // the user role.
         Role::User | Role::Narrator | Role::Tool | Role::Event => PromptRole::User,
     }
 }

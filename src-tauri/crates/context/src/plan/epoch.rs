@@ -14,8 +14,8 @@ use crate::hash::Fast;
 use crate::tools::wording;
 use crate::{Budget, ChatTemplate};
 
-/// Number of newest messages whose hashes are kept. A change before them ends the epoch; a change among them,
-/// such as another wording of the last question, only replaces the newest messages.
+/// Number of newest messages whose hashes are kept. A change before them ends the epoch; a change
+/// among them, such as another wording of the last question, only replaces the newest messages.
 const MARKS: usize = 16;
 
 /// The reason for a new epoch.
@@ -53,21 +53,30 @@ impl EpochReason {
     }
 }
 
-/// The part of an epoch's fingerprint that identifies the model and its budget. If it changes, the window needs
-/// a new anchor; otherwise the anchor stays.
+/// The part of an epoch's fingerprint that identifies the model and its budget. If it changes, the
+/// window needs a new anchor; otherwise the anchor stays.
 pub fn base(model: &str, budget: &Budget) -> String {
     let budget = format!("{} {}", budget.limit, budget.history_cap);
     format!("{:016x}-", hash([model, &budget].into_iter()))
 }
 
-/// Fingerprint of everything that the prefix depends on except the messages: [`base`], the layout, and the
-/// texts and roles of the head.
-pub(crate) fn fingerprint<'t>(setup: &Setup<'_>, head: impl Iterator<Item = (PromptRole, &'t str)>) -> String {
+/// Fingerprint of everything that the prefix depends on except the messages: [`base`], the layout,
+/// and the texts and roles of the head.
+pub(crate) fn fingerprint<'t>(
+    setup: &Setup<'_>,
+    head: impl Iterator<Item = (PromptRole, &'t str)>,
+) -> String {
     let head = head.flat_map(|(role, text)| [role.as_str(), text]);
-    format!("{}{:016x}-{:016x}", base(setup.model, &setup.budget), layout(setup), hash(head))
+    format!(
+        "{}{:016x}-{:016x}",
+        base(setup.model, &setup.budget),
+        layout(setup),
+        hash(head)
+    )
 }
 
-/// Identifies the layout: the chat template, the placement of lore, and the retention of context blocks.
+/// Identifies the layout: the chat template, the placement of lore, and the retention of context
+/// blocks.
 fn layout(setup: &Setup<'_>) -> u64 {
     let template = setup.template.map(ChatTemplate::fingerprint);
     crate::hash::of(&(template, setup.placement as u8, setup.retention as u8))
@@ -79,7 +88,9 @@ pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Opt
         return None;
     }
     let before = state.fingerprint.as_str();
-    let with_layout = fingerprint.rsplit_once('-').map_or(fingerprint, |(with_layout, _)| with_layout);
+    let with_layout = fingerprint
+        .rsplit_once('-')
+        .map_or(fingerprint, |(with_layout, _)| with_layout);
     Some(match (state.epoch, before) {
         (0, _) => EpochReason::First,
         (_, "") => EpochReason::Edited,
@@ -98,11 +109,14 @@ pub(crate) fn continues(marks: &[SentMark], window: &[HistoryMessage]) -> bool {
     window.iter().any(|message| {
         add(&mut hash, message, &message.text);
         // There are at most 16 marks, and usually only the newest few messages match one.
-        marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.finish())
+        marks
+            .iter()
+            .any(|mark| mark.message == message.id && mark.hash == hash.finish())
     })
 }
 
-/// Marks of the newest messages of `window`, which starts at the anchor. `begins` is true if an epoch begins.
+/// Marks of the newest messages of `window`, which starts at the anchor. `begins` is true if an
+/// epoch begins.
 pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<SentMark> {
     let mut hash = Fast::default();
     let skip = window.len().saturating_sub(MARKS);
@@ -110,7 +124,10 @@ pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<SentMark> {
     for (index, message) in window.iter().enumerate() {
         add(&mut hash, message, message.words(begins).0);
         if index >= skip {
-            marks.push(SentMark { message: message.id, hash: hash.finish() });
+            marks.push(SentMark {
+                message: message.id,
+                hash: hash.finish(),
+            });
         }
     }
     marks
@@ -130,5 +147,7 @@ fn add(hash: &mut Fast, message: &HistoryMessage, text: &str) {
 /// The FNV-1a hash of the texts, each terminated by a zero byte.
 fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
     let bytes = texts.flat_map(|text| text.bytes().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }

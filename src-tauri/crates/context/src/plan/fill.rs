@@ -1,5 +1,5 @@
-//! Fills a token budget by score. Each share has guaranteed tokens; tokens that one share does not use go to
-//! the others.
+//! Fills a token budget by score. Each share has guaranteed tokens; tokens that one share does not
+//! use go to the others.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,8 @@ use super::price::{BYTES_A_TOKEN, Costs};
 use crate::frame::{BlockKind, Source};
 use crate::wording;
 
-/// Number of items without room that are reported individually, per share. The rest becomes one row.
+/// Number of items without room that are reported individually, per share. The rest becomes one
+/// row.
 pub(crate) const LISTED: usize = 50;
 
 /// The tokens that one share may take of a budget.
@@ -24,7 +25,10 @@ pub(crate) struct Portion {
 impl Portion {
     /// No upper limit.
     pub(crate) fn of(sure: u32) -> Self {
-        Self { sure, most: u32::MAX }
+        Self {
+            sure,
+            most: u32::MAX,
+        }
     }
 }
 
@@ -46,7 +50,13 @@ pub(crate) fn fill(
             groups[group].push(*index);
         }
     }
-    let mut filling = Filling { items: items.as_mut_slice(), headed: HashSet::new(), taken: Vec::new(), room, costs };
+    let mut filling = Filling {
+        items: items.as_mut_slice(),
+        headed: HashSet::new(),
+        taken: Vec::new(),
+        room,
+        costs,
+    };
     let mut taken = vec![0; shares.len()];
     for ((group, share), taken) in groups.iter_mut().zip(shares).zip(&mut taken) {
         *taken = filling.take(group, share.sure.min(share.most).min(filling.room));
@@ -65,7 +75,9 @@ fn leave_out(items: &mut Vec<Item<'_>>, group: &[usize]) {
     for index in group {
         items[*index].dropped = Some(Dropped::NoRoom);
     }
-    let Some(others) = group.get(LISTED..).filter(|others| others.len() > 1) else { return };
+    let Some(others) = group.get(LISTED..).filter(|others| others.len() > 1) else {
+        return;
+    };
     let row = Item::others(items[others[0]].kind, others.len());
     for index in others {
         items[*index].listed = false;
@@ -75,7 +87,9 @@ fn leave_out(items: &mut Vec<Item<'_>>, group: &[usize]) {
 
 /// Indices of the items that are not dropped, best first; ties keep their order.
 pub(crate) fn by_score(items: &[Item<'_>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..items.len()).filter(|index| items[*index].kept()).collect();
+    let mut order: Vec<usize> = (0..items.len())
+        .filter(|index| items[*index].kept())
+        .collect();
     let score = |index: usize| items[index].score.unwrap_or(0.0);
     order.sort_by(|a, b| score(*b).total_cmp(&score(*a)));
     order
@@ -99,8 +113,8 @@ struct Filling<'i, 'a, 'c, 'k> {
 }
 
 impl Filling<'_, '_, '_, '_> {
-    /// Takes the items of `group` that fit into `share` and skips those that are too long; the rest stays in
-    /// `group`. Returns the tokens taken.
+    /// Takes the items of `group` that fit into `share` and skips those that are too long; the rest
+    /// stays in `group`. Returns the tokens taken.
     fn take(&mut self, group: &mut Vec<usize>, share: u32) -> u32 {
         let mut left = share;
         group.retain(|index| {
@@ -118,7 +132,9 @@ impl Filling<'_, '_, '_, '_> {
             let above = item.above();
             let heading = above.filter(|above| !self.headed.contains(above));
             let heading = heading.map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
-            let Some(rest) = left.checked_sub(item.tokens + heading) else { return true };
+            let Some(rest) = left.checked_sub(item.tokens + heading) else {
+                return true;
+            };
             self.headed.extend(above);
             self.taken.push(*index);
             self.room -= left - rest;
@@ -130,7 +146,10 @@ impl Filling<'_, '_, '_, '_> {
 
     fn is_said(&self, item: &Item<'_>) -> bool {
         let says = |(source, text): &(Source, String)| {
-            self.taken.iter().map(|index| &self.items[*index]).any(|one| *one.source == *source && one.text == text)
+            self.taken
+                .iter()
+                .map(|index| &self.items[*index])
+                .any(|one| *one.source == *source && one.text == text)
         };
         item.said_by.iter().any(says)
     }

@@ -41,7 +41,9 @@ pub(crate) struct Seat {
 impl<'a> HeadItem<'a> {
     /// The text and the template text around it, without empty parts.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        [self.around.0, self.text, self.around.1].into_iter().filter(|text| !text.is_empty())
+        [self.around.0, self.text, self.around.1]
+            .into_iter()
+            .filter(|text| !text.is_empty())
     }
 
     pub(crate) fn words(&self) -> Cow<'a, str> {
@@ -62,7 +64,11 @@ impl<'a> HeadItem<'a> {
             kind: self.kind,
             source: self.source.clone(),
             reasons: self.reasons.clone(),
-            priority: if self.must_stay() { Priority::Must } else { Priority::Medium },
+            priority: if self.must_stay() {
+                Priority::Must
+            } else {
+                Priority::Medium
+            },
             role: self.role,
             message: None,
             turn: None,
@@ -93,7 +99,11 @@ pub(crate) fn gather<'a>(
         text: part.text.trim(),
         written: part.written.as_deref(),
         around: ("", ""),
-        seat: Seat { kind: part.kind, part: Some(index), place: None },
+        seat: Seat {
+            kind: part.kind,
+            part: Some(index),
+            place: None,
+        },
         tokens: 0,
         dropped: None,
     });
@@ -103,15 +113,30 @@ pub(crate) fn gather<'a>(
     let mut constant: Vec<&Placed> = frame.placed.iter().filter(in_head).collect();
     constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
-        let at = place(placed.place, &frame.lore, items.iter().map(|item| item.seat));
-        items.insert(at, HeadItem { dropped: switched_off(frame, placed), ..of_placed(placed) });
+        let at = place(
+            placed.place,
+            &frame.lore,
+            items.iter().map(|item| item.seat),
+        );
+        items.insert(
+            at,
+            HeadItem {
+                dropped: switched_off(frame, placed),
+                ..of_placed(placed)
+            },
+        );
     }
     for item in &mut items {
-        let left_out = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
+        let left_out = setup
+            .without
+            .contains(&item.source.key())
+            .then_some(Dropped::LeftOut);
         item.dropped = item.dropped.or(left_out);
     }
-    let places: Vec<Option<InsertionPoint>> =
-        items.iter().map(|item| item.seat.place.filter(|_| item.kept())).collect();
+    let places: Vec<Option<InsertionPoint>> = items
+        .iter()
+        .map(|item| item.seat.place.filter(|_| item.kept()))
+        .collect();
     let mut before = None;
     for (item, around) in items.iter_mut().zip(around(&frame.lore, &places)) {
         item.around = around;
@@ -132,20 +157,28 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
         text: placed.candidate.text.trim(),
         written: placed.candidate.written.as_deref(),
         around: ("", ""),
-        seat: Seat { kind: placed.candidate.kind, part: None, place: Some(placed.place) },
+        seat: Seat {
+            kind: placed.candidate.kind,
+            part: None,
+            place: Some(placed.place),
+        },
         tokens: 0,
         dropped: None,
     }
 }
 
-/// True for entries in the head regardless of the turn: constant entries, unless classic placement sorts all
-/// entries of a place together. A note at a depth stays near the messages, where it has more effect. So do texts
-/// that need messages of their own. `own_messages` are those of the constant texts, so that the head stays the same from
-/// turn to turn.
+/// True for entries in the head regardless of the turn: constant entries, unless classic placement
+/// sorts all entries of a place together. A note at a depth stays near the messages, where it has
+/// more effect. So do texts that need messages of their own. `own_messages` are those of the
+/// constant texts, so that the head stays the same from turn to turn.
 pub(crate) fn belongs(placed: &Placed, placement: Placement, own_messages: OwnMessages) -> bool {
     let at_depth = matches!(placed.place, InsertionPoint::Depth(_));
-    let in_head = !at_depth || (placed.candidate.kind == BlockKind::Lore && !own_messages.take(placed));
-    placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
+    let in_head =
+        !at_depth || (placed.candidate.kind == BlockKind::Lore && !own_messages.take(placed));
+    placement == Placement::CacheFirst
+        && placed.constant
+        && in_head
+        && !placed.candidate.text.trim().is_empty()
 }
 
 /// [`Dropped::SwitchedOff`] if the template has switched off the place of the entry.
@@ -167,8 +200,8 @@ pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, u32, i32) {
     (rank, depth, order)
 }
 
-/// The index in `seats` at which to insert an entry: at the section of the template, else next to the character
-/// or the examples. An entry goes after earlier entries of the same place.
+/// The index in `seats` at which to insert an entry: at the section of the template, else next to
+/// the character or the examples. An entry goes after earlier entries of the same place.
 pub(crate) fn place(
     place: InsertionPoint,
     lore: &[LoreSection],
@@ -180,12 +213,29 @@ pub(crate) fn place(
     }
     let kinds = seats.map(|seat| seat.kind);
     let indexed = || kinds.clone().enumerate();
-    let first = |wanted: fn(BlockKind) -> bool| indexed().find(|(_, kind)| wanted(*kind)).map(|(index, _)| index);
-    let after = |wanted: fn(BlockKind) -> bool| indexed().filter(|(_, kind)| wanted(*kind)).last().map(|(i, _)| i + 1);
-    let end_of_lore = |from: usize| from + kinds.clone().skip(from).take_while(|kind| *kind == BlockKind::Lore).count();
+    let first = |wanted: fn(BlockKind) -> bool| {
+        indexed()
+            .find(|(_, kind)| wanted(*kind))
+            .map(|(index, _)| index)
+    };
+    let after = |wanted: fn(BlockKind) -> bool| {
+        indexed()
+            .filter(|(_, kind)| wanted(*kind))
+            .last()
+            .map(|(i, _)| i + 1)
+    };
+    let end_of_lore = |from: usize| {
+        from + kinds
+            .clone()
+            .skip(from)
+            .take_while(|kind| *kind == BlockKind::Lore)
+            .count()
+    };
     let examples = |kind| kind == BlockKind::Examples;
     let at = match place {
-        InsertionPoint::BeforeCharacter => return first(BlockKind::is_character).unwrap_or(kinds.len()),
+        InsertionPoint::BeforeCharacter => {
+            return first(BlockKind::is_character).unwrap_or(kinds.len());
+        }
         InsertionPoint::BeforeExamples => return first(examples).unwrap_or(kinds.len()),
         InsertionPoint::AfterExamples => after(examples),
         InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => after(BlockKind::is_character),
@@ -193,9 +243,12 @@ pub(crate) fn place(
     end_of_lore(at.unwrap_or(kinds.len()))
 }
 
-/// The template text around each item. `places` has `None` for all items except kept inserted ones. Section
-/// text goes before the first and after the last item of its place.
-pub(crate) fn around<'l>(lore: &'l [LoreSection], places: &[Option<InsertionPoint>]) -> Vec<(&'l str, &'l str)> {
+/// The template text around each item. `places` has `None` for all items except kept inserted ones.
+/// Section text goes before the first and after the last item of its place.
+pub(crate) fn around<'l>(
+    lore: &'l [LoreSection],
+    places: &[Option<InsertionPoint>],
+) -> Vec<(&'l str, &'l str)> {
     let mut around = vec![("", ""); places.len()];
     for section in lore {
         let of_section = |place: &Option<InsertionPoint>| *place == Some(section.place);
@@ -216,13 +269,20 @@ pub(crate) fn framed<'t>((before, after): (&'t str, &'t str), text: &'t str) -> 
     }
 }
 
-/// Gives examples the tokens that the history cannot use. That room depends on the head alone: the head comes
-/// first, so examples must not change with the length of the user's message.
+/// Gives examples the tokens that the history cannot use. That room depends on the head alone: the
+/// head comes first, so examples must not change with the length of the user's message.
 pub(crate) fn fit_examples(head: &mut [HeadItem<'_>], budget: &Budget) {
-    let must: u32 = head.iter().filter(|item| item.kept() && item.must_stay()).map(|item| item.tokens).sum();
+    let must: u32 = head
+        .iter()
+        .filter(|item| item.kept() && item.must_stay())
+        .map(|item| item.tokens)
+        .sum();
     let usable = budget.usable(must).unwrap_or(0);
     let mut room = usable - budget.history(usable);
-    for item in head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
+    for item in head
+        .iter_mut()
+        .filter(|item| item.kept() && !item.must_stay())
+    {
         match room.checked_sub(item.tokens) {
             Some(left) => room = left,
             None => item.dropped = Some(Dropped::NoRoomForExamples),

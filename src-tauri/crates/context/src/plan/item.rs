@@ -30,7 +30,8 @@ pub(crate) struct Item<'a> {
     pub(crate) said_by: &'a [(Source, String)],
     /// Position outside the context block: place, role of the message, and order.
     pub(crate) place: Option<(InsertionPoint, PromptRole, i32)>,
-    /// Depth, injection order, role and order of a text that is written for a depth, also in the context block.
+    /// Depth, injection order, role and order of a text that is written for a depth, also in the
+    /// context block.
     pub(crate) at_depth: Option<(u32, i32, PromptRole, i32)>,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
@@ -86,16 +87,24 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
 
 impl<'a> Item<'a> {
     pub(crate) fn placed(placed: &'a Placed) -> Self {
-        Self { place: Some((placed.place, placed.role, placed.order)), ..Self::of_depth(placed) }
+        Self {
+            place: Some((placed.place, placed.role, placed.order)),
+            ..Self::of_depth(placed)
+        }
     }
 
     /// A placed text as a line of the context block.
     pub(crate) fn of_depth(placed: &'a Placed) -> Self {
         let at_depth = match placed.place {
-            InsertionPoint::Depth(depth) => Some((depth, placed.injection_order, placed.role, placed.order)),
+            InsertionPoint::Depth(depth) => {
+                Some((depth, placed.injection_order, placed.role, placed.order))
+            }
             _ => None,
         };
-        Self { at_depth, ..Self::from(&placed.candidate) }
+        Self {
+            at_depth,
+            ..Self::from(&placed.candidate)
+        }
     }
 
     /// A row for `count` candidates that do not fit.
@@ -154,8 +163,14 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Report row for the manifest. Compiling adds turn, segment and the text as sent to kept items.
-    pub(crate) fn report(&self, zone: Zone, role: PromptRole, message: Option<MessageId>) -> PlannedBlock {
+    /// Report row for the manifest. Compiling adds turn, segment and the text as sent to kept
+    /// items.
+    pub(crate) fn report(
+        &self,
+        zone: Zone,
+        role: PromptRole,
+        message: Option<MessageId>,
+    ) -> PlannedBlock {
         PlannedBlock {
             zone,
             kind: self.kind,

@@ -1,4 +1,5 @@
-//! The plan and the prompt: decides which candidates fit, reports dropped ones, and compiles the prompt.
+//! The plan and the prompt: decides which candidates fit, reports dropped ones, and compiles the
+//! prompt.
 
 mod compile;
 mod context_block;
@@ -85,8 +86,21 @@ pub struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// Default settings for `model` with `budget`.
     pub fn new(template: Option<&'a ChatTemplate>, model: &'a str, budget: Budget) -> Self {
-        let (placement, retention, watermark) = (Placement::default(), Retention::default(), Watermark::default());
-        Self { template, model, budget, placement, retention, watermark, without: &[], stop: &[] }
+        let (placement, retention, watermark) = (
+            Placement::default(),
+            Retention::default(),
+            Watermark::default(),
+        );
+        Self {
+            template,
+            model,
+            budget,
+            placement,
+            retention,
+            watermark,
+            without: &[],
+            stop: &[],
+        }
     }
 }
 
@@ -117,8 +131,11 @@ impl Overflow {
 
     /// A description of the largest block.
     pub fn block(&self) -> String {
-        let words = |largest: &Largest| format!("{} ({})", largest.kind.as_str(), largest.source.words());
-        self.largest.as_ref().map_or_else(|| "the prompt".to_owned(), words)
+        let words =
+            |largest: &Largest| format!("{} ({})", largest.kind.as_str(), largest.source.words());
+        self.largest
+            .as_ref()
+            .map_or_else(|| "the prompt".to_owned(), words)
     }
 }
 
@@ -197,8 +214,8 @@ pub struct PlannedBlock {
     /// See [`Candidate::signals`](crate::frame::Candidate::signals).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// Includes the control text before it, so that the kept blocks add up to the prompt. An estimate for
-    /// dropped blocks.
+    /// Includes the control text before it, so that the kept blocks add up to the prompt. An
+    /// estimate for dropped blocks.
     pub tokens: u32,
     /// Why it was dropped; `None` if it was kept.
     pub dropped: Option<Dropped>,
@@ -213,7 +230,10 @@ pub struct PlannedBlock {
 impl PlannedBlock {
     /// Creates the block of a text that was dropped for lack of room before planning.
     pub fn left_out(kind: BlockKind, source: Source, reason: BlockReason, text: &str) -> Self {
-        let segment = Segment { text: text.to_owned(), control: false };
+        let segment = Segment {
+            text: text.to_owned(),
+            control: false,
+        };
         Self {
             zone: Zone::Input,
             kind,
@@ -277,7 +297,8 @@ pub struct PlannedPicture {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembled {
     pub prompt: Prompt,
-    /// The prompt as counted runs of text. For remote models an approximation, used by the X-ray only.
+    /// The prompt as counted runs of text. For remote models an approximation, used by the X-ray
+    /// only.
     pub segments: Vec<Segment>,
     /// Tokens of each segment.
     pub segment_tokens: Vec<u32>,
@@ -293,12 +314,13 @@ pub struct Assembled {
     pub window: WindowState,
     /// Why the prefix is new; `None` if it continues the previous one.
     pub new_epoch: Option<EpochReason>,
-    /// Context blocks to store with their messages: the one of the input, and the remains of stale ones.
+    /// Context blocks to store with their messages: the one of the input, and the remains of stale
+    /// ones.
     pub context_blocks: Vec<(MessageId, Vec<FrozenBlock>)>,
     /// Messages that were in the window before this turn and are no longer.
     pub left: Vec<MessageId>,
-    /// Messages before the window that were newly rated important, 8 to 9. The caller stores the ratings for
-    /// later epochs.
+    /// Messages before the window that were newly rated important, 8 to 9. The caller stores the
+    /// ratings for later epochs.
     pub judged: Vec<(MessageId, u8)>,
     /// Messages that should leave but that no summary covers. They stay while the limit allows it.
     pub uncovered: Vec<MessageId>,
@@ -306,9 +328,8 @@ pub struct Assembled {
 
 /// Makes the prompt of a turn. Send, regenerate, continue, preview and tests all use this function.
 ///
-/// Errors
-/// [`AssembleError::Uncounted`] requests token counts; [`AssembleError::Overflow`] means that required content
-/// does not fit.
+/// Errors [`AssembleError::Uncounted`] requests token counts; [`AssembleError::Overflow`] means
+/// that required content does not fit.
 pub fn assemble(
     frame: &Frame,
     setup: &Setup<'_>,

@@ -8,8 +8,8 @@ use super::AssembleError;
 use crate::CountTokens;
 use crate::chat_template::{ChatTemplate, RenderedRun, RenderedTurn, TemplateError};
 
-/// Lower bound for token estimates: on average a token has at most this many bytes. It limits how far back
-/// messages are weighed.
+/// Lower bound for token estimates: on average a token has at most this many bytes. It limits how
+/// far back messages are weighed.
 pub(crate) const BYTES_A_TOKEN: usize = 8;
 
 /// Counts tokens and collects the segments without a count.
@@ -20,7 +20,10 @@ pub(crate) struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     pub(crate) fn new(counter: &'a dyn CountTokens) -> Self {
-        Self { counter, missing: Vec::new() }
+        Self {
+            counter,
+            missing: Vec::new(),
+        }
     }
 
     pub(crate) fn exact(&self) -> bool {
@@ -28,12 +31,17 @@ impl<'a> Costs<'a> {
     }
 
     pub(crate) fn plain(&mut self, text: String) -> u32 {
-        self.segment(Segment { text, control: false })
+        self.segment(Segment {
+            text,
+            control: false,
+        })
     }
 
     /// The count, or a low estimate until it is known.
     fn segment(&mut self, segment: Segment) -> u32 {
-        self.counter.count(&segment).unwrap_or_else(|| self.guess(segment))
+        self.counter
+            .count(&segment)
+            .unwrap_or_else(|| self.guess(segment))
     }
 
     fn guess(&mut self, segment: Segment) -> u32 {
@@ -56,13 +64,15 @@ impl<'a> Costs<'a> {
             return Ok(());
         }
         let mut seen = HashSet::new();
-        let once = missing.into_iter().filter(|segment| seen.insert(segment.clone()));
+        let once = missing
+            .into_iter()
+            .filter(|segment| seen.insert(segment.clone()));
         Err(AssembleError::Uncounted(once.collect()))
     }
 }
 
-/// Tokens that the chat template adds around a message of each role. Measured on a few empty messages, so that
-/// the history can be weighed without rendering it.
+/// Tokens that the chat template adds around a message of each role. Measured on a few empty
+/// messages, so that the history can be weighed without rendering it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overhead {
     system: u32,
@@ -73,16 +83,30 @@ pub(crate) struct Overhead {
 }
 
 impl Overhead {
-    pub(crate) fn measure(template: &ChatTemplate, costs: &mut Costs<'_>) -> Result<Self, TemplateError> {
+    pub(crate) fn measure(
+        template: &ChatTemplate,
+        costs: &mut Costs<'_>,
+    ) -> Result<Self, TemplateError> {
         use PromptRole::{Character, System, User};
         let roles = [System, User, Character, User, Character, User];
-        let turns: Vec<RenderedTurn> =
-            roles.iter().enumerate().map(|(part, role)| RenderedTurn { role: *role, parts: vec![part] }).collect();
+        let turns: Vec<RenderedTurn> = roles
+            .iter()
+            .enumerate()
+            .map(|(part, role)| RenderedTurn {
+                role: *role,
+                parts: vec![part],
+            })
+            .collect();
         let mut overhead = Self::default();
         let mut waiting = 0;
         for piece in template.render(&turns, false)? {
             match piece {
-                RenderedRun::Control(text) => waiting += costs.segment(Segment { text, control: true }),
+                RenderedRun::Control(text) => {
+                    waiting += costs.segment(Segment {
+                        text,
+                        control: true,
+                    })
+                }
                 RenderedRun::Part(part) | RenderedRun::Quoted(part) => {
                     let cost = overhead.slot(roles[part]);
                     *cost = (*cost).max(std::mem::take(&mut waiting));

@@ -35,24 +35,44 @@ pub(super) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    /// Opens a message, or continues the last one if it has the same role and `own` is false. Returns true if
-    /// it continues.
+    /// Opens a message, or continues the last one if it has the same role and `own` is false.
+    /// Returns true if it continues.
     fn turn(&mut self, role: PromptRole, own: bool) -> bool {
-        if !own && self.turns.last().is_some_and(|turn| turn.role == role && turn.tool.is_none()) {
+        if !own
+            && self
+                .turns
+                .last()
+                .is_some_and(|turn| turn.role == role && turn.tool.is_none())
+        {
             return true;
         }
-        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None, placed: false });
+        self.turns.push(OpenTurn {
+            role,
+            parts: Vec::new(),
+            tool: None,
+            placed: false,
+        });
         false
     }
 
     /// Opens a message of texts at a depth.
     fn placed_turn(&mut self, role: PromptRole) {
-        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None, placed: true });
+        self.turns.push(OpenTurn {
+            role,
+            parts: Vec::new(),
+            tool: None,
+            placed: true,
+        });
     }
 
     /// Opens a message of a tool round.
     pub(super) fn tool_turn(&mut self, role: PromptRole, tool: ToolTurn<'a>) {
-        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: Some(tool), placed: false });
+        self.turns.push(OpenTurn {
+            role,
+            parts: Vec::new(),
+            tool: Some(tool),
+            placed: false,
+        });
     }
 
     /// Adds a text that belongs to `block` but to no message.
@@ -61,7 +81,8 @@ impl<'a> Sheet<'a> {
         self.parts.len() - 1
     }
 
-    /// The block of a round whose calls are in `turn`: its text before the calls, or else its first result.
+    /// The block of a round whose calls are in `turn`: its text before the calls, or else its first
+    /// result.
     pub(super) fn block_of_round(&self, turn: usize) -> usize {
         let own = self.turns[turn].parts.first();
         let result = self.turns.get(turn + 1).and_then(|turn| turn.parts.first());
@@ -92,7 +113,10 @@ impl<'a> Draft<'a> {
         for index in self.start..count {
             let at = |depth: u32| match depth {
                 0 => end,
-                depth => places.get(depth as usize - 1).copied().unwrap_or(self.start),
+                depth => places
+                    .get(depth as usize - 1)
+                    .copied()
+                    .unwrap_or(self.start),
             };
             self.insert(&mut sheet, |depth| at(depth) == index && index < end);
             self.lay_out_message(&mut sheet, index);
@@ -107,19 +131,28 @@ impl<'a> Draft<'a> {
         self.lay_out_reply_start(&mut sheet);
         if self.input().is_none() {
             let idle = self.late.iter().filter(|item| item.place.is_none());
-            sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
+            sheet
+                .blocks
+                .extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
         }
-        // These rows come last, because rows that change between turns would separate the manifest from the
-        // previous one. Sources that this turn's context or an older block contains are already listed.
+        // These rows come last, because rows that change between turns would separate the manifest
+        // from the previous one. Sources that this turn's context or an older block contains are
+        // already listed.
         let listed: HashSet<&Source> = sheet.blocks.iter().map(|block| &block.source).collect();
-        let waiting = self.digest.iter().filter(|item| item.dropped == Some(Dropped::NextEpoch));
+        let waiting = self
+            .digest
+            .iter()
+            .filter(|item| item.dropped == Some(Dropped::NextEpoch));
         let waiting = waiting.filter(|item| !listed.contains(&*item.source));
-        let rows: Vec<PlannedBlock> = waiting.map(|item| item.report(Zone::Digest, PromptRole::System, None)).collect();
+        let rows: Vec<PlannedBlock> = waiting
+            .map(|item| item.report(Zone::Digest, PromptRole::System, None))
+            .collect();
         sheet.blocks.extend(rows);
         sheet
     }
 
-    /// Indexes of the messages before which texts at depth 1, 2 and so on go. Events have no place of their own.
+    /// Indexes of the messages before which texts at depth 1, 2 and so on go. Events have no place
+    /// of their own.
     fn places_at_depths(&self, end: usize) -> Vec<usize> {
         let told = |index: &usize| self.frame.history[*index].role != Role::Event;
         (self.start..end).rev().filter(told).collect()
@@ -142,7 +175,14 @@ impl<'a> Draft<'a> {
         let mut seats: Vec<Seat> = self.head.iter().map(|item| item.seat).collect();
         for (item, place, _) in placed {
             let at = head::place(place, &self.frame.lore, seats.iter().copied());
-            seats.insert(at, Seat { kind: item.kind, part: None, place: Some(place) });
+            seats.insert(
+                at,
+                Seat {
+                    kind: item.kind,
+                    part: None,
+                    place: Some(place),
+                },
+            );
             texts.insert(at, Text::Placed(item));
         }
         let places = texts.iter().zip(&seats).map(|(text, seat)| match text {
@@ -153,9 +193,10 @@ impl<'a> Draft<'a> {
         for (text, around) in texts.into_iter().zip(around) {
             let (block, words) = match text {
                 Text::Head(item) => (item.report(), item.words()),
-                Text::Placed(item) => {
-                    (item.report(Zone::Head, PromptRole::System, None), head::framed(around, item.text))
-                }
+                Text::Placed(item) => (
+                    item.report(Zone::Head, PromptRole::System, None),
+                    head::framed(around, item.text),
+                ),
             };
             if block.dropped.is_some() {
                 sheet.blocks.push(block);
@@ -175,19 +216,30 @@ impl<'a> Draft<'a> {
                 sheet.put(item.report(Zone::Digest, PromptRole::System, None), part);
             }
         }
-        let dropped = self.digest.iter().filter(|item| !item.kept() && item.dropped != Some(Dropped::NextEpoch));
-        sheet.blocks.extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
+        let dropped = self
+            .digest
+            .iter()
+            .filter(|item| !item.kept() && item.dropped != Some(Dropped::NextEpoch));
+        sheet
+            .blocks
+            .extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
     }
 
     /// Adds one row for all messages before the window.
     fn add_older_row(&self, sheet: &mut Sheet<'a>) {
         let mut outside = self.outside();
-        let Some(first) = outside.next().map(|message| message.id) else { return };
+        let Some(first) = outside.next().map(|message| message.id) else {
+            return;
+        };
         let last = outside.last().map_or(first, |message| message.id);
         sheet.blocks.push(PlannedBlock {
             zone: Zone::Window,
             kind: BlockKind::Message,
-            source: Source::Older { first, last, count: self.start },
+            source: Source::Older {
+                first,
+                last,
+                count: self.start,
+            },
             reasons: BlockReason::EarlierInChat.into(),
             priority: Priority::Trimmable,
             role: PromptRole::User,
@@ -217,16 +269,28 @@ impl<'a> Draft<'a> {
         let role = prompt_role(message.role);
         sheet.turn(role, true);
         let (text, scripts) = self.words(index);
-        let before = if is_input { self.lay_out_context(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
+        let before = if is_input {
+            self.lay_out_context(sheet, message.id)
+        } else {
+            self.lay_out_frozen(sheet, index)
+        };
         let block = PlannedBlock {
             zone,
-            kind: if message.task.is_some() { BlockKind::Section } else { BlockKind::Message },
-            source: message
-                .task
-                .clone()
-                .unwrap_or_else(|| Source::Message { id: message.id, speaker: message.speaker.clone() }),
+            kind: if message.task.is_some() {
+                BlockKind::Section
+            } else {
+                BlockKind::Message
+            },
+            source: message.task.clone().unwrap_or_else(|| Source::Message {
+                id: message.id,
+                speaker: message.speaker.clone(),
+            }),
             reasons: message.reasons(reason, scripts),
-            priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
+            priority: if index == self.last {
+                Priority::Must
+            } else {
+                Priority::Trimmable
+            },
             role,
             message: message.task.is_none().then_some(message.id),
             turn: None,
@@ -261,22 +325,25 @@ impl<'a> Draft<'a> {
         let message = &self.frame.history[index];
         let blocks = self.sent_with(index);
         for (block, part) in blocks.iter().zip(wording::context_block(&blocks)) {
-            let mut row = Item::from(block).report(Zone::Window, prompt_role(message.role), Some(message.id));
+            let mut row =
+                Item::from(block).report(Zone::Window, prompt_role(message.role), Some(message.id));
             row.priority = Priority::Trimmable;
             sheet.put(row, part);
         }
         !blocks.is_empty()
     }
 
-    /// Inserts texts at a depth as separate messages. Adjacent texts of one depth and one role become lines of one
-    /// message.
+    /// Inserts texts at a depth as separate messages. Adjacent texts of one depth and one role
+    /// become lines of one message.
     fn insert(&self, sheet: &mut Sheet<'a>, here: impl Fn(u32) -> bool) {
         let at = |item: &&Item<'a>| matches!(item.place, Some((InsertionPoint::Depth(depth), ..)) if here(depth));
         let mut texts: Vec<Item<'a>> = self.late.iter().filter(at).cloned().collect();
         depths::sort(&mut texts);
         let mut open = None;
         for item in texts {
-            let Some((InsertionPoint::Depth(depth), role, _)) = item.place else { continue };
+            let Some((InsertionPoint::Depth(depth), role, _)) = item.place else {
+                continue;
+            };
             let row = item.report(Zone::Window, role, None);
             if !item.kept() {
                 sheet.blocks.push(row);
@@ -287,7 +354,14 @@ impl<'a> Draft<'a> {
                 sheet.placed_turn(role);
                 open = Some((depth, role));
             }
-            sheet.put(row, if joined { format!("\n{}", item.text) } else { item.text.to_owned() });
+            sheet.put(
+                row,
+                if joined {
+                    format!("\n{}", item.text)
+                } else {
+                    item.text.to_owned()
+                },
+            );
         }
     }
 
@@ -296,7 +370,9 @@ impl<'a> Draft<'a> {
         if !self.opens_reply() {
             return;
         }
-        let source = Source::Setting { key: "reply_start".to_owned() };
+        let source = Source::Setting {
+            key: "reply_start".to_owned(),
+        };
         let text = crate::unix_lines(self.frame.reply_start.trim_end());
         let block = PlannedBlock {
             zone: Zone::Input,

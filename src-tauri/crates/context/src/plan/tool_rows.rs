@@ -27,7 +27,9 @@ impl<'a> Draft<'a> {
             _ if tools.definitions.is_empty() => 0,
             // They are part of the head.
             ToolForm::Text => 0,
-            ToolForm::Request | ToolForm::Template => self.costs.plain(wording::definitions(&tools.definitions)),
+            ToolForm::Request | ToolForm::Template => {
+                self.costs.plain(wording::definitions(&tools.definitions))
+            }
         }
     }
 
@@ -36,17 +38,24 @@ impl<'a> Draft<'a> {
         let around = self.overhead.of(PromptRole::Character) + self.overhead.of(PromptRole::User);
         rounds
             .iter()
-            .map(|round| self.costs.plain(wording::calls(round)) + self.costs.plain(wording::results(round)) + around)
+            .map(|round| {
+                self.costs.plain(wording::calls(round))
+                    + self.costs.plain(wording::results(round))
+                    + around
+            })
             .sum()
     }
 
-    /// Lists the definitions that are sent next to the messages. A chat template turns them into parts of the prompt.
+    /// Lists the definitions that are sent next to the messages. A chat template turns them into
+    /// parts of the prompt.
     pub(super) fn lay_out_definitions(&self, sheet: &mut Sheet<'a>) {
         let tools = &self.frame.tools;
         if tools.definitions.is_empty() || tools.form == ToolForm::Text {
             return;
         }
-        let source = Source::Setting { key: "tools".to_owned() };
+        let source = Source::Setting {
+            key: "tools".to_owned(),
+        };
         let block = row(Zone::Head, source, BlockReason::Always, PromptRole::System);
         let text = match tools.form {
             // The chat template writes them.
@@ -63,15 +72,36 @@ impl<'a> Draft<'a> {
         rounds: &'a [ToolRound],
         message: Option<&HistoryMessage>,
     ) {
-        let zone = if message.is_some() { Zone::Window } else { Zone::Input };
+        let zone = if message.is_some() {
+            Zone::Window
+        } else {
+            Zone::Input
+        };
         let id = message.map(|message| message.id);
         for (number, round) in (0..).zip(rounds) {
-            let names = round.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>().join(", ");
-            let reason = if message.is_some() { BlockReason::RecentMessage } else { BlockReason::ReplyToContinue };
+            let names = round
+                .calls
+                .iter()
+                .map(|call| call.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
+            let reason = if message.is_some() {
+                BlockReason::RecentMessage
+            } else {
+                BlockReason::ReplyToContinue
+            };
             let block = |role| {
                 let results = role == PromptRole::User;
-                let source = Source::ToolRound { message: id, round: number, names: names.clone(), results };
-                PlannedBlock { message: id, ..row(zone, source, reason.clone(), role) }
+                let source = Source::ToolRound {
+                    message: id,
+                    round: number,
+                    names: names.clone(),
+                    results,
+                };
+                PlannedBlock {
+                    message: id,
+                    ..row(zone, source, reason.clone(), role)
+                }
             };
             sheet.tool_turn(PromptRole::Character, ToolTurn::Calls(round));
             match self.frame.tools.form {
@@ -93,9 +123,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The messages of the prompt. An endpoint gets the rounds apart from them, so blocks of later messages get other
-    /// numbers.
-    pub(super) fn messages(&self, sheet: &mut Sheet<'a>) -> (Vec<PromptMessage>, Vec<usize>, PromptTools) {
+    /// The messages of the prompt. An endpoint gets the rounds apart from them, so blocks of later
+    /// messages get other numbers.
+    pub(super) fn messages(
+        &self,
+        sheet: &mut Sheet<'a>,
+    ) -> (Vec<PromptMessage>, Vec<usize>, PromptTools) {
         let tools = &self.frame.tools;
         let apart = tools.form == ToolForm::Request;
         let mut messages = Vec::with_capacity(sheet.turns.len());
@@ -106,12 +139,18 @@ impl<'a> Draft<'a> {
             numbers.push((!apart || turn.tool.is_none()).then_some(messages.len()));
             match turn.tool {
                 Some(ToolTurn::Calls(round)) if apart => {
-                    rounds.push(PromptToolRound { before: messages.len(), round: round.clone() });
+                    rounds.push(PromptToolRound {
+                        before: messages.len(),
+                        round: round.clone(),
+                    });
                 }
                 Some(ToolTurn::Results(..)) if apart => {}
                 _ => {
                     placed.extend(turn.placed.then_some(messages.len()));
-                    messages.push(PromptMessage { role: turn.role, text: text_of(turn, sheet) });
+                    messages.push(PromptMessage {
+                        role: turn.role,
+                        text: text_of(turn, sheet),
+                    });
                 }
             }
         }
@@ -121,8 +160,21 @@ impl<'a> Draft<'a> {
         if !apart {
             return (messages, placed, PromptTools::default());
         }
-        let (definitions, choice, single_call) = (tools.definitions.clone(), tools.choice.clone(), tools.single_call);
-        (messages, placed, PromptTools { definitions, choice, single_call, rounds })
+        let (definitions, choice, single_call) = (
+            tools.definitions.clone(),
+            tools.choice.clone(),
+            tools.single_call,
+        );
+        (
+            messages,
+            placed,
+            PromptTools {
+                definitions,
+                choice,
+                single_call,
+                rounds,
+            },
+        )
     }
 
     /// The tools for the chat template, with a part for each of their texts.
@@ -132,13 +184,19 @@ impl<'a> Draft<'a> {
         if tools.form != ToolForm::Template {
             return rendered;
         }
-        let of_definitions =
-            sheet.blocks.iter().position(|block| block.kind == BlockKind::Tool && block.turn.is_none());
+        let of_definitions = sheet
+            .blocks
+            .iter()
+            .position(|block| block.kind == BlockKind::Tool && block.turn.is_none());
         if let Some(block) = of_definitions {
             for tool in &tools.definitions {
                 let description = sheet.part(block, tool.description.clone());
                 let parameters = sheet.part(block, tool.parameters.to_string());
-                rendered.definitions.push(RenderedDefinition { name: tool.name.clone(), description, parameters });
+                rendered.definitions.push(RenderedDefinition {
+                    name: tool.name.clone(),
+                    description,
+                    parameters,
+                });
             }
         }
         for turn in 0..sheet.turns.len() {
@@ -149,13 +207,25 @@ impl<'a> Draft<'a> {
                     for call in &round.calls {
                         let arguments = sheet.part(block, call.arguments.text().to_owned());
                         let id = call.id.clone().unwrap_or_default();
-                        calls.push(RenderedCall { id, name: call.name.clone(), arguments });
+                        calls.push(RenderedCall {
+                            id,
+                            name: call.name.clone(),
+                            arguments,
+                        });
                     }
                     rendered.calls.push((turn, calls));
                 }
                 Some(ToolTurn::Results(round, Some(index))) => {
-                    let id = round.results.get(index).map(|result| result.call_id.clone()).unwrap_or_default();
-                    let name = round.calls.get(index).map(|call| call.name.clone()).unwrap_or_default();
+                    let id = round
+                        .results
+                        .get(index)
+                        .map(|result| result.call_id.clone())
+                        .unwrap_or_default();
+                    let name = round
+                        .calls
+                        .get(index)
+                        .map(|call| call.name.clone())
+                        .unwrap_or_default();
                     rendered.results.push((turn, id, name));
                 }
                 _ => {}
@@ -166,13 +236,20 @@ impl<'a> Draft<'a> {
 }
 
 fn text_of(turn: &OpenTurn<'_>, sheet: &Sheet<'_>) -> String {
-    turn.parts.iter().map(|part| sheet.parts[*part].1.as_str()).collect()
+    turn.parts
+        .iter()
+        .map(|part| sheet.parts[*part].1.as_str())
+        .collect()
 }
 
 fn row(zone: Zone, source: Source, reason: BlockReason, role: PromptRole) -> PlannedBlock {
     PlannedBlock {
         zone,
-        priority: if zone == Zone::Window { Priority::Trimmable } else { Priority::Must },
+        priority: if zone == Zone::Window {
+            Priority::Trimmable
+        } else {
+            Priority::Must
+        },
         role,
         dropped: None,
         tokens: 0,

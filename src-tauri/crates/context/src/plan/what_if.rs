@@ -5,9 +5,9 @@ use domain::chat::{Role, WindowState};
 use crate::frame::{Frame, Source};
 use crate::frozen::EpochState;
 
-/// Removes everything with one of the [`Source::key`]s in `sources` from the window, from the context blocks of
-/// its messages, and from the digest in `state`. The message to answer stays. The plan itself drops new
-/// candidates and reports them ([`Setup::without`](super::Setup::without)).
+/// Removes everything with one of the [`Source::key`]s in `sources` from the window, from the
+/// context blocks of its messages, and from the digest in `state`. The message to answer stays. The
+/// plan itself drops new candidates and reports them ([`Setup::without`](super::Setup::without)).
 pub fn leave_out(frame: &mut Frame, state: &mut WindowState, sources: &[String]) {
     let gone = |source: &Source| sources.contains(&source.key());
     let mut frozen = EpochState::read(&state.frozen);
@@ -16,19 +16,32 @@ pub fn leave_out(frame: &mut Frame, state: &mut WindowState, sources: &[String])
     if frozen.digest.len() < before {
         state.frozen = frozen.write();
     }
-    for blocks in frame.history.iter_mut().filter_map(|message| message.context.as_mut()) {
+    for blocks in frame
+        .history
+        .iter_mut()
+        .filter_map(|message| message.context.as_mut())
+    {
         blocks.retain(|block| !gone(&block.source));
     }
-    let answered = frame.history.iter().rposition(|message| message.role != Role::Character);
+    let answered = frame
+        .history
+        .iter()
+        .rposition(|message| message.role != Role::Character);
     let stays: Vec<bool> = (0..)
         .zip(&frame.history)
         .map(|(at, message)| {
-            let source = Source::Message { id: message.id, speaker: String::new() };
+            let source = Source::Message {
+                id: message.id,
+                speaker: String::new(),
+            };
             Some(at) == answered || !gone(&source)
         })
         .collect();
     // The window begins with the next remaining message.
-    if let Some(anchor) = state.anchor.and_then(|id| frame.history.iter().position(|message| message.id == id)) {
+    if let Some(anchor) = state
+        .anchor
+        .and_then(|id| frame.history.iter().position(|message| message.id == id))
+    {
         let next = (anchor..stays.len()).find(|at| stays[*at]);
         state.anchor = next.map(|at| frame.history[at].id);
     }

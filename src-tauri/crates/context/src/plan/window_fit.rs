@@ -17,9 +17,10 @@ struct WindowFit {
 }
 
 impl Draft<'_> {
-    /// Lets a window that has used up its share grow into tokens that retrieval does not need. Returns true if
-    /// it grew. The context block of this turn gets as much as with a window within its share; rendering shows
-    /// whether both fit. The window thus moves when the context is full, not when its share is.
+    /// Lets a window that has used up its share grow into tokens that retrieval does not need.
+    /// Returns true if it grew. The context block of this turn gets as much as with a window within
+    /// its share; rendering shows whether both fit. The window thus moves when the context is full,
+    /// not when its share is.
     pub(crate) fn grow(&mut self) -> bool {
         let anchor = self.anchor().min(self.last);
         let budget = self.setup.budget;
@@ -45,7 +46,11 @@ impl Draft<'_> {
     /// Keeps the window if it fits into its share; otherwise moves its start.
     pub(crate) fn fit_window(&mut self) {
         let anchor = self.anchor().min(self.last);
-        let from = if self.epoch.is_some_and(EpochReason::finds_a_new_anchor) { 0 } else { anchor };
+        let from = if self.epoch.is_some_and(EpochReason::finds_a_new_anchor) {
+            0
+        } else {
+            anchor
+        };
         let usable = self.share_out();
         let history = self.shares.history_budget;
         let whole = self.weigh(from, history);
@@ -67,7 +72,8 @@ impl Draft<'_> {
     /// Updates the usable tokens and the history's share of them. Returns the usable tokens.
     fn share_out(&mut self) -> u32 {
         let usable = self.usable();
-        (self.shares.usable, self.shares.history_budget) = (usable, self.setup.budget.history(usable));
+        (self.shares.usable, self.shares.history_budget) =
+            (usable, self.setup.budget.history(usable));
         usable
     }
 
@@ -80,7 +86,14 @@ impl Draft<'_> {
     }
 
     /// Keeps messages that no summary covers, as far as the limit allows it.
-    fn wait(&mut self, began: Option<EpochReason>, from: usize, start: usize, anchor: usize, usable: u32) {
+    fn wait(
+        &mut self,
+        began: Option<EpochReason>,
+        from: usize,
+        start: usize,
+        anchor: usize,
+        usable: u32,
+    ) {
         let fresh = std::mem::replace(&mut self.epoch, began);
         let whole = self.weigh(from, usable);
         if whole.first == from && whole.tokens <= u64::from(usable) {
@@ -100,11 +113,24 @@ impl Draft<'_> {
         let covered = match self.setup.watermark {
             Watermark::Off => return Vec::new(),
             Watermark::Nothing => 0,
-            Watermark::Upto(id) => history.iter().position(|message| message.id == id).map_or(0, |at| at + 1),
+            Watermark::Upto(id) => history
+                .iter()
+                .position(|message| message.id == id)
+                .map_or(0, |at| at + 1),
         };
-        // Messages that were never in a window, such as the past of an imported chat, do not leave it.
-        let first = if self.state.epoch == 0 { start } else { anchor.max(covered) };
-        history.get(first..start).unwrap_or_default().iter().map(|message| message.id).collect()
+        // Messages that were never in a window, such as the past of an imported chat, do not leave
+        // it.
+        let first = if self.state.epoch == 0 {
+            start
+        } else {
+            anchor.max(covered)
+        };
+        history
+            .get(first..start)
+            .unwrap_or_default()
+            .iter()
+            .map(|message| message.id)
+            .collect()
     }
 
     fn take(&mut self, start: usize, stretch: &WindowFit) {
@@ -114,22 +140,31 @@ impl Draft<'_> {
 
     fn move_to(&mut self, start: usize, anchor: usize, stretch: &WindowFit) {
         self.start = start;
-        let kept = stretch.costs.get(start - stretch.first..).unwrap_or_default();
+        let kept = stretch
+            .costs
+            .get(start - stretch.first..)
+            .unwrap_or_default();
         self.shares.history_used = kept.iter().map(|cost| cost.tokens).sum();
         self.record_left_window(anchor);
     }
 
     /// Records the messages that left the window, which started at `anchor`.
     pub(crate) fn record_left_window(&mut self, anchor: usize) {
-        let from = if self.state.epoch == 0 { self.start } else { anchor };
+        let from = if self.state.epoch == 0 {
+            self.start
+        } else {
+            anchor
+        };
         let left = self.frame.history.get(from..self.start).unwrap_or_default();
         self.left = left.iter().map(|message| message.id).collect();
     }
 
-    /// Counts messages from the newest back to `from`, and stops at the first one that does not fit into
-    /// `limit`. The last exchange is always included.
+    /// Counts messages from the newest back to `from`, and stops at the first one that does not fit
+    /// into `limit`. The last exchange is always included.
     fn weigh(&mut self, from: usize, limit: u32) -> WindowFit {
-        let mut need_user = self.frame.history[from..self.last].iter().any(|message| message.role == Role::User);
+        let mut need_user = self.frame.history[from..self.last]
+            .iter()
+            .any(|message| message.role == Role::User);
         let (mut first, mut costs, mut tokens) = (self.last, Vec::new(), 0);
         while first > from && (need_user || tokens <= u64::from(limit)) {
             first -= 1;
@@ -139,22 +174,30 @@ impl Draft<'_> {
             costs.push(cost);
         }
         costs.reverse();
-        WindowFit { first, costs, tokens }
+        WindowFit {
+            first,
+            costs,
+            tokens,
+        }
     }
 
-    /// Drops the oldest turns for `excess` tokens but keeps `keep` messages. Returns the tokens freed.
+    /// Drops the oldest turns for `excess` tokens but keeps `keep` messages. Returns the tokens
+    /// freed.
     pub(crate) fn drop_oldest(&mut self, excess: u32, keep: usize) -> Result<u32, AssembleError> {
         let floor = self.last.saturating_sub(keep);
         let mut freed = 0;
         let mut at = self.start;
         while freed < excess && at < floor {
             // Cut before a user message, so that no reply loses its question.
-            let next = (at + 1..self.last).find(|index| self.frame.history[*index].role == Role::User);
+            let next =
+                (at + 1..self.last).find(|index| self.frame.history[*index].role == Role::User);
             let next = next.unwrap_or(self.last);
             if next > floor {
                 break;
             }
-            freed += (at..next).map(|index| self.cost_of(index).tokens).sum::<u32>();
+            freed += (at..next)
+                .map(|index| self.cost_of(index).tokens)
+                .sum::<u32>();
             at = next;
         }
         self.costs.settle()?;
@@ -170,6 +213,9 @@ impl Draft<'_> {
     /// Number of messages in the last exchange.
     pub(crate) fn last_exchange(&self) -> usize {
         let history = &self.frame.history[self.start.min(self.last)..self.last];
-        history.iter().rposition(|message| message.role == Role::User).map_or(0, |at| history.len() - at)
+        history
+            .iter()
+            .rposition(|message| message.role == Role::User)
+            .map_or(0, |at| history.len() - at)
     }
 }

@@ -47,27 +47,61 @@ impl Definition {
 }
 
 const fn given(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: ValueSource::Given }
+    Definition {
+        name,
+        group,
+        description,
+        made: ValueSource::Given,
+    }
 }
 
 const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: ValueSource::GivenList }
+    Definition {
+        name,
+        group,
+        description,
+        made: ValueSource::GivenList,
+    }
 }
 
 const fn retired(name: &'static str) -> Definition {
-    Definition { name, group: "", description: "", made: ValueSource::Retired }
+    Definition {
+        name,
+        group: "",
+        description: "",
+        made: ValueSource::Retired,
+    }
 }
 
 const fn detail(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: ValueSource::Detail }
+    Definition {
+        name,
+        group,
+        description,
+        made: ValueSource::Detail,
+    }
 }
 
-const fn detail_list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: ValueSource::DetailList }
+const fn detail_list(
+    name: &'static str,
+    group: &'static str,
+    description: &'static str,
+) -> Definition {
+    Definition {
+        name,
+        group,
+        description,
+        made: ValueSource::DetailList,
+    }
 }
 
 const fn alias(name: &'static str, group: &'static str, of: &'static str) -> Definition {
-    Definition { name, group, description: "", made: ValueSource::Alias(of) }
+    Definition {
+        name,
+        group,
+        description: "",
+        made: ValueSource::Alias(of),
+    }
 }
 
 const fn derived(
@@ -77,7 +111,12 @@ const fn derived(
     inputs: &'static [&'static str],
     make: fn(&Inputs<'_>) -> String,
 ) -> Definition {
-    Definition { name, group, description, made: ValueSource::Derived { inputs, make } }
+    Definition {
+        name,
+        group,
+        description,
+        made: ValueSource::Derived { inputs, make },
+    }
 }
 
 /// The groups with their descriptions, in the order of the reference.
@@ -89,12 +128,18 @@ pub(super) const GROUPS: &[(&str, &str)] = &[
     ("episode", "Planned episodes"),
     ("rating", "The content rating of the chat"),
     ("goal", "The steering goal"),
-    ("perspective", "How the character writes, from the personality on the card"),
+    (
+        "perspective",
+        "How the character writes, from the personality on the card",
+    ),
     ("profile", "How well the two match"),
     ("interaction", "What the two are doing"),
     ("memory", "What was recalled for this turn"),
     ("user", "The user's question and documents"),
-    ("lore", "Lorebook entries of the head: those that are always on, and all with `classic` placement"),
+    (
+        "lore",
+        "Lorebook entries of the head: those that are always on, and all with `classic` placement",
+    ),
     ("mode", "The conversation mode"),
     ("note", "The user's own instructions, notes and reminders"),
     ("group", "Participants of a group chat"),

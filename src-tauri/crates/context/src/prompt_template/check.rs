@@ -32,17 +32,26 @@ pub struct Problem {
     pub message: String,
 }
 
-/// Checks the JSON of a template that may extend those of `library`. Without errors it can be composed.
-/// Warnings are reported only if there are no errors.
+/// Checks the JSON of a template that may extend those of `library`. Without errors it can be
+/// composed. Warnings are reported only if there are no errors.
 pub fn check(json: &str, library: &TemplateLibrary) -> Vec<Problem> {
     let template = match from_json(json) {
         Ok(loaded) => loaded.template,
-        Err(LoadError::Field { path, section, message }) => {
+        Err(LoadError::Field {
+            path,
+            section,
+            message,
+        }) => {
             return vec![Problem::error(section, None, format!("{path}: {message}"))];
         }
         Err(error) => return vec![Problem::error(None, None, error.to_string())],
     };
-    let mut checker = Checker { template: &template, library, own: Vec::new(), problems: Vec::new() };
+    let mut checker = Checker {
+        template: &template,
+        library,
+        own: Vec::new(),
+        problems: Vec::new(),
+    };
     checker.run();
     let mut problems = checker.problems;
     if problems.is_empty()
@@ -55,13 +64,27 @@ pub fn check(json: &str, library: &TemplateLibrary) -> Vec<Problem> {
 }
 
 impl Problem {
-    pub(super) fn error(section: Option<String>, variable: Option<String>, message: String) -> Self {
-        Self { severity: Severity::Error, section, variable, message }
+    pub(super) fn error(
+        section: Option<String>,
+        variable: Option<String>,
+        message: String,
+    ) -> Self {
+        Self {
+            severity: Severity::Error,
+            section,
+            variable,
+            message,
+        }
     }
 
     pub(super) fn warning(section: Option<&str>, variable: Option<&str>, message: String) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Self { severity: Severity::Warning, section: owned(section), variable: owned(variable), message }
+        Self {
+            severity: Severity::Warning,
+            section: owned(section),
+            variable: owned(variable),
+            message,
+        }
     }
 }
 
@@ -81,26 +104,51 @@ impl Checker<'_> {
         for section in &template.sections {
             self.section(section);
         }
-        for role in [SectionRole::System, SectionRole::User, SectionRole::Assistant] {
-            template.roles.of(role).into_iter().for_each(|block| self.role(block));
+        for role in [
+            SectionRole::System,
+            SectionRole::User,
+            SectionRole::Assistant,
+        ] {
+            template
+                .roles
+                .of(role)
+                .into_iter()
+                .for_each(|block| self.role(block));
         }
         for stop in template.defaults.stop.iter().flatten() {
             self.text(None, stop);
         }
     }
 
-    fn report(&mut self, section: Option<&str>, variable: Option<&str>, message: impl Into<String>) {
+    fn report(
+        &mut self,
+        section: Option<&str>,
+        variable: Option<&str>,
+        message: impl Into<String>,
+    ) {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        self.problems.push(Problem::error(owned(section), owned(variable), message.into()));
+        self.problems.push(Problem::error(
+            owned(section),
+            owned(variable),
+            message.into(),
+        ));
     }
 
     /// Checks that need the merged template.
     fn merged(&mut self) {
         match resolve(self.template, self.library) {
             Ok(resolved) => {
-                self.own = resolved.variables.iter().map(|variable| variable.name.clone()).collect();
+                self.own = resolved
+                    .variables
+                    .iter()
+                    .map(|variable| variable.name.clone())
+                    .collect();
                 for section in resolved.sections.iter().filter(|section| section.required) {
-                    if let Some(asked) = section.condition.as_ref().filter(|asked| asked.written.trim() != "always") {
+                    if let Some(asked) = section
+                        .condition
+                        .as_ref()
+                        .filter(|asked| asked.written.trim() != "always")
+                    {
                         let message = format!(
                             "a required section cannot have the condition `{}`; remove the condition or `required`",
                             asked.written
@@ -111,13 +159,17 @@ impl Checker<'_> {
                 self.unplaced(&resolved.section_names().collect::<Vec<_>>());
             }
             Err(error) => {
-                self.own = self.template.variables.iter().map(|variable| variable.name.clone()).collect();
+                self.own = self
+                    .template
+                    .variables
+                    .iter()
+                    .map(|variable| variable.name.clone())
+                    .collect();
                 let (section, variable) = match &error {
                     // Reported when the section itself is checked.
                     ResolveError::Condition { .. } => return,
-                    ResolveError::Twice { section } | ResolveError::RequiredExcluded { section } => {
-                        (Some(section.clone()), None)
-                    }
+                    ResolveError::Twice { section }
+                    | ResolveError::RequiredExcluded { section } => (Some(section.clone()), None),
                     ResolveError::Name { name } => (None, Some(name.clone())),
                     _ => (None, None),
                 };
@@ -140,7 +192,11 @@ impl Checker<'_> {
 
     fn own_variables(&mut self, own: &[OwnVariable]) {
         if let Err(ComposeError::Cycle(cycle)) = variables::own_order(own) {
-            self.report(None, cycle.path.first().map(String::as_str), cycle.to_string());
+            self.report(
+                None,
+                cycle.path.first().map(String::as_str),
+                cycle.to_string(),
+            );
         }
         for variable in own {
             for (name, message) in self.faults(&variable.text) {
@@ -156,34 +212,57 @@ impl Checker<'_> {
             self.report(Some(name), None, "a section needs a name");
         }
         // A section with a slot may be empty until the card fills it.
-        let has_text = !section.lines.is_empty() || !section.rules.is_empty() || section.slot.is_some();
+        let has_text =
+            !section.lines.is_empty() || !section.rules.is_empty() || section.slot.is_some();
         let inherited = self.inherits(name);
         match (section.exclude, section.overrides) {
-            (true, true) => self.report(Some(name), None, "`override` and `exclude` cannot both be set"),
-            (true, false) if !inherited => {
-                self.report(Some(name), None, "no parent template has this section, so there is nothing to exclude")
-            }
-            (false, true) if !inherited => {
-                self.report(Some(name), None, "no parent template has this section, so there is nothing to override")
-            }
+            (true, true) => self.report(
+                Some(name),
+                None,
+                "`override` and `exclude` cannot both be set",
+            ),
+            (true, false) if !inherited => self.report(
+                Some(name),
+                None,
+                "no parent template has this section, so there is nothing to exclude",
+            ),
+            (false, true) if !inherited => self.report(
+                Some(name),
+                None,
+                "no parent template has this section, so there is nothing to override",
+            ),
             (false, _) if !has_text && (section.overrides || !inherited) => {
                 self.report(Some(name), None, "the section has no text")
             }
             _ => {}
         }
         self.condition(Some(name), section.condition.as_deref());
-        section.heading.iter().for_each(|heading| self.text(Some(name), heading));
-        section.lines.iter().chain(&section.rules).for_each(|line| self.line(Some(name), line));
+        section
+            .heading
+            .iter()
+            .for_each(|heading| self.text(Some(name), heading));
+        section
+            .lines
+            .iter()
+            .chain(&section.rules)
+            .for_each(|line| self.line(Some(name), line));
     }
 
     fn inherits(&self, section: &str) -> bool {
-        let mut above = self.template.extends.as_deref().and_then(|parent| self.library.get(parent));
+        let mut above = self
+            .template
+            .extends
+            .as_deref()
+            .and_then(|parent| self.library.get(parent));
         for _ in 0..super::MAX_DEPTH {
             let Some(parent) = above else { return false };
             if parent.sections.iter().any(|one| one.name == section) {
                 return true;
             }
-            above = parent.extends.as_deref().and_then(|parent| self.library.get(parent));
+            above = parent
+                .extends
+                .as_deref()
+                .and_then(|parent| self.library.get(parent));
         }
         false
     }
@@ -191,8 +270,18 @@ impl Checker<'_> {
     fn role(&mut self, block: &RoleBlock) {
         block.lines.iter().for_each(|line| self.line(None, line));
         for name in block.sections.iter().flatten() {
-            if !self.template.sections.iter().any(|section| section.name == *name) && !self.inherits(name) {
-                self.report(Some(name), None, "`roles` names this section, but it does not exist");
+            if !self
+                .template
+                .sections
+                .iter()
+                .any(|section| section.name == *name)
+                && !self.inherits(name)
+            {
+                self.report(
+                    Some(name),
+                    None,
+                    "`roles` names this section, but it does not exist",
+                );
             }
         }
     }
@@ -204,12 +293,12 @@ impl Checker<'_> {
 
     fn condition(&mut self, section: Option<&str>, condition: Option<&str>) {
         let own = &self.own;
-        let read = condition.map(|written| condition::parse(written, &|name| own.iter().any(|one| one == name)));
+        let read = condition
+            .map(|written| condition::parse(written, &|name| own.iter().any(|one| one == name)));
         if let Some(Err(error)) = read {
             let variable = match &error {
-                condition::ConditionError::Unknown { name } | condition::ConditionError::NoList { name } => {
-                    Some(name.clone())
-                }
+                condition::ConditionError::Unknown { name }
+                | condition::ConditionError::NoList { name } => Some(name.clone()),
                 _ => None,
             };
             self.report(section, variable.as_deref(), error.to_string());
@@ -228,12 +317,17 @@ impl Checker<'_> {
         for line in text.split('\n') {
             match text::pieces(line) {
                 Err(error) => faults.push((None, error.to_string())),
-                Ok(pieces) => faults.extend(pieces.into_iter().filter_map(|piece| match piece {
-                    TemplatePiece::Variable(name) if !self.knows(name) => Some((
-                        Some(name.to_owned()),
-                        ComposeError::UnknownVariable { name: name.to_owned() }.to_string(),
-                    )),
-                    _ => None,
+                Ok(pieces) => faults.extend(pieces.into_iter().filter_map(|piece| {
+                    match piece {
+                        TemplatePiece::Variable(name) if !self.knows(name) => Some((
+                            Some(name.to_owned()),
+                            ComposeError::UnknownVariable {
+                                name: name.to_owned(),
+                            }
+                            .to_string(),
+                        )),
+                        _ => None,
+                    }
                 })),
             }
         }
@@ -254,15 +348,29 @@ mod tests {
     use super::*;
 
     fn problems(mut template: Value) -> Vec<String> {
-        for (field, value) in
-            [("schema", json!(super::super::SCHEMA)), ("version", json!(2)), ("id", json!("t")), ("name", json!("T"))]
-        {
-            template.as_object_mut().unwrap().entry(field).or_insert(value);
+        for (field, value) in [
+            ("schema", json!(super::super::SCHEMA)),
+            ("version", json!(2)),
+            ("id", json!("t")),
+            ("name", json!("T")),
+        ] {
+            template
+                .as_object_mut()
+                .unwrap()
+                .entry(field)
+                .or_insert(value);
         }
         let found = check(&template.to_string(), built_in().unwrap());
-        let found = found.into_iter().filter(|it| it.severity == Severity::Error);
+        let found = found
+            .into_iter()
+            .filter(|it| it.severity == Severity::Error);
         let line = |it: Problem| {
-            format!("{} | {} | {}", it.section.unwrap_or_default(), it.variable.unwrap_or_default(), it.message)
+            format!(
+                "{} | {} | {}",
+                it.section.unwrap_or_default(),
+                it.variable.unwrap_or_default(),
+                it.message
+            )
         };
         found.map(line).collect()
     }
@@ -296,13 +404,21 @@ mod tests {
 
     #[test]
     fn rejects_excluding_a_required_section() {
-        let found = problems(json!({"extends": "base-roleplay", "sections": [{"name": "rules", "exclude": true}]}));
-        assert_eq!(found, ["rules |  | section `rules` is required and cannot be excluded"]);
-        let found =
-            problems(json!({"sections": [{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]}));
+        let found = problems(
+            json!({"extends": "base-roleplay", "sections": [{"name": "rules", "exclude": true}]}),
+        );
         assert_eq!(
             found,
-            ["a |  | a required section cannot have the condition `assist`; remove the condition or `required`"]
+            ["rules |  | section `rules` is required and cannot be excluded"]
+        );
+        let found = problems(
+            json!({"sections": [{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]}),
+        );
+        assert_eq!(
+            found,
+            [
+                "a |  | a required section cannot have the condition `assist`; remove the condition or `required`"
+            ]
         );
     }
 

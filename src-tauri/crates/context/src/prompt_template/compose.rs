@@ -18,7 +18,10 @@ pub const MAX_COMPOSED: usize = 8 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
     #[error("section `{section}`: {source}")]
-    Section { section: String, source: Box<ComposeError> },
+    Section {
+        section: String,
+        source: Box<ComposeError>,
+    },
     #[error("there is no variable `${{{name}}}`; correct or remove it")]
     UnknownVariable { name: String },
     #[error(transparent)]
@@ -59,7 +62,8 @@ pub struct ComposedSection {
     pub injection_order: Option<i32>,
     /// Never empty; `${variables}` are resolved, `{{macros}}` are not.
     pub text: String,
-    /// The source text in the template, without lines and rules whose condition is false. The X-ray shows it.
+    /// The source text in the template, without lines and rules whose condition is false. The X-ray
+    /// shows it.
     pub written: String,
     /// The text of the template that the card replaced, for `{{original}}`.
     pub original: Option<String>,
@@ -85,19 +89,23 @@ pub enum OmitReason {
 }
 
 impl Composed {
-    /// The text of one role: system, user (introduction of the persona) or assistant (introduction of the
-    /// character). A blank line separates sections.
+    /// The text of one role: system, user (introduction of the persona) or assistant (introduction
+    /// of the character). A blank line separates sections.
     pub fn flow(&self, role: SectionRole) -> String {
-        let texts = self.sections.iter().filter(|section| section.role == role).map(|section| section.text.as_str());
+        let texts = self
+            .sections
+            .iter()
+            .filter(|section| section.role == role)
+            .map(|section| section.text.as_str());
         texts.collect::<Vec<_>>().join("\n\n")
     }
 }
 
 /// Composes `template` for one turn. The same arguments give the same bytes.
 ///
-/// In the head, variables with retrieved content (`memory.*` and `user.*`) are empty. Memories and passages are
-/// sent as blocks with a budget and sources, because retrieved text in the head would invalidate the cache in
-/// every turn. The `lore.*` variables have a value in lore sections only.
+/// In the head, variables with retrieved content (`memory.*` and `user.*`) are empty. Memories and
+/// passages are sent as blocks with a budget and sources, because retrieved text in the head would
+/// invalidate the cache in every turn. The `lore.*` variables have a value in lore sections only.
 ///
 /// # Errors
 /// [`ComposeError`] names the section. A prompt with an unresolved variable is never returned.
@@ -106,13 +114,28 @@ pub fn compose(
     variables: &TemplateVariables,
     flags: &TemplateFlags,
 ) -> Result<Composed, ComposeError> {
-    let (with_lore, without_lore) = (variables.without(&recalls::VARIABLES), variables.without(&recalls::LORE));
+    let (with_lore, without_lore) = (
+        variables.without(&recalls::VARIABLES),
+        variables.without(&recalls::LORE),
+    );
     let in_head = with_lore.without(&recalls::LORE);
-    let own = |variables: &TemplateVariables| variables.with_own(&template.variables).map(Cow::into_owned);
+    let own = |variables: &TemplateVariables| {
+        variables.with_own(&template.variables).map(Cow::into_owned)
+    };
     let assuming_lore = own(&variables.with(&recalls::LORE, "lore"))?;
-    let seen = Seen { with_lore: own(&with_lore)?, with_memories: own(&without_lore)?, in_head: own(&in_head)? };
+    let seen = Seen {
+        with_lore: own(&with_lore)?,
+        with_memories: own(&without_lore)?,
+        in_head: own(&in_head)?,
+    };
     let variables = &*variables.with_own(&template.variables)?;
-    let mut composer = Composer { variables, seen: &seen, flags, room: MAX_COMPOSED, composed: Composed::default() };
+    let mut composer = Composer {
+        variables,
+        seen: &seen,
+        flags,
+        room: MAX_COMPOSED,
+        composed: Composed::default(),
+    };
     for section in &template.sections {
         composer.add(section)?;
     }
@@ -128,19 +151,33 @@ pub fn compose(
     Ok(composed)
 }
 
-/// The kinds of lore sections that would be absent even if there were lore. A section that only waits for lore
-/// is not off.
-fn switched_off(template: &ResolvedTemplate, with_lore: &TemplateVariables, flags: &TemplateFlags) -> Vec<SectionKind> {
-    let there =
-        |section: &ResolvedSection| section.condition.as_ref().is_none_or(|asked| asked.read.holds(with_lore, flags));
+/// The kinds of lore sections that would be absent even if there were lore. A section that only
+/// waits for lore is not off.
+fn switched_off(
+    template: &ResolvedTemplate,
+    with_lore: &TemplateVariables,
+    flags: &TemplateFlags,
+) -> Vec<SectionKind> {
+    let there = |section: &ResolvedSection| {
+        section
+            .condition
+            .as_ref()
+            .is_none_or(|asked| asked.read.holds(with_lore, flags))
+    };
     let off = |kind: &SectionKind| {
-        let mut of_kind = template.sections.iter().filter(|section| section.kind == *kind);
+        let mut of_kind = template
+            .sections
+            .iter()
+            .filter(|section| section.kind == *kind);
         match template.has(*kind) {
             true => !of_kind.any(there),
             false => template.excluded.contains(kind),
         }
     };
-    [SectionKind::LoreBefore, SectionKind::LoreAfter].into_iter().filter(off).collect()
+    [SectionKind::LoreBefore, SectionKind::LoreAfter]
+        .into_iter()
+        .filter(off)
+        .collect()
 }
 
 /// The variables as visible in the texts of different sections.
@@ -172,7 +209,11 @@ struct Composer<'c> {
 
 impl Composer<'_> {
     fn add(&mut self, section: &ResolvedSection) -> Result<(), ComposeError> {
-        if let Some(Asked { written, .. }) = section.condition.as_ref().filter(|asked| !self.holds(asked)) {
+        if let Some(Asked { written, .. }) = section
+            .condition
+            .as_ref()
+            .filter(|asked| !self.holds(asked))
+        {
             if section.required {
                 return Err(ComposeError::RequiredLeftOut {
                     section: section.name.clone(),
@@ -182,13 +223,22 @@ impl Composer<'_> {
             self.omit(&section.name, OmitReason::Condition(written.clone()));
             return Ok(());
         }
-        let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
-        let Rendered { text, written, variables } = self.render(section).map_err(named)?;
+        let named = |source| ComposeError::Section {
+            section: section.name.clone(),
+            source: Box::new(source),
+        };
+        let Rendered {
+            text,
+            written,
+            variables,
+        } = self.render(section).map_err(named)?;
         let recalls = Recalls::of(section.kind, &variables);
         self.composed.recalls = self.composed.recalls.and(recalls);
         if matches!(section.kind, SectionKind::Memory | SectionKind::Citations) {
             let heading = self.heading(section).map_err(named)?;
-            self.composed.headings.extend(heading.map(|text| Heading::new(text, section.kind, recalls)));
+            self.composed
+                .headings
+                .extend(heading.map(|text| Heading::new(text, section.kind, recalls)));
         }
         // The text of the card may replace an empty one.
         if text.is_empty() && !self.has_cards_own(section.slot) {
@@ -216,18 +266,32 @@ impl Composer<'_> {
     }
 
     fn omit(&mut self, section: &str, why: OmitReason) {
-        self.composed.omitted.push(Omitted { section: section.to_owned(), why });
+        self.composed.omitted.push(Omitted {
+            section: section.to_owned(),
+            why,
+        });
     }
 
     fn has_cards_own(&self, slot: Option<Slot>) -> bool {
-        slot.is_some_and(|slot| self.variables.text(slot.variable()).is_some_and(|text| !text.trim().is_empty()))
+        slot.is_some_and(|slot| {
+            self.variables
+                .text(slot.variable())
+                .is_some_and(|text| !text.trim().is_empty())
+        })
     }
 
     fn render(&self, section: &ResolvedSection) -> Result<Rendered, ComposeError> {
-        let mut page = Page { room: self.room, ..Page::default() };
+        let mut page = Page {
+            room: self.room,
+            ..Page::default()
+        };
         let mut written = Page::default();
         let variables = self.seen.by(section);
-        let separator = if section.repeat_heading { self.heading(section)? } else { None };
+        let separator = if section.repeat_heading {
+            self.heading(section)?
+        } else {
+            None
+        };
         let separated = |heading: &String| {
             let blocks = derive::example_blocks(&variables.text("character.examplesRaw")?);
             Some(Cow::Owned(blocks.join(&format!("\n{heading}\n"))))
@@ -245,7 +309,10 @@ impl Composer<'_> {
         let mut number = 0;
         for (text, condition) in &section.rules {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
-                let mut rule = Page { room: page.room, ..Page::default() };
+                let mut rule = Page {
+                    room: page.room,
+                    ..Page::default()
+                };
                 rule.write(text, &value)?;
                 match rule.text() {
                     Some(filled) => {
@@ -260,44 +327,80 @@ impl Composer<'_> {
             }
         }
         let heading = section.heading.as_deref();
-        let written = heading.map(str::trim).into_iter().map(str::to_owned).chain(written.text());
+        let written = heading
+            .map(str::trim)
+            .into_iter()
+            .map(str::to_owned)
+            .chain(written.text());
         let written = written.collect::<Vec<_>>().join("\n");
         let (text, variables) = page.headed(heading, &value)?;
-        Ok(Rendered { text, written, variables })
+        Ok(Rendered {
+            text,
+            written,
+            variables,
+        })
     }
 
     /// The heading of a section whose text is sent as blocks.
     fn heading(&self, section: &ResolvedSection) -> Result<Option<String>, ComposeError> {
-        let Some(heading) = &section.heading else { return Ok(None) };
+        let Some(heading) = &section.heading else {
+            return Ok(None);
+        };
         let variables = self.seen.by(section);
-        let expanded = text::expand(heading, |name| variables.text_in(name, section.role), self.room)?;
+        let expanded = text::expand(
+            heading,
+            |name| variables.text_in(name, section.role),
+            self.room,
+        )?;
         let text = expanded.text.trim();
         Ok((!expanded.hollow && !text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// Puts the card's `system_prompt` and `post_history_instructions` at the first section with their slot.
-    /// The other sections of the slot are removed, and the texts of all of them form `{{original}}`.
+    /// Puts the card's `system_prompt` and `post_history_instructions` at the first section with
+    /// their slot. The other sections of the slot are removed, and the texts of all of them form
+    /// `{{original}}`.
     fn put_in_the_cards_own(&mut self, template: &ResolvedTemplate) {
         for slot in [Slot::SystemPrompt, Slot::PostHistory] {
             if !self.has_cards_own(Some(slot)) {
                 continue;
             }
-            let of_slot = |name: &str| template.sections.iter().any(|one| one.name == name && one.slot == Some(slot));
+            let of_slot = |name: &str| {
+                template
+                    .sections
+                    .iter()
+                    .any(|one| one.name == name && one.slot == Some(slot))
+            };
             let (replaced, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.composed.sections)
                 .into_iter()
                 .enumerate()
                 .partition(|(_, it)| of_slot(&it.name));
             self.composed.sections = kept.into_iter().map(|(_, section)| section).collect();
-            let Some((place, first)) = replaced.first().cloned() else { continue };
-            let texts = replaced.iter().map(|(_, section)| section.text.as_str()).filter(|text| !text.is_empty());
+            let Some((place, first)) = replaced.first().cloned() else {
+                continue;
+            };
+            let texts = replaced
+                .iter()
+                .map(|(_, section)| section.text.as_str())
+                .filter(|text| !text.is_empty());
             let original = texts.collect::<Vec<_>>().join("\n\n");
-            let own = self.variables.text(slot.variable()).unwrap_or_default().trim().to_owned();
+            let own = self
+                .variables
+                .text(slot.variable())
+                .unwrap_or_default()
+                .trim()
+                .to_owned();
             for (_, section) in &replaced[1..] {
                 self.omit(&section.name, OmitReason::Replaced(slot));
             }
             let variables = vec![slot.variable().to_owned()];
             let written = own.clone();
-            let section = ComposedSection { text: own, written, original: Some(original), variables, ..first };
+            let section = ComposedSection {
+                text: own,
+                written,
+                original: Some(original),
+                variables,
+                ..first
+            };
             self.composed.sections.insert(place, section);
         }
     }
@@ -319,9 +422,13 @@ struct Page {
 }
 
 impl Page {
-    /// Appends `text` line by line. A line of which empty variables leave nothing is dropped, so that no label appears
-    /// without a value.
-    fn write<'v>(&mut self, text: &str, value: &impl Fn(&str) -> Option<Cow<'v, str>>) -> Result<(), ComposeError> {
+    /// Appends `text` line by line. A line of which empty variables leave nothing is dropped, so
+    /// that no label appears without a value.
+    fn write<'v>(
+        &mut self,
+        text: &str,
+        value: &impl Fn(&str) -> Option<Cow<'v, str>>,
+    ) -> Result<(), ComposeError> {
         for line in text.split('\n') {
             let expanded = text::expand(line.trim_end(), value, self.room)?;
             self.room = self.room.saturating_sub(expanded.text.len());
@@ -335,7 +442,8 @@ impl Page {
 
     /// Appends `text` unchanged.
     fn keep(&mut self, text: &str) {
-        self.lines.extend(text.split('\n').map(|line| line.trim_end().to_owned()));
+        self.lines
+            .extend(text.split('\n').map(|line| line.trim_end().to_owned()));
     }
 
     /// The text without blank lines at the ends and with at most one blank line between others.

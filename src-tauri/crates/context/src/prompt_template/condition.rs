@@ -20,7 +20,10 @@ pub enum ConditionError {
     #[error("the condition ends too early; expected {expected}")]
     Ends { expected: &'static str },
     #[error("expected {expected}, found `{found}`")]
-    Unexpected { found: String, expected: &'static str },
+    Unexpected {
+        found: String,
+        expected: &'static str,
+    },
     #[error("`{name}` is neither a flag nor a variable; quote it if it is a text")]
     Unknown { name: String },
     #[error("`{name}` is not a list, so it has no size")]
@@ -125,7 +128,11 @@ pub(super) fn parse(text: &str, own: &dyn Fn(&str) -> bool) -> Result<Condition,
     if text.len() > MAX_LENGTH {
         return Err(ConditionError::TooLong);
     }
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, own };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        own,
+    };
     let condition = parser.any(0)?;
     match parser.peek() {
         None => Ok(condition),
@@ -162,16 +169,27 @@ fn tokens(text: &str) -> Result<Vec<Token>, ConditionError> {
             sign.len()
         } else if matches!(first, '"' | '\'') {
             let inner = &rest[1..];
-            let end = inner.find(first).ok_or(ConditionError::Ends { expected: "the closing quote" })?;
+            let end = inner.find(first).ok_or(ConditionError::Ends {
+                expected: "the closing quote",
+            })?;
             tokens.push(Token::Text(inner[..end].to_owned()));
             end + 2
         } else {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')))
+                .unwrap_or(rest.len());
             if end == 0 {
-                return Err(ConditionError::Unexpected { found: first.into(), expected: "a name" });
+                return Err(ConditionError::Unexpected {
+                    found: first.into(),
+                    expected: "a name",
+                });
             }
             let word = rest[..end].to_owned();
-            tokens.push(if first.is_ascii_digit() { Token::Text(word) } else { Token::Name(word) });
+            tokens.push(if first.is_ascii_digit() {
+                Token::Text(word)
+            } else {
+                Token::Name(word)
+            });
             end
         };
         rest = rest[length..].trim_start();
@@ -191,7 +209,9 @@ impl Parser<'_> {
     }
 
     fn take(&mut self, sign: &str) -> bool {
-        let there = self.peek().is_some_and(|token| matches!(token, Token::Sign(found) if *found == sign));
+        let there = self
+            .peek()
+            .is_some_and(|token| matches!(token, Token::Sign(found) if *found == sign));
         self.at += usize::from(there);
         there
     }
@@ -201,7 +221,11 @@ impl Parser<'_> {
         while self.take("||") {
             parts.push(self.all(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::Any(parts) })
+        Ok(if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Condition::Any(parts)
+        })
     }
 
     fn all(&mut self, depth: usize) -> Result<Condition, ConditionError> {
@@ -209,7 +233,11 @@ impl Parser<'_> {
         while self.take("&&") {
             parts.push(self.one(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
+        Ok(if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Condition::All(parts)
+        })
     }
 
     fn one(&mut self, depth: usize) -> Result<Condition, ConditionError> {
@@ -223,7 +251,11 @@ impl Parser<'_> {
             let inner = self.any(depth + 1)?;
             return match self.take(")") {
                 true => Ok(inner),
-                false => Err(self.peek().map_or(ConditionError::Ends { expected: "`)`" }, |it| it.unexpected("`)`"))),
+                false => Err(self
+                    .peek()
+                    .map_or(ConditionError::Ends { expected: "`)`" }, |it| {
+                        it.unexpected("`)`")
+                    })),
             };
         }
         let left = self.operand()?;
@@ -242,17 +274,25 @@ impl Parser<'_> {
             ("<", Comparison::Less),
             (">", Comparison::Greater),
         ];
-        signs.into_iter().find(|(sign, _)| self.take(sign)).map(|(_, comparison)| comparison)
+        signs
+            .into_iter()
+            .find(|(sign, _)| self.take(sign))
+            .map(|(_, comparison)| comparison)
     }
 
     fn operand(&mut self) -> Result<Operand, ConditionError> {
         let expected = "a flag, a variable, a number or a quoted text";
-        let token = self.peek().cloned().ok_or(ConditionError::Ends { expected })?;
+        let token = self
+            .peek()
+            .cloned()
+            .ok_or(ConditionError::Ends { expected })?;
         self.at += 1;
         match token {
             Token::Text(text) => Ok(Operand::Text(text)),
             Token::Sign(_) => Err(token.unexpected(expected)),
-            Token::Name(name) if matches!(name.as_str(), "true" | "false") => Ok(Operand::Text(name)),
+            Token::Name(name) if matches!(name.as_str(), "true" | "false") => {
+                Ok(Operand::Text(name))
+            }
             Token::Name(name) => self.named(name),
         }
     }
@@ -266,7 +306,9 @@ impl Parser<'_> {
         }
         match name.strip_suffix(".size") {
             Some(list) if variables::is_list(list) => Ok(Operand::Size(list.to_owned())),
-            Some(text) if variables::known(text) => Err(ConditionError::NoList { name: text.to_owned() }),
+            Some(text) if variables::known(text) => Err(ConditionError::NoList {
+                name: text.to_owned(),
+            }),
             _ => Err(ConditionError::Unknown { name }),
         }
     }
@@ -280,7 +322,9 @@ mod tests {
     fn holds(condition: &str, given: Given, flags: &[Flag]) -> bool {
         let variables = TemplateVariables::resolve(given).unwrap();
         let flags = TemplateFlags::only(flags.iter().copied());
-        parse(condition, &|_| false).unwrap().holds(&variables, &flags)
+        parse(condition, &|_| false)
+            .unwrap()
+            .holds(&variables, &flags)
     }
 
     fn error(condition: &str) -> ConditionError {
@@ -291,15 +335,26 @@ mod tests {
     fn every_flag_is_true_when_on_and_false_when_off() {
         for flag in Flag::ALL {
             assert!(holds(flag.name(), Given::default(), &[flag]));
-            assert_eq!(holds(flag.name(), Given::default(), &[]), flag == Flag::Always);
-            assert_eq!(holds(&format!("!{}", flag.name()), Given::default(), &[]), flag != Flag::Always);
+            assert_eq!(
+                holds(flag.name(), Given::default(), &[]),
+                flag == Flag::Always
+            );
+            assert_eq!(
+                holds(&format!("!{}", flag.name()), Given::default(), &[]),
+                flag != Flag::Always
+            );
         }
     }
 
     #[test]
     fn truth_tables_of_and_or_not() {
         use Flag::{Assist as A, IsGroup as B};
-        let on = |a: bool, b: bool| [a.then_some(A), b.then_some(B)].into_iter().flatten().collect::<Vec<_>>();
+        let on = |a: bool, b: bool| {
+            [a.then_some(A), b.then_some(B)]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+        };
         for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
             let check = |text: &str| holds(text, Given::default(), &on(a, b));
             assert_eq!(check("assist && isGroup"), a && b);
@@ -316,7 +371,10 @@ mod tests {
     #[test]
     fn compares_texts_numbers_and_sizes() {
         let given = || {
-            Given::default().text("mode", "Study").text("memory.count", "10").list("episodes", ["a".into(), "b".into()])
+            Given::default()
+                .text("mode", "Study")
+                .text("memory.count", "10")
+                .list("episodes", ["a".into(), "b".into()])
         };
         for truth in [
             r#"mode == "study""#,
@@ -332,27 +390,65 @@ mod tests {
         ] {
             assert!(holds(truth, given(), &[]), "{truth}");
         }
-        for falsehood in ["mode == 'stud'", "mode > 3", "episodes.size > 2", "imageTags.size > 0", "scene"] {
+        for falsehood in [
+            "mode == 'stud'",
+            "mode > 3",
+            "episodes.size > 2",
+            "imageTags.size > 0",
+            "scene",
+        ] {
             assert!(!holds(falsehood, given(), &[]), "{falsehood}");
         }
     }
 
     #[test]
     fn zero_and_false_are_not_true() {
-        assert!(!holds("memory.count", Given::default().text("memory.count", "0"), &[]));
-        assert!(!holds("scene", Given::default().text("scene", "false"), &[]));
+        assert!(!holds(
+            "memory.count",
+            Given::default().text("memory.count", "0"),
+            &[]
+        ));
+        assert!(!holds(
+            "scene",
+            Given::default().text("scene", "false"),
+            &[]
+        ));
     }
 
     #[test]
     fn names_what_is_wrong() {
-        assert_eq!(error("hasEpisode"), ConditionError::Unknown { name: "hasEpisode".into() });
-        assert_eq!(error("mode == study"), ConditionError::Unknown { name: "study".into() });
-        assert_eq!(error("mode.size > 0"), ConditionError::NoList { name: "mode".into() });
+        assert_eq!(
+            error("hasEpisode"),
+            ConditionError::Unknown {
+                name: "hasEpisode".into()
+            }
+        );
+        assert_eq!(
+            error("mode == study"),
+            ConditionError::Unknown {
+                name: "study".into()
+            }
+        );
+        assert_eq!(
+            error("mode.size > 0"),
+            ConditionError::NoList {
+                name: "mode".into()
+            }
+        );
         assert_eq!(error("(assist"), ConditionError::Ends { expected: "`)`" });
         assert!(matches!(error(""), ConditionError::Ends { .. }));
-        assert!(matches!(error("assist isGroup"), ConditionError::Unexpected { .. }));
-        assert!(matches!(error("assist & isGroup"), ConditionError::Unexpected { .. }));
-        assert!(matches!(error("mode == \"open"), ConditionError::Ends { .. }));
+        assert!(matches!(
+            error("assist isGroup"),
+            ConditionError::Unexpected { .. }
+        ));
+        assert!(matches!(
+            error("assist & isGroup"),
+            ConditionError::Unexpected { .. }
+        ));
+        assert!(matches!(
+            error("mode == \"open"),
+            ConditionError::Ends { .. }
+        ));
         assert_eq!(error(&"!".repeat(999)), ConditionError::TooDeep);
         assert_eq!(error(&"(".repeat(999)), ConditionError::TooDeep);
         assert_eq!(error(&"a".repeat(1001)), ConditionError::TooLong);

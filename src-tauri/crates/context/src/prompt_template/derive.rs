@@ -5,19 +5,27 @@ use std::borrow::Cow;
 use super::variables::Inputs;
 
 pub(super) fn first_name(name: &str) -> String {
-    name.split_whitespace().next().unwrap_or_default().to_owned()
+    name.split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 pub(super) fn capital(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
-/// Whole sentences from the start of `text`, at most `most` characters; whole words if the first sentence is
-/// longer.
+/// Whole sentences from the start of `text`, at most `most` characters; whole words if the first
+/// sentence is longer.
 pub fn sentences(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let Some((end, _)) = text.char_indices().nth(most) else {
+        return text;
+    };
     let start = &text[..end];
     let mut ends = start.char_indices().filter(|(at, c)| {
         let next = text[at + c.len_utf8()..].chars().next();
@@ -29,12 +37,14 @@ pub fn sentences(text: &str, most: usize) -> String {
     });
     match ends.next_back() {
         Some((at, c)) => start[..at + c.len_utf8()].to_owned(),
-        None => start[..start.rfind(' ').unwrap_or(end)].trim_end_matches([',', ';', ':']).to_owned(),
+        None => start[..start.rfind(' ').unwrap_or(end)]
+            .trim_end_matches([',', ';', ':'])
+            .to_owned(),
     }
 }
 
-/// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to a model, and
-/// the empty line separates the conversations.
+/// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to
+/// a model, and the empty line separates the conversations.
 pub(super) fn examples(text: &str) -> String {
     example_blocks(text).join("\n\n")
 }
@@ -43,7 +53,9 @@ pub(super) fn examples(text: &str) -> String {
 pub(super) fn example_blocks(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let blocks = lines.split(|line| line.trim().eq_ignore_ascii_case("<start>"));
-    let blocks = blocks.map(|lines| lines.join("\n").trim().to_owned()).filter(|block| !block.is_empty());
+    let blocks = blocks
+        .map(|lines| lines.join("\n").trim().to_owned())
+        .filter(|block| !block.is_empty());
     blocks.collect()
 }
 
@@ -64,9 +76,14 @@ pub(super) struct Pronouns {
 
 /// Pronouns from `written`, such as `xe/xem/xyr`, else from the gender, else they/their.
 pub(super) fn pronouns(written: &str, gender: &str) -> Pronouns {
-    let parts: Vec<String> = written.split('/').map(|part| part.trim().to_lowercase()).collect();
+    let parts: Vec<String> = written
+        .split('/')
+        .map(|part| part.trim().to_lowercase())
+        .collect();
     let (they, their) = match parts.as_slice() {
-        [they, _, their, ..] if !they.is_empty() && !their.is_empty() => (they.as_str(), their.as_str()),
+        [they, _, their, ..] if !they.is_empty() && !their.is_empty() => {
+            (they.as_str(), their.as_str())
+        }
         [they, ..] if !they.is_empty() => (they.as_str(), possessive(they)),
         _ => match gender.to_lowercase().as_str() {
             "female" | "woman" | "girl" | "f" => ("she", "her"),
@@ -74,7 +91,10 @@ pub(super) fn pronouns(written: &str, gender: &str) -> Pronouns {
             _ => ("they", "their"),
         },
     };
-    Pronouns { they: they.to_owned(), their: their.to_owned() }
+    Pronouns {
+        they: they.to_owned(),
+        their: their.to_owned(),
+    }
 }
 
 fn possessive(they: &str) -> &'static str {
@@ -95,7 +115,11 @@ pub(super) fn if_any(text: &str, words: impl FnOnce(&str) -> String) -> String {
 
 /// Joins the non-empty texts with newlines.
 pub(super) fn joined<'t>(texts: impl IntoIterator<Item = Cow<'t, str>>) -> String {
-    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    texts
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 pub(super) fn scene(of: &Inputs<'_>) -> String {
@@ -103,7 +127,9 @@ pub(super) fn scene(of: &Inputs<'_>) -> String {
     if !scene.is_empty() {
         return format!("Scene: {scene}");
     }
-    let line = |label: &str, name: &str| Cow::Owned(if_any(&of.text(name), |text| format!("{label}: {text}")));
+    let line = |label: &str, name: &str| {
+        Cow::Owned(if_any(&of.text(name), |text| format!("{label}: {text}")))
+    };
     joined([
         line("Setting", "setting"),
         line("Land", "location.terrains"),
@@ -118,15 +144,22 @@ pub(super) fn episode(of: &Inputs<'_>) -> String {
         joined([
             Cow::Owned(format!("Episode: {theme}")),
             Cow::Owned(if_any(&stages, |stages| format!("Stages: {stages}"))),
-            Cow::Owned(if_any(&of.text("episode.stage"), |stage| format!("Now: {stage}"))),
-            Cow::Owned(if_any(&of.text("episode.summary"), |summary| format!("Before: {summary}"))),
+            Cow::Owned(if_any(&of.text("episode.stage"), |stage| {
+                format!("Now: {stage}")
+            })),
+            Cow::Owned(if_any(&of.text("episode.summary"), |summary| {
+                format!("Before: {summary}")
+            })),
         ])
     })
 }
 
 pub(super) fn episode_reminder(of: &Inputs<'_>) -> String {
     if_any(&of.text("episode.theme"), |theme| {
-        format!("Episode: {theme}.{}", if_any(&of.text("episode.stage"), |stage| format!(" Now: {stage}.")))
+        format!(
+            "Episode: {theme}.{}",
+            if_any(&of.text("episode.stage"), |stage| format!(" Now: {stage}."))
+        )
     })
 }
 
@@ -155,7 +188,9 @@ pub(super) fn rating_line(rating: &str) -> String {
 }
 
 pub(super) fn memory(of: &Inputs<'_>) -> String {
-    let part = |heading: &str, name: &str| Cow::Owned(if_any(&of.text(name), |text| format!("{heading}:\n{text}")));
+    let part = |heading: &str, name: &str| {
+        Cow::Owned(if_any(&of.text(name), |text| format!("{heading}:\n{text}")))
+    };
     joined([
         part("Relationship", "memory.relationship"),
         part("Facts", "memory.facts"),
@@ -166,7 +201,10 @@ pub(super) fn memory(of: &Inputs<'_>) -> String {
 pub(super) fn others(of: &Inputs<'_>) -> String {
     let next = of.text("group.next");
     let members = of.list("group.members").iter().map(String::as_str);
-    members.filter(|name| *name != next).collect::<Vec<_>>().join(", ")
+    members
+        .filter(|name| *name != next)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]
@@ -175,24 +213,46 @@ mod tests {
     use super::*;
 
     fn value(name: &str, given: Given) -> String {
-        TemplateVariables::resolve(given).unwrap().text(name).unwrap().into_owned()
+        TemplateVariables::resolve(given)
+            .unwrap()
+            .text(name)
+            .unwrap()
+            .into_owned()
     }
 
     #[test]
     fn cuts_at_the_end_of_a_sentence() {
-        assert_eq!(sentences("She maps. She sails. She sleeps.", 22), "She maps. She sails.");
-        assert_eq!(sentences("A very long sentence, without end", 23), "A very long sentence");
-        assert_eq!(sentences("彼女は静か。地図が好き。海に住む。", 13), "彼女は静か。地図が好き。");
-        assert_eq!(sentences("Version 2.5 is\nout.", 100), "Version 2.5 is out.");
+        assert_eq!(
+            sentences("She maps. She sails. She sleeps.", 22),
+            "She maps. She sails."
+        );
+        assert_eq!(
+            sentences("A very long sentence, without end", 23),
+            "A very long sentence"
+        );
+        assert_eq!(
+            sentences("彼女は静か。地図が好き。海に住む。", 13),
+            "彼女は静か。地図が好き。"
+        );
+        assert_eq!(
+            sentences("Version 2.5 is\nout.", 100),
+            "Version 2.5 is out."
+        );
         assert_eq!(sentences("", 5), "");
     }
 
     #[test]
     fn written_pronouns_precede_gender() {
         let their = |pronouns: &str, gender: &str| {
-            let given = Given::default().text("character.pronouns", pronouns).text("character.gender", gender);
+            let given = Given::default()
+                .text("character.pronouns", pronouns)
+                .text("character.gender", gender);
             let variables = TemplateVariables::resolve(given).unwrap();
-            format!("{} {}", variables.text("character.They").unwrap(), variables.text("character.their").unwrap())
+            format!(
+                "{} {}",
+                variables.text("character.They").unwrap(),
+                variables.text("character.their").unwrap()
+            )
         };
         assert_eq!(their("", "female"), "She her");
         assert_eq!(their("", "Male"), "He his");
@@ -203,9 +263,19 @@ mod tests {
 
     #[test]
     fn scene_takes_precedence_over_setting() {
-        let setting = || Given::default().text("setting", "a harbour").text("population.animals", "gulls");
-        assert_eq!(value("scene.auto", setting()), "Setting: a harbour\nAnimals nearby: gulls");
-        assert_eq!(value("scene.auto", setting().text("scene", "On the pier.")), "Scene: On the pier.");
+        let setting = || {
+            Given::default()
+                .text("setting", "a harbour")
+                .text("population.animals", "gulls")
+        };
+        assert_eq!(
+            value("scene.auto", setting()),
+            "Setting: a harbour\nAnimals nearby: gulls"
+        );
+        assert_eq!(
+            value("scene.auto", setting().text("scene", "On the pier.")),
+            "Scene: On the pier."
+        );
         assert_eq!(value("scene.auto", Given::default()), "");
     }
 
@@ -215,8 +285,14 @@ mod tests {
             .text("episode.theme", "The storm")
             .list("episode.stages", ["clouds".into(), "rain".into()])
             .text("episode.stage", "rain");
-        assert_eq!(value("episode", given.clone()), "Episode: The storm\nStages: clouds; rain\nNow: rain");
-        assert_eq!(value("episodeReminder", given.clone()), "Episode: The storm. Now: rain.");
+        assert_eq!(
+            value("episode", given.clone()),
+            "Episode: The storm\nStages: clouds; rain\nNow: rain"
+        );
+        assert_eq!(
+            value("episodeReminder", given.clone()),
+            "Episode: The storm. Now: rain."
+        );
         assert!(value("episodeRule", given).contains("#NEXT EPISODE#"));
         assert_eq!(value("episodeRule", Given::default()), "");
     }
@@ -238,14 +314,20 @@ mod tests {
 
     #[test]
     fn memories_have_headings() {
-        let given = Given::default().text("memory.facts", "- Tom likes tea").text("memory.lastSession", "They sailed.");
-        assert_eq!(value("memory.context", given), "Facts:\n- Tom likes tea\nLast time:\nThey sailed.");
+        let given = Given::default()
+            .text("memory.facts", "- Tom likes tea")
+            .text("memory.lastSession", "They sailed.");
+        assert_eq!(
+            value("memory.context", given),
+            "Facts:\n- Tom likes tea\nLast time:\nThey sailed."
+        );
     }
 
     #[test]
     fn others_exclude_the_speaker() {
-        let given =
-            Given::default().list("group.members", ["Ada".into(), "Bo".into(), "Cy".into()]).text("group.next", "Bo");
+        let given = Given::default()
+            .list("group.members", ["Ada".into(), "Bo".into(), "Cy".into()])
+            .text("group.next", "Bo");
         assert_eq!(value("group.others", given), "Ada, Cy");
     }
 }

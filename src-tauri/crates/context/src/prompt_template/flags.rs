@@ -40,7 +40,12 @@ impl Flag {
     ];
 
     /// Flags set by chat settings instead of variables.
-    pub const SWITCHES: [Self; 4] = [Self::IncludeScene, Self::SupportsMedia, Self::ReminderDue, Self::Assist];
+    pub const SWITCHES: [Self; 4] = [
+        Self::IncludeScene,
+        Self::SupportsMedia,
+        Self::ReminderDue,
+        Self::Assist,
+    ];
 
     /// The name in conditions.
     pub fn name(self) -> &'static str {
@@ -97,14 +102,20 @@ impl Flag {
             Self::HasMode => &["mode.text"],
             Self::HasCitations => &["user.citations"],
             Self::IsGroup => &["group.members"],
-            Self::Always | Self::IncludeScene | Self::SupportsMedia | Self::ReminderDue | Self::Assist => &[],
+            Self::Always
+            | Self::IncludeScene
+            | Self::SupportsMedia
+            | Self::ReminderDue
+            | Self::Assist => &[],
         }
     }
 
     fn is_set_by(self, variables: &TemplateVariables) -> bool {
         match self {
             Self::Always => true,
-            Self::IsGroup => variables.size("group.members").is_some_and(|members| members > 1),
+            Self::IsGroup => variables
+                .size("group.members")
+                .is_some_and(|members| members > 1),
             _ => self.sources().iter().any(|name| variables.is_true(name)),
         }
     }
@@ -117,7 +128,9 @@ pub struct TemplateFlags(BTreeSet<Flag>);
 impl TemplateFlags {
     /// The flags determined by the variables, and the given `switches`.
     pub fn of(variables: &TemplateVariables, switches: &[Flag]) -> Self {
-        let derived = Flag::ALL.into_iter().filter(|flag| flag.is_set_by(variables));
+        let derived = Flag::ALL
+            .into_iter()
+            .filter(|flag| flag.is_set_by(variables));
         Self(derived.chain(switches.iter().copied()).collect())
     }
 

@@ -13,9 +13,20 @@ pub struct Cycle {
 /// Indices of `nodes`, each after all its inputs. Names that are not nodes are assumed to be
 /// available.
 pub(super) fn order(nodes: &[(&str, Vec<&str>)]) -> Result<Vec<usize>, Cycle> {
-    let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
-    let needs: Vec<BTreeSet<usize>> =
-        nodes.iter().map(|(_, inputs)| inputs.iter().filter_map(|name| index.get(name).copied()).collect()).collect();
+    let index: HashMap<&str, usize> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, (name, _))| (*name, at))
+        .collect();
+    let needs: Vec<BTreeSet<usize>> = nodes
+        .iter()
+        .map(|(_, inputs)| {
+            inputs
+                .iter()
+                .filter_map(|name| index.get(name).copied())
+                .collect()
+        })
+        .collect();
     let mut waiting: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
     let mut needed_by = vec![Vec::new(); nodes.len()];
     for (at, inputs) in needs.iter().enumerate() {
@@ -40,22 +51,31 @@ pub(super) fn order(nodes: &[(&str, Vec<&str>)]) -> Result<Vec<usize>, Cycle> {
     }
 }
 
-/// Walks from a stuck node along stuck inputs until a node repeats. Every stuck node has a stuck input, so the
-/// walk ends in a cycle.
-fn cycle(nodes: &[(&str, Vec<&str>)], needs: &[BTreeSet<usize>], waiting: &[usize], stuck: usize) -> Cycle {
+/// Walks from a stuck node along stuck inputs until a node repeats. Every stuck node has a stuck
+/// input, so the walk ends in a cycle.
+fn cycle(
+    nodes: &[(&str, Vec<&str>)],
+    needs: &[BTreeSet<usize>],
+    waiting: &[usize],
+    stuck: usize,
+) -> Cycle {
     let mut walked = vec![stuck];
     let mut place = HashMap::from([(stuck, 0)]);
     let mut at = stuck;
     while let Some(next) = needs[at].iter().copied().find(|input| waiting[*input] > 0) {
         if let Some(start) = place.get(&next) {
             let round = walked[*start..].iter().chain([&next]);
-            return Cycle { path: round.map(|at| nodes[*at].0.to_owned()).collect() };
+            return Cycle {
+                path: round.map(|at| nodes[*at].0.to_owned()).collect(),
+            };
         }
         place.insert(next, walked.len());
         walked.push(next);
         at = next;
     }
-    Cycle { path: walked.iter().map(|at| nodes[*at].0.to_owned()).collect() }
+    Cycle {
+        path: walked.iter().map(|at| nodes[*at].0.to_owned()).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -70,7 +90,13 @@ mod tests {
 
     #[test]
     fn names_the_cycle() {
-        let nodes = [("far", vec!["a"]), ("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a", "d"]), ("d", vec![])];
+        let nodes = [
+            ("far", vec!["a"]),
+            ("a", vec!["b"]),
+            ("b", vec!["c"]),
+            ("c", vec!["a", "d"]),
+            ("d", vec![]),
+        ];
         let error = order(&nodes).unwrap_err();
         assert_eq!(error.path, ["a", "b", "c", "a"]);
         assert!(error.to_string().contains("a -> b -> c -> a"), "{error}");
@@ -85,7 +111,16 @@ mod tests {
     fn long_chain_does_not_overflow_the_stack() {
         let names: Vec<String> = (0..10_000).map(|n| format!("v{n}")).collect();
         let nodes: Vec<_> = (0..10_000)
-            .map(|n| (names[n].as_str(), names.get(n + 1).map(|next| next.as_str()).into_iter().collect()))
+            .map(|n| {
+                (
+                    names[n].as_str(),
+                    names
+                        .get(n + 1)
+                        .map(|next| next.as_str())
+                        .into_iter()
+                        .collect(),
+                )
+            })
             .collect();
         assert_eq!(order(&nodes).unwrap().len(), 10_000);
     }

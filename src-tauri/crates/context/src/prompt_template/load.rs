@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::legacy;
 use super::schema::{PromptTemplate, SCHEMA, VERSION};
 
-/// Maximum size of a template file in bytes: the largest preset of another app after conversion, with room for escapes.
+/// Maximum size of a template file in bytes: the largest preset of another app after conversion,
+/// with room for escapes.
 pub const MAX_BYTES: usize = 2 * crate::convert::MAX_BYTES;
 
 /// Maximum number of sections of a template.
@@ -24,9 +25,13 @@ pub enum LoadError {
         "this is not a prompt template: it has neither the `schema` \"{SCHEMA}\" nor the `system` or `lines` of older forms"
     )]
     NotATemplate,
-    #[error("the template has version {found}, but the app supports versions up to {VERSION}; update the app")]
+    #[error(
+        "the template has version {found}, but the app supports versions up to {VERSION}; update the app"
+    )]
     Newer { found: u64 },
-    #[error("the template has more than {most} {what}; split it into several templates that extend each other")]
+    #[error(
+        "the template has more than {most} {what}; split it into several templates that extend each other"
+    )]
     TooMany { what: &'static str, most: usize },
     #[error("{path}: {message}")]
     Field {
@@ -44,8 +49,8 @@ pub struct Loaded {
     pub notes: Vec<String>,
 }
 
-/// Parses a template of any form: the current one, older versions of it, the structured form, the flat form
-/// (`system[]`), or the older `{name, lines[]}`.
+/// Parses a template of any form: the current one, older versions of it, the structured form, the
+/// flat form (`system[]`), or the older `{name, lines[]}`.
 ///
 /// Errors
 /// [`LoadError`] names the invalid field. JSON nested deeper than 128 levels is rejected.
@@ -54,7 +59,9 @@ pub fn from_json(text: &str) -> Result<Loaded, LoadError> {
         return Err(LoadError::TooLarge);
     }
     let text = text.trim_start_matches('\u{feff}');
-    let value = serde_json::from_str(text).map_err(|error| LoadError::NotJson { message: error.to_string() })?;
+    let value = serde_json::from_str(text).map_err(|error| LoadError::NotJson {
+        message: error.to_string(),
+    })?;
     from_value(value)
 }
 
@@ -69,10 +76,16 @@ fn from_value(value: Value) -> Result<Loaded, LoadError> {
     };
     let template = typed(current)?;
     if template.sections.len() > MAX_SECTIONS {
-        return Err(LoadError::TooMany { what: "sections", most: MAX_SECTIONS });
+        return Err(LoadError::TooMany {
+            what: "sections",
+            most: MAX_SECTIONS,
+        });
     }
     if template.variables.len() > MAX_VARIABLES {
-        return Err(LoadError::TooMany { what: "variables", most: MAX_VARIABLES });
+        return Err(LoadError::TooMany {
+            what: "variables",
+            most: MAX_VARIABLES,
+        });
     }
     Ok(Loaded { template, notes })
 }
@@ -95,15 +108,23 @@ fn migrated(mut value: Value) -> Result<Value, LoadError> {
 fn typed(value: Value) -> Result<PromptTemplate, LoadError> {
     serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
-        let index = path.strip_prefix("sections[").and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        let index = path
+            .strip_prefix("sections[")
+            .and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
         let section = index.and_then(|at| Some(value["sections"][at]["name"].as_str()?.to_owned()));
-        LoadError::Field { path, section, message: error.into_inner().to_string() }
+        LoadError::Field {
+            path,
+            section,
+            message: error.into_inner().to_string(),
+        }
     })
 }
 
 /// `name` as an id: lower-case letters and digits, separated by dashes.
 pub fn slug(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     match words.collect::<Vec<_>>().join("-").to_lowercase() {
         id if id.is_empty() => "template".to_owned(),
         id => id.chars().take(60).collect(),
@@ -135,28 +156,63 @@ mod tests {
             "rules": {"order": 20, "content": ["Be kind."]}, "start": {"order": 10, "content": ["Hello."]}}});
         let template = load(&old).unwrap().template;
         assert_eq!((template.id.as_str(), template.version), ("old-one", 2));
-        let texts: Vec<_> = template.sections.iter().map(|it| (it.name.as_str(), it.lines[0].text())).collect();
+        let texts: Vec<_> = template
+            .sections
+            .iter()
+            .map(|it| (it.name.as_str(), it.lines[0].text()))
+            .collect();
         assert_eq!(texts, [("rules", "Be kind."), ("start", "Hello.")]);
     }
 
     #[test]
     fn rejects_more_than_max_sections() {
-        let sections: Vec<_> = (0..=MAX_SECTIONS).map(|n| json!({"name": n.to_string()})).collect();
-        let many = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A", "sections": sections});
-        assert_eq!(load(&many), Err(LoadError::TooMany { what: "sections", most: MAX_SECTIONS }));
+        let sections: Vec<_> = (0..=MAX_SECTIONS)
+            .map(|n| json!({"name": n.to_string()}))
+            .collect();
+        let many =
+            json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A", "sections": sections});
+        assert_eq!(
+            load(&many),
+            Err(LoadError::TooMany {
+                what: "sections",
+                most: MAX_SECTIONS
+            })
+        );
     }
 
     #[test]
     fn errors_name_the_invalid_field() {
         let wrong = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A",
             "sections": [{"name": "rules", "ordr": 10}]});
-        let Err(LoadError::Field { path, section, message }) = load(&wrong) else { panic!("accepted") };
+        let Err(LoadError::Field {
+            path,
+            section,
+            message,
+        }) = load(&wrong)
+        else {
+            panic!("accepted")
+        };
         assert_eq!(section.as_deref(), Some("rules"));
-        assert!(path.contains("sections[0]") && message.contains("ordr"), "{path}: {message}");
-        assert_eq!(load(&json!({"schema": SCHEMA, "version": 3})), Err(LoadError::Newer { found: 3 }));
-        assert_eq!(load(&json!({"schema": "else"})), Err(LoadError::NotATemplate));
+        assert!(
+            path.contains("sections[0]") && message.contains("ordr"),
+            "{path}: {message}"
+        );
+        assert_eq!(
+            load(&json!({"schema": SCHEMA, "version": 3})),
+            Err(LoadError::Newer { found: 3 })
+        );
+        assert_eq!(
+            load(&json!({"schema": "else"})),
+            Err(LoadError::NotATemplate)
+        );
         assert_eq!(load(&json!([1, 2])), Err(LoadError::NotATemplate));
-        assert_eq!(from_json(&" ".repeat(MAX_BYTES + 1)), Err(LoadError::TooLarge));
-        assert!(matches!(from_json(&"[".repeat(100_000)), Err(LoadError::NotJson { .. })));
+        assert_eq!(
+            from_json(&" ".repeat(MAX_BYTES + 1)),
+            Err(LoadError::TooLarge)
+        );
+        assert!(matches!(
+            from_json(&"[".repeat(100_000)),
+            Err(LoadError::NotJson { .. })
+        ));
     }
 }

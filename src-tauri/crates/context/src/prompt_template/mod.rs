@@ -1,5 +1,5 @@
-//! Prompt templates: one schema for all prompts, with conditional sections, inheritance, automatically numbered
-//! rules, and `${variables}` with a declared dependency graph.
+//! Prompt templates: one schema for all prompts, with conditional sections, inheritance,
+//! automatically numbered rules, and `${variables}` with a declared dependency graph.
 //!
 //! `JSON -> from_json -> PromptTemplate -> resolve -> ResolvedTemplate -> compose -> Composed`
 //!
@@ -27,7 +27,9 @@ mod variables;
 
 pub use builtin::built_in;
 pub use check::{Problem, Severity, check};
-pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, OmitReason, Omitted, compose};
+pub use compose::{
+    ComposeError, Composed, ComposedSection, MAX_COMPOSED, OmitReason, Omitted, compose,
+};
 pub use condition::ConditionError;
 pub use derive::sentences;
 pub use flags::{Flag, TemplateFlags};
@@ -35,11 +37,13 @@ pub use graph::Cycle;
 pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};
 pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
 pub use recalls::{Heading, Recalls};
-pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
+pub use reference::{
+    FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups,
+};
 pub use resolve::{MAX_DEPTH, ResolveError, ResolvedTemplate, TemplateLibrary, resolve};
 pub use schema::{
-    Defaults, OwnVariable, Postfix, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind, SectionPlacement,
-    SectionRole, Slot, Style, TemplateKind, TemplateLine, VERSION,
+    Defaults, OwnVariable, Postfix, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind,
+    SectionPlacement, SectionRole, Slot, Style, TemplateKind, TemplateLine, VERSION,
 };
 pub use text::Malformed;
 pub use variables::{Given, TemplateVariables, UnknownVariable};

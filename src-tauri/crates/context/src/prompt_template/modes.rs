@@ -1,4 +1,5 @@
-//! Conversation modes: a name, and a text that is added to the context block of the turn that changes the mode.
+//! Conversation modes: a name, and a text that is added to the context block of the turn that
+//! changes the mode.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -29,7 +30,8 @@ impl Mode {
     /// Errors
     /// The text contains an unknown variable.
     pub fn spoken(&self, variables: &TemplateVariables) -> Result<String, super::ComposeError> {
-        text::expand(&self.text, |name| variables.text(name), MAX_BYTES).map(|expanded| expanded.text)
+        text::expand(&self.text, |name| variables.text(name), MAX_BYTES)
+            .map(|expanded| expanded.text)
     }
 }
 
@@ -66,8 +68,9 @@ pub struct UnknownMode {
 ///
 /// Errors Never: a test parses the built-in file. The error type is that of user files.
 pub fn built_in_modes() -> Result<&'static [Mode], &'static ModeError> {
-    static MODES: LazyLock<Result<Vec<Mode>, ModeError>> =
-        LazyLock::new(|| modes_from_json(include_str!("../../../../../presets/prompts/modes.json")));
+    static MODES: LazyLock<Result<Vec<Mode>, ModeError>> = LazyLock::new(|| {
+        modes_from_json(include_str!("../../../../../presets/prompts/modes.json"))
+    });
     MODES.as_ref().map(Vec::as_slice)
 }
 
@@ -80,14 +83,22 @@ pub fn modes_from_json(json: &str) -> Result<Vec<Mode>, ModeError> {
         return Err(ModeError::TooLarge);
     }
     let read: Result<Modes, _> = serde_json::from_str(json);
-    let modes = read.map_err(|error| ModeError::NotModes { message: error.to_string() })?.modes;
+    let modes = read
+        .map_err(|error| ModeError::NotModes {
+            message: error.to_string(),
+        })?
+        .modes;
     let mut seen = BTreeSet::new();
     for mode in &modes {
         if mode.name.is_empty() || mode.name.chars().any(char::is_whitespace) {
-            return Err(ModeError::Name { name: mode.name.clone() });
+            return Err(ModeError::Name {
+                name: mode.name.clone(),
+            });
         }
         if !seen.insert(mode.name.to_lowercase()) {
-            return Err(ModeError::Twice { name: mode.name.clone() });
+            return Err(ModeError::Twice {
+                name: mode.name.clone(),
+            });
         }
     }
     Ok(modes)
@@ -99,10 +110,13 @@ pub fn modes_from_json(json: &str) -> Result<Vec<Mode>, ModeError> {
 /// [`UnknownMode`] lists the valid names.
 pub fn find_mode<'m>(modes: &'m [Mode], name: &str) -> Result<&'m Mode, UnknownMode> {
     let name = name.trim();
-    modes.iter().find(|mode| mode.name.to_lowercase() == name.to_lowercase()).ok_or_else(|| UnknownMode {
-        name: name.to_owned(),
-        known: modes.iter().map(|mode| mode.name.clone()).collect(),
-    })
+    modes
+        .iter()
+        .find(|mode| mode.name.to_lowercase() == name.to_lowercase())
+        .ok_or_else(|| UnknownMode {
+            name: name.to_owned(),
+            known: modes.iter().map(|mode| mode.name.clone()).collect(),
+        })
 }
 
 #[cfg(test)]
@@ -114,15 +128,23 @@ mod tests {
     fn has_four_modes_that_keep_the_character() {
         let modes = built_in_modes().unwrap();
         assert_eq!(
-            modes.iter().map(|mode| mode.name.as_str()).collect::<Vec<_>>(),
+            modes
+                .iter()
+                .map(|mode| mode.name.as_str())
+                .collect::<Vec<_>>(),
             ["default", "study", "chill", "creative"]
         );
-        let given = Given::default().text("character.name", "Mira").text("persona.name", "Tom");
+        let given = Given::default()
+            .text("character.name", "Mira")
+            .text("persona.name", "Tom");
         let variables = TemplateVariables::resolve(given).unwrap();
         for mode in modes {
             let spoken = mode.spoken(&variables).unwrap();
             assert_eq!(spoken.is_empty(), mode.name == "default");
-            assert!(spoken.is_empty() || spoken.contains("Stay Mira"), "{spoken}");
+            assert!(
+                spoken.is_empty() || spoken.contains("Stay Mira"),
+                "{spoken}"
+            );
         }
     }
 
@@ -131,18 +153,38 @@ mod tests {
         let modes = built_in_modes().unwrap();
         assert_eq!(find_mode(modes, " Study ").unwrap().name, "study");
         let error = find_mode(modes, "angry").unwrap_err();
-        assert_eq!(error.to_string(), "there is no mode `angry`; the modes are default, study, chill, creative");
+        assert_eq!(
+            error.to_string(),
+            "there is no mode `angry`; the modes are default, study, chill, creative"
+        );
     }
 
     #[test]
     fn reads_and_validates_user_modes() {
-        let json =
-            r#"{"schema":"inglenook.modes","version":1,"modes":[{"name":"pirate","title":"Pirate","text":"Arr."}]}"#;
-        assert_eq!(find_mode(&modes_from_json(json).unwrap(), "pirate").unwrap().text, "Arr.");
+        let json = r#"{"schema":"inglenook.modes","version":1,"modes":[{"name":"pirate","title":"Pirate","text":"Arr."}]}"#;
+        assert_eq!(
+            find_mode(&modes_from_json(json).unwrap(), "pirate")
+                .unwrap()
+                .text,
+            "Arr."
+        );
         let twice = json.replace("]", r#",{"name":"Pirate","title":"x"}]"#);
-        assert_eq!(modes_from_json(&twice), Err(ModeError::Twice { name: "Pirate".into() }));
+        assert_eq!(
+            modes_from_json(&twice),
+            Err(ModeError::Twice {
+                name: "Pirate".into()
+            })
+        );
         let spaced = json.replace("\"pirate\"", "\"two words\"");
-        assert_eq!(modes_from_json(&spaced), Err(ModeError::Name { name: "two words".into() }));
-        assert!(matches!(modes_from_json("[]"), Err(ModeError::NotModes { .. })));
+        assert_eq!(
+            modes_from_json(&spaced),
+            Err(ModeError::Name {
+                name: "two words".into()
+            })
+        );
+        assert!(matches!(
+            modes_from_json("[]"),
+            Err(ModeError::NotModes { .. })
+        ));
     }
 }

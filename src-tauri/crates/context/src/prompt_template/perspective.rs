@@ -57,7 +57,14 @@ const TRAITS: &[Trait] = &[
         casual: "dry one-liners",
     },
     Trait {
-        words: &["scholarly", "studious", "bookish", "nerdy", "analytical", "curious"],
+        words: &[
+            "scholarly",
+            "studious",
+            "bookish",
+            "nerdy",
+            "analytical",
+            "curious",
+        ],
         speech: "precise, glad to explain",
         casual: "whole sentences, well spelled",
     },
@@ -98,13 +105,25 @@ const MOST: usize = 3;
 
 /// The traits in the card, in order of appearance. Negated traits ("not shy") are skipped.
 fn traits(of: &Inputs<'_>) -> Vec<&'static Trait> {
-    let text = format!("{} {}", of.text("character.personality"), of.list("character.tags").join(" ")).to_lowercase();
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let text = format!(
+        "{} {}",
+        of.text("character.personality"),
+        of.list("character.tags").join(" ")
+    )
+    .to_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     let mut found: Vec<&'static Trait> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let denied = at > 0 && matches!(words[at - 1], "not" | "never" | "hardly" | "t");
-        let named = TRAITS.iter().find(|one| !denied && one.words.contains(word));
-        if let Some(named) = named.filter(|named| !found.iter().any(|other| std::ptr::eq(*other, *named))) {
+        let named = TRAITS
+            .iter()
+            .find(|one| !denied && one.words.contains(word));
+        if let Some(named) =
+            named.filter(|named| !found.iter().any(|other| std::ptr::eq(*other, *named)))
+        {
             found.push(named);
         }
     }
@@ -115,19 +134,29 @@ fn traits(of: &Inputs<'_>) -> Vec<&'static Trait> {
 pub(super) fn speech(of: &Inputs<'_>) -> String {
     let written = of.text("character.speech").into_owned();
     match written.is_empty() {
-        true => traits(of).iter().map(|one| one.speech).collect::<Vec<_>>().join("; "),
+        true => traits(of)
+            .iter()
+            .map(|one| one.speech)
+            .collect::<Vec<_>>()
+            .join("; "),
         false => written,
     }
 }
 
 pub(super) fn dynamic(of: &Inputs<'_>) -> String {
     let lines = [
-        ("Personality", derive::sentences(&of.text("character.personality"), 200)),
+        (
+            "Personality",
+            derive::sentences(&of.text("character.personality"), 200),
+        ),
         ("Speech", speech(of)),
         ("Mood", of.text("character.mood").into_owned()),
     ];
-    let lines: Vec<String> =
-        lines.iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| format!("- {label}: {text}")).collect();
+    let lines: Vec<String> = lines
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(label, text)| format!("- {label}: {text}"))
+        .collect();
     match lines.is_empty() {
         true => neutral(of),
         false => format!("How {} writes:\n{}", name(of), lines.join("\n")),
@@ -137,15 +166,29 @@ pub(super) fn dynamic(of: &Inputs<'_>) -> String {
 pub(super) fn casual(of: &Inputs<'_>) -> String {
     let written = of.text("character.speech").into_owned();
     let style = match written.is_empty() {
-        true => traits(of).iter().map(|one| one.casual).collect::<Vec<_>>().join("; "),
+        true => traits(of)
+            .iter()
+            .map(|one| one.casual)
+            .collect::<Vec<_>>()
+            .join("; "),
         false => written,
     };
-    format!("Text style: {}.", if style.is_empty() { "relaxed and natural" } else { style.trim_end_matches('.') })
+    format!(
+        "Text style: {}.",
+        if style.is_empty() {
+            "relaxed and natural"
+        } else {
+            style.trim_end_matches('.')
+        }
+    )
 }
 
 pub(super) fn plain(of: &Inputs<'_>) -> String {
     let (name, their, speech) = (name(of), of.text("character.their"), speech(of));
-    match (speech.is_empty(), of.text("character.personality").is_empty()) {
+    match (
+        speech.is_empty(),
+        of.text("character.personality").is_empty(),
+    ) {
         (false, _) => format!("{name} sounds like this: {}.", speech.trim_end_matches('.')),
         (true, false) => format!("Let {name} be seen in {their} words and actions."),
         (true, true) => neutral(of),
@@ -167,7 +210,12 @@ fn name(of: &Inputs<'_>) -> String {
 mod tests {
     use super::super::variables::{Given, TemplateVariables};
 
-    const ALL: [&str; 4] = ["perspective", "perspective.plain", "perspective.casual", "perspective.dynamic"];
+    const ALL: [&str; 4] = [
+        "perspective",
+        "perspective.plain",
+        "perspective.casual",
+        "perspective.dynamic",
+    ];
 
     fn of(personality: &str, gender: &str) -> TemplateVariables {
         let given = Given::default()
@@ -178,12 +226,18 @@ mod tests {
     }
 
     fn all(variables: &TemplateVariables) -> String {
-        ALL.map(|name| variables.text(name).unwrap().into_owned()).join("\n")
+        ALL.map(|name| variables.text(name).unwrap().into_owned())
+            .join("\n")
     }
 
     #[test]
     fn gender_changes_only_pronouns() {
-        for personality in ["Shy and kind.", "A dominant, proud queen.", "Collects stamps.", ""] {
+        for personality in [
+            "Shy and kind.",
+            "A dominant, proud queen.",
+            "Collects stamps.",
+            "",
+        ] {
             let her = all(&of(personality, "female"));
             let his = all(&of(personality, "male"));
             let neutral = |text: &str| text.replace(" her ", " their ").replace(" his ", " their ");
@@ -193,7 +247,10 @@ mod tests {
 
     #[test]
     fn shy_character_gets_no_bold_style() {
-        let text = all(&of("A shy, timid man who is not confident and never dominant.", "male"));
+        let text = all(&of(
+            "A shy, timid man who is not confident and never dominant.",
+            "male",
+        ));
         assert!(text.contains("soft, hesitant"), "{text}");
         for word in ["sure", "plain and", "assertive"] {
             assert!(!text.contains(word), "{text}");
@@ -202,7 +259,10 @@ mod tests {
 
     #[test]
     fn style_follows_the_card() {
-        let text = of("Gruff but kind. Runs the ferry.", "").text("perspective.dynamic").unwrap().into_owned();
+        let text = of("Gruff but kind. Runs the ferry.", "")
+            .text("perspective.dynamic")
+            .unwrap()
+            .into_owned();
         insta::assert_snapshot!(text, @r"
         How Mira writes:
         - Personality: Gruff but kind. Runs the ferry.
@@ -212,15 +272,29 @@ mod tests {
 
     #[test]
     fn style_without_personality_is_neutral() {
-        assert_eq!(of("", "female").text("perspective").unwrap(), "Write naturally, as Mira would.");
-        assert_eq!(of("", "female").text("perspective.casual").unwrap(), "Text style: relaxed and natural.");
-        assert_eq!(of("", "female").text("perspective.dynamic").unwrap(), "Write naturally, as Mira would.");
+        assert_eq!(
+            of("", "female").text("perspective").unwrap(),
+            "Write naturally, as Mira would."
+        );
+        assert_eq!(
+            of("", "female").text("perspective.casual").unwrap(),
+            "Text style: relaxed and natural."
+        );
+        assert_eq!(
+            of("", "female").text("perspective.dynamic").unwrap(),
+            "Write naturally, as Mira would."
+        );
     }
 
     #[test]
     fn uses_tags_as_personality() {
-        let given = Given::default().text("character.name", "Mira").list("character.tags", ["Sarcastic".into()]);
+        let given = Given::default()
+            .text("character.name", "Mira")
+            .list("character.tags", ["Sarcastic".into()]);
         let variables = TemplateVariables::resolve(given).unwrap();
-        assert_eq!(variables.text("perspective").unwrap(), "Mira sounds like this: dry and quick-witted.");
+        assert_eq!(
+            variables.text("perspective").unwrap(),
+            "Mira sounds like this: dry and quick-witted."
+        );
     }
 }

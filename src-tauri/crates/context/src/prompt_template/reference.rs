@@ -1,4 +1,5 @@
-//! Reference of all variables and flags, for completion in the editor and for `presets/prompts/VARIABLES.md`.
+//! Reference of all variables and flags, for completion in the editor and for
+//! `presets/prompts/VARIABLES.md`.
 
 use super::catalogue::{CATALOGUE, GROUPS, ValueSource};
 use super::flags::Flag;
@@ -39,15 +40,22 @@ pub fn reference() -> Vec<VariableDoc> {
         name: definition.name,
         group: definition.group,
         description: definition.description,
-        list: matches!(definition.made, ValueSource::GivenList | ValueSource::DetailList),
+        list: matches!(
+            definition.made,
+            ValueSource::GivenList | ValueSource::DetailList
+        ),
         source: match definition.made {
-            ValueSource::Given | ValueSource::GivenList | ValueSource::Retired => VariableSource::Given,
+            ValueSource::Given | ValueSource::GivenList | ValueSource::Retired => {
+                VariableSource::Given
+            }
             ValueSource::Detail | ValueSource::DetailList => VariableSource::Detail,
             ValueSource::Alias(of) => VariableSource::SameAs(of),
             ValueSource::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
     };
-    let named = |definition: &&super::catalogue::Definition| !matches!(definition.made, ValueSource::Retired);
+    let named = |definition: &&super::catalogue::Definition| {
+        !matches!(definition.made, ValueSource::Retired)
+    };
     CATALOGUE.iter().filter(named).map(doc).collect()
 }
 
@@ -58,7 +66,10 @@ pub fn variable_groups() -> &'static [(&'static str, &'static str)] {
 
 /// Every flag that conditions can use.
 pub fn flag_reference() -> Vec<FlagDoc> {
-    let doc = |flag: Flag| FlagDoc { name: flag.name(), description: flag.description() };
+    let doc = |flag: Flag| FlagDoc {
+        name: flag.name(),
+        description: flag.description(),
+    };
     Flag::ALL.into_iter().map(doc).collect()
 }
 
@@ -75,12 +86,23 @@ mod tests {
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, generated).unwrap();
         }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-        assert!(committed == generated, "{path} is stale; run this test with UPDATE_GENERATED=1");
+        let committed = std::fs::read_to_string(&path)
+            .unwrap_or_default()
+            .replace("\r\n", "\n");
+        assert!(
+            committed == generated,
+            "{path} is stale; run this test with UPDATE_GENERATED=1"
+        );
     }
 
     fn row(doc: &VariableDoc) -> String {
-        let names = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let (what, source) = match doc.source {
             VariableSource::Given => (doc.description.to_owned(), String::new()),
             VariableSource::Detail => (doc.description.to_owned(), "the chat's details".to_owned()),
@@ -100,7 +122,11 @@ mod tests {
              `(${persona.about})`, vanish with it, and the sentence stays. `$${` stands for `${` itself.\n",
         ));
         for (group, about) in GROUPS {
-            write!(text, "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n").unwrap();
+            write!(
+                text,
+                "\n## {group}\n\n{about}.\n\n| variable | what it is | made of |\n|---|---|---|\n"
+            )
+            .unwrap();
             for doc in reference().iter().filter(|doc| doc.group == *group) {
                 text.push_str(&row(doc));
             }

@@ -6,8 +6,8 @@ use domain::settings::ConfigValue;
 
 use super::condition::{self, Condition, ConditionError};
 use super::schema::{
-    Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, Section, SectionKind, SectionPlacement, SectionRole, Slot,
-    Style, TemplateKind, TemplateLine,
+    Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, Section, SectionKind,
+    SectionPlacement, SectionRole, Slot, Style, TemplateKind, TemplateLine,
 };
 
 /// Maximum number of parents above a template.
@@ -21,14 +21,19 @@ const SMS_REPLY: u32 = 90;
 pub struct TemplateLibrary(BTreeMap<String, PromptTemplate>);
 
 impl TemplateLibrary {
-    /// Adds `template`; it replaces a template with the same id, so users can replace built-in ones.
+    /// Adds `template`; it replaces a template with the same id, so users can replace built-in
+    /// ones.
     pub fn put(&mut self, template: PromptTemplate) {
         self.0.insert(template.id.clone(), template);
     }
 
     /// Finds by id, else by name ignoring case.
     pub fn get(&self, name: &str) -> Option<&PromptTemplate> {
-        self.0.get(name).or_else(|| self.0.values().find(|one| one.name.eq_ignore_ascii_case(name)))
+        self.0.get(name).or_else(|| {
+            self.0
+                .values()
+                .find(|one| one.name.eq_ignore_ascii_case(name))
+        })
     }
 
     /// All templates, sorted by id.
@@ -51,8 +56,13 @@ pub enum ResolveError {
     #[error("section `{section}` is required and cannot be excluded")]
     RequiredExcluded { section: String },
     #[error("section `{section}`: {source}")]
-    Condition { section: String, source: ConditionError },
-    #[error("the variable `{name}` has an invalid name, or a built-in variable has the same name; rename it")]
+    Condition {
+        section: String,
+        source: ConditionError,
+    },
+    #[error(
+        "the variable `{name}` has an invalid name, or a built-in variable has the same name; rename it"
+    )]
     Name { name: String },
 }
 
@@ -78,26 +88,41 @@ impl ResolvedTemplate {
 
     /// True if it has a section that the card's own text of that slot may replace.
     pub fn has_slot(&self, slot: Slot) -> bool {
-        self.sections.iter().any(|section| section.slot == Some(slot))
+        self.sections
+            .iter()
+            .any(|section| section.slot == Some(slot))
     }
 
     /// Maximum number of reply tokens, if the template or its style sets one.
     pub fn reply_tokens(&self) -> Option<u32> {
-        self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))
+        self.defaults
+            .reply_tokens
+            .or((self.style == Style::Sms).then_some(SMS_REPLY))
     }
 
     /// The values that the template suggests for settings.
     pub fn suggested(&self) -> Vec<(&'static str, ConfigValue)> {
         let text = |text: &str| ConfigValue::Text(text.to_owned().into());
-        let tokens = self.reply_tokens().map(|tokens| ("max_tokens", ConfigValue::Whole(tokens)));
-        let start = self.defaults.reply_start.as_deref().map(|start| ("reply_start", text(start)));
-        let postfix = self.defaults.continue_postfix.map(|postfix| ("continue_postfix", text(postfix.word())));
+        let tokens = self
+            .reply_tokens()
+            .map(|tokens| ("max_tokens", ConfigValue::Whole(tokens)));
+        let start = self
+            .defaults
+            .reply_start
+            .as_deref()
+            .map(|start| ("reply_start", text(start)));
+        let postfix = self
+            .defaults
+            .continue_postfix
+            .map(|postfix| ("continue_postfix", text(postfix.word())));
         [tokens, start, postfix].into_iter().flatten().collect()
     }
 
     /// The sections in order: name, and whether each is required.
     pub fn outline(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.sections.iter().map(|section| (section.name.as_str(), section.required))
+        self.sections
+            .iter()
+            .map(|section| (section.name.as_str(), section.required))
     }
 
     /// The sections in order, as they are after merging with the parents.
@@ -107,8 +132,14 @@ impl ResolvedTemplate {
 
     /// Removes the sections with these names, as if the template excluded them. Required ones stay.
     pub fn leave_out(&mut self, names: &BTreeSet<&str>) {
-        let is_out = |section: &ResolvedSection| !section.required && names.contains(section.name.as_str());
-        self.excluded.extend(self.sections.iter().filter(|section| is_out(section)).map(|section| section.kind));
+        let is_out =
+            |section: &ResolvedSection| !section.required && names.contains(section.name.as_str());
+        self.excluded.extend(
+            self.sections
+                .iter()
+                .filter(|section| is_out(section))
+                .map(|section| section.kind),
+        );
         self.sections.retain(|section| !is_out(section));
     }
 
@@ -140,7 +171,10 @@ pub(super) struct ResolvedSection {
 impl ResolvedSection {
     fn as_written(&self) -> Section {
         let line = |(text, condition): &(String, Option<Asked>)| match condition {
-            Some(asked) => TemplateLine::When { text: text.clone(), condition: asked.written.clone() },
+            Some(asked) => TemplateLine::When {
+                text: text.clone(),
+                condition: asked.written.clone(),
+            },
             None => TemplateLine::Always(text.clone()),
         };
         Section {
@@ -172,10 +206,12 @@ pub(super) struct Asked {
 
 /// Merges `template` with the templates it extends.
 ///
-/// Errors
-/// [`ResolveError`]: a missing parent, a cycle, more than ten parents, an excluded required section, an invalid
-/// condition, or a name used twice.
-pub fn resolve(template: &PromptTemplate, library: &TemplateLibrary) -> Result<ResolvedTemplate, ResolveError> {
+/// Errors [`ResolveError`]: a missing parent, a cycle, more than ten parents, an excluded required
+/// section, an invalid condition, or a name used twice.
+pub fn resolve(
+    template: &PromptTemplate,
+    library: &TemplateLibrary,
+) -> Result<ResolvedTemplate, ResolveError> {
     let mut merged = Merged::default();
     for one in chain(template, library)?.into_iter().rev() {
         merged.add(one)?;
@@ -191,14 +227,21 @@ fn chain<'t>(
     let mut chain = vec![template];
     let mut child = template;
     while let Some(parent) = &child.extends {
-        let missing = || ResolveError::NoParent { child: child.name.clone(), parent: parent.clone() };
+        let missing = || ResolveError::NoParent {
+            child: child.name.clone(),
+            parent: parent.clone(),
+        };
         let next = library.get(parent).ok_or_else(missing)?;
         if let Some(start) = chain.iter().position(|one| one.id == next.id) {
             let round = chain[start..].iter().copied().chain([next]);
-            return Err(ResolveError::Cycle { path: round.map(|one| one.id.clone()).collect() });
+            return Err(ResolveError::Cycle {
+                path: round.map(|one| one.id.clone()).collect(),
+            });
         }
         if chain.len() > MAX_DEPTH {
-            return Err(ResolveError::TooDeep { id: template.id.clone() });
+            return Err(ResolveError::TooDeep {
+                id: template.id.clone(),
+            });
         }
         chain.push(next);
         child = next;
@@ -219,11 +262,25 @@ struct Merged {
 impl Merged {
     fn add(&mut self, template: &PromptTemplate) -> Result<(), ResolveError> {
         self.style = template.style.or(self.style);
-        self.defaults.reply_tokens = template.defaults.reply_tokens.or(self.defaults.reply_tokens);
+        self.defaults.reply_tokens = template
+            .defaults
+            .reply_tokens
+            .or(self.defaults.reply_tokens);
         self.defaults.stop = template.defaults.stop.clone().or(self.defaults.stop.take());
-        self.defaults.reply_start = template.defaults.reply_start.clone().or(self.defaults.reply_start.take());
-        self.defaults.continue_postfix = template.defaults.continue_postfix.or(self.defaults.continue_postfix);
-        for role in [SectionRole::System, SectionRole::User, SectionRole::Assistant] {
+        self.defaults.reply_start = template
+            .defaults
+            .reply_start
+            .clone()
+            .or(self.defaults.reply_start.take());
+        self.defaults.continue_postfix = template
+            .defaults
+            .continue_postfix
+            .or(self.defaults.continue_postfix);
+        for role in [
+            SectionRole::System,
+            SectionRole::User,
+            SectionRole::Assistant,
+        ] {
             if let Some(block) = template.roles.of(role) {
                 *self.role(role) = Some(block.clone());
             }
@@ -235,7 +292,9 @@ impl Merged {
         let mut seen = BTreeSet::new();
         for section in &template.sections {
             if !seen.insert(&section.name) {
-                return Err(ResolveError::Twice { section: section.name.clone() });
+                return Err(ResolveError::Twice {
+                    section: section.name.clone(),
+                });
             }
             self.add_section(section)?;
         }
@@ -254,10 +313,13 @@ impl Merged {
         let parent = self.sections.get(&section.name);
         if section.exclude {
             if parent.is_some_and(|parent| parent.required == Some(true)) {
-                return Err(ResolveError::RequiredExcluded { section: section.name.clone() });
+                return Err(ResolveError::RequiredExcluded {
+                    section: section.name.clone(),
+                });
             }
             let left_out = self.sections.remove(&section.name);
-            self.excluded.extend(left_out.and_then(|section| section.kind));
+            self.excluded
+                .extend(left_out.and_then(|section| section.kind));
             return Ok(());
         }
         let merged = parent.map_or_else(|| section.clone(), |parent| over(section, parent));
@@ -266,14 +328,23 @@ impl Merged {
     }
 
     fn finish(mut self, template: &PromptTemplate) -> Result<ResolvedTemplate, ResolveError> {
-        let own: BTreeSet<&str> = self.variables.iter().map(|variable| variable.name.as_str()).collect();
+        let own: BTreeSet<&str> = self
+            .variables
+            .iter()
+            .map(|variable| variable.name.as_str())
+            .collect();
         for name in &own {
             if super::variables::known(name) || !super::text::is_name(name) {
-                return Err(ResolveError::Name { name: (*name).to_owned() });
+                return Err(ResolveError::Name {
+                    name: (*name).to_owned(),
+                });
             }
         }
         place_by_roles(&mut self.sections, &self.roles);
-        let resolved = self.sections.into_values().map(|section| of_section(section, &own));
+        let resolved = self
+            .sections
+            .into_values()
+            .map(|section| of_section(section, &own));
         let mut sections: Vec<_> = resolved.collect::<Result<_, _>>()?;
         sections.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
         Ok(ResolvedTemplate {
@@ -323,13 +394,22 @@ const INTRODUCTION: &str = "assist";
 /// Order of the first introduction; they follow the system text. The persona speaks first.
 const AFTER_SYSTEM: i32 = 1_000_000_000;
 
-/// Roles that list sections get exactly those. The lines of a role become a section before them. Introductions follow
-/// the system text, and exist only while introductions are on.
+/// Roles that list sections get exactly those. The lines of a role become a section before them.
+/// Introductions follow the system text, and exist only while introductions are on.
 fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
-    let each = [SectionRole::System, SectionRole::User, SectionRole::Assistant];
+    let each = [
+        SectionRole::System,
+        SectionRole::User,
+        SectionRole::Assistant,
+    ];
     let mut placed = BTreeSet::new();
     for role in each {
-        for name in roles.of(role).and_then(|block| block.sections.as_ref()).into_iter().flatten() {
+        for name in roles
+            .of(role)
+            .and_then(|block| block.sections.as_ref())
+            .into_iter()
+            .flatten()
+        {
             if let Some(section) = sections.get_mut(name) {
                 section.role = Some(role);
                 introduce(section, role);
@@ -338,7 +418,9 @@ fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
         }
     }
     sections.retain(|name, section| {
-        let lists = roles.of(section.role.unwrap_or_default()).is_some_and(|block| block.sections.is_some());
+        let lists = roles
+            .of(section.role.unwrap_or_default())
+            .is_some_and(|block| block.sections.is_some());
         !lists || placed.contains(name)
     });
     for role in each {
@@ -359,7 +441,13 @@ fn introduce(section: &mut Section, role: SectionRole) {
     if section.placement.unwrap_or_default() != SectionPlacement::Head {
         return;
     }
-    section.order = Some(start + section.order.unwrap_or_default().clamp(-400_000_000, 400_000_000));
+    section.order = Some(
+        start
+            + section
+                .order
+                .unwrap_or_default()
+                .clamp(-400_000_000, 400_000_000),
+    );
     section.condition = Some(match section.condition.take() {
         Some(own) => format!("{INTRODUCTION} && ({own})"),
         None => INTRODUCTION.to_owned(),
@@ -368,8 +456,16 @@ fn introduce(section: &mut Section, role: SectionRole) {
 }
 
 fn own_text(role: SectionRole, block: &RoleBlock) -> Option<Section> {
-    let consent = TemplateLine::When { text: "${rating.line}".to_owned(), condition: "hasRating".to_owned() };
-    let lines: Vec<TemplateLine> = block.lines.iter().cloned().chain(block.consent.then_some(consent)).collect();
+    let consent = TemplateLine::When {
+        text: "${rating.line}".to_owned(),
+        condition: "hasRating".to_owned(),
+    };
+    let lines: Vec<TemplateLine> = block
+        .lines
+        .iter()
+        .cloned()
+        .chain(block.consent.then_some(consent))
+        .collect();
     let (name, kind) = match role {
         SectionRole::System => ("role.system", SectionKind::Rules),
         SectionRole::User => ("role.user", SectionKind::Persona),
@@ -391,12 +487,21 @@ fn of_section(section: Section, own: &BTreeSet<&str>) -> Result<ResolvedSection,
     let asked = |written: Option<&str>| {
         let read = written.map(|written| {
             let read = condition::parse(written, &|name| own.contains(name))?;
-            Ok(Asked { written: written.to_owned(), read })
+            Ok(Asked {
+                written: written.to_owned(),
+                read,
+            })
         });
-        read.transpose().map_err(|source| ResolveError::Condition { section: name.clone(), source })
+        read.transpose().map_err(|source| ResolveError::Condition {
+            section: name.clone(),
+            source,
+        })
     };
     let lines = |lines: Vec<TemplateLine>| -> Result<Vec<_>, ResolveError> {
-        lines.iter().map(|line| Ok((line.text().to_owned(), asked(line.condition())?))).collect()
+        lines
+            .iter()
+            .map(|line| Ok((line.text().to_owned(), asked(line.condition())?)))
+            .collect()
     };
     Ok(ResolvedSection {
         order: section.order.unwrap_or_default(),

@@ -133,7 +133,8 @@ pub struct OwnVariable {
     pub text: String,
 }
 
-/// The sections of each part of the prompt. Without a list, a role takes every section placed in it.
+/// The sections of each part of the prompt. Without a list, a role takes every section placed in
+/// it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -186,7 +187,8 @@ pub struct RoleBlock {
 pub struct Section {
     /// Unique in its template.
     pub name: String,
-    /// Lower values come first; ties are sorted by name. An override without a value keeps the parent's.
+    /// Lower values come first; ties are sorted by name. An override without a value keeps the
+    /// parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<i32>,
     /// The kind of content, which identifies the block in the X-ray.
@@ -199,11 +201,12 @@ pub struct Section {
     /// Number of messages from the end, for `inChat`; 0 is after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// For `inChat`: lower values come first among the texts at one depth. The default is 100, which lorebook
-    /// entries and notes have too.
+    /// For `inChat`: lower values come first among the texts at one depth. The default is 100,
+    /// which lorebook entries and notes have too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injection_order: Option<i32>,
-    /// When it is present: flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `>` and parentheses.
+    /// When it is present: flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `>` and
+    /// parentheses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// True: excluding it is an error.
@@ -231,8 +234,8 @@ pub struct Section {
     pub rules: Vec<TemplateLine>,
 }
 
-/// A line: a text, or a text with a condition. A sentence with an empty variable is left out, and so is
-/// a line of which nothing is left.
+/// A line: a text, or a text with a condition. A sentence with an empty variable is left out, and
+/// so is a line of which nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -262,8 +265,11 @@ impl From<&str> for TemplateLine {
     }
 }
 
-/// The speaker: system text, introduction of the persona (user), or introduction of the character (assistant).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The speaker: system text, introduction of the persona (user), or introduction of the character
+/// (assistant).
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SectionRole {
@@ -316,8 +322,8 @@ pub enum SectionPlacement {
     Head,
     /// The context block of this turn, before the user's message.
     Context,
-    /// Among the messages, `depth` from the end. Costs re-reading: `cache-first` puts it into the context
-    /// block.
+    /// Among the messages, `depth` from the end. Costs re-reading: `cache-first` puts it into the
+    /// context block.
     InChat,
     /// After the last message. Costs re-reading, like `inChat`.
     AfterHistory,

@@ -29,8 +29,8 @@ impl Value {
     }
 }
 
-/// The values that the engine supplies for a turn. Absent values are empty. A value supplied for a derived
-/// variable replaces the derived one.
+/// The values that the engine supplies for a turn. Absent values are empty. A value supplied for a
+/// derived variable replaces the derived one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given(BTreeMap<String, Value>);
 
@@ -41,17 +41,24 @@ impl Given {
         self
     }
 
-    /// Adds the user's details about a person or a place, one per line: name, colon, text; lists are separated
-    /// by commas. Returns also the names that are not details.
+    /// Adds the user's details about a person or a place, one per line: name, colon, text; lists
+    /// are separated by commas. Returns also the names that are not details.
     #[must_use]
     pub fn details(mut self, written: &str) -> (Self, Vec<String>) {
         let mut unknown = Vec::new();
-        for (name, text) in written.lines().take(MAX_DETAILS).filter_map(|line| line.split_once(':')) {
+        for (name, text) in written
+            .lines()
+            .take(MAX_DETAILS)
+            .filter_map(|line| line.split_once(':'))
+        {
             let name = name.trim().trim_start_matches("${").trim_end_matches('}');
             self = match BY_NAME.get(plain(name)).map(|definition| &definition.made) {
                 Some(ValueSource::Detail) => self.text(plain(name), text.trim()),
                 Some(ValueSource::DetailList) => {
-                    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                    let items = text
+                        .split(',')
+                        .map(str::trim)
+                        .filter(|item| !item.is_empty());
                     self.list(plain(name), items.map(str::to_owned))
                 }
                 _ => {
@@ -70,7 +77,8 @@ impl Given {
 
     #[must_use]
     pub fn list(mut self, name: &str, items: impl IntoIterator<Item = String>) -> Self {
-        self.0.insert(name.to_owned(), Value::List(items.into_iter().collect()));
+        self.0
+            .insert(name.to_owned(), Value::List(items.into_iter().collect()));
         self
     }
 }
@@ -106,13 +114,23 @@ impl Inputs<'_> {
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
-        debug_assert!(self.declared.contains(&name), "{name} is read but not declared");
-        self.declared.contains(&name).then(|| self.values.get(name)).flatten()
+        debug_assert!(
+            self.declared.contains(&name),
+            "{name} is read but not declared"
+        );
+        self.declared
+            .contains(&name)
+            .then(|| self.values.get(name))
+            .flatten()
     }
 }
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> =
-    LazyLock::new(|| CATALOGUE.iter().map(|definition| (definition.name, definition)).collect());
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> = LazyLock::new(|| {
+    CATALOGUE
+        .iter()
+        .map(|definition| (definition.name, definition))
+        .collect()
+});
 
 /// The canonical name of an alias, else the name itself.
 fn plain(name: &str) -> &str {
@@ -135,7 +153,10 @@ pub(super) fn is_list(name: &str) -> bool {
 
 /// True for variables of earlier versions, which are always empty.
 pub(super) fn retired(name: &str) -> bool {
-    matches!(BY_NAME.get(name).map(|definition| &definition.made), Some(ValueSource::Retired))
+    matches!(
+        BY_NAME.get(name).map(|definition| &definition.made),
+        Some(ValueSource::Retired)
+    )
 }
 
 /// False for empty texts, `0` and `false`.
@@ -147,7 +168,10 @@ pub(super) fn is_true(text: &str) -> bool {
 static ORDER: LazyLock<Result<Vec<usize>, Cycle>> = LazyLock::new(|| order_of(CATALOGUE));
 
 fn order_of(definitions: &[Definition]) -> Result<Vec<usize>, Cycle> {
-    let nodes: Vec<_> = definitions.iter().map(|definition| (definition.name, definition.inputs().to_vec())).collect();
+    let nodes: Vec<_> = definitions
+        .iter()
+        .map(|definition| (definition.name, definition.inputs().to_vec()))
+        .collect();
     graph::order(&nodes)
 }
 
@@ -158,7 +182,8 @@ pub struct TemplateVariables {
 }
 
 impl TemplateVariables {
-    /// Computes every variable of the catalogue from the `given` values, in the order of its dependency graph.
+    /// Computes every variable of the catalogue from the `given` values, in the order of its
+    /// dependency graph.
     ///
     /// Errors
     /// [`UnknownVariable`] if a given name is not in the catalogue.
@@ -184,10 +209,13 @@ impl TemplateVariables {
         }
     }
 
-    /// Like [`Self::text`], for words that depend on the speaker: the character's own introduction says "I".
+    /// Like [`Self::text`], for words that depend on the speaker: the character's own introduction
+    /// says "I".
     pub(super) fn text_in(&self, name: &str, role: SectionRole) -> Option<Cow<'_, str>> {
         match (name, role) {
-            ("firstSecondToBe" | "firstSecondWho", SectionRole::Assistant) => Some(Cow::Borrowed("I am")),
+            ("firstSecondToBe" | "firstSecondWho", SectionRole::Assistant) => {
+                Some(Cow::Borrowed("I am"))
+            }
             _ => self.text(name),
         }
     }
@@ -208,21 +236,26 @@ impl TemplateVariables {
     /// A copy in which `names` are empty.
     pub(super) fn without(&self, names: &[&str]) -> Self {
         let mut rest = self.clone();
-        rest.values.retain(|name, _| !names.contains(&name.as_str()));
+        rest.values
+            .retain(|name, _| !names.contains(&name.as_str()));
         rest
     }
 
     /// A copy in which each of `names` has the value `text`.
     pub(super) fn with(&self, names: &[&str], text: &str) -> Self {
         let mut rest = self.clone();
-        rest.values.extend(names.iter().map(|name| ((*name).to_owned(), Value::Text(text.to_owned()))));
+        rest.values.extend(
+            names
+                .iter()
+                .map(|name| ((*name).to_owned(), Value::Text(text.to_owned()))),
+        );
         rest
     }
 
     /// A copy with the template's own variables.
     ///
-    /// Errors
-    /// Like [`compose`](super::compose()): an unknown variable, a cycle, or a text that is too long.
+    /// Errors Like [`compose`](super::compose()): an unknown variable, a cycle, or a text that is
+    /// too long.
     pub(super) fn with_own(&self, own: &[OwnVariable]) -> Result<Cow<'_, Self>, ComposeError> {
         if own.is_empty() {
             return Ok(Cow::Borrowed(self));
@@ -233,7 +266,8 @@ impl TemplateVariables {
             let variable = &own[at];
             let expanded = text::expand(&variable.text, |name| all.text(name), room)?;
             room = room.saturating_sub(expanded.text.len());
-            all.values.insert(variable.name.clone(), Value::Text(expanded.text));
+            all.values
+                .insert(variable.name.clone(), Value::Text(expanded.text));
         }
         Ok(Cow::Owned(all))
     }
@@ -255,9 +289,14 @@ pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError>
 
 /// Computes a derived variable, unless a value was supplied.
 fn make(definition: &Definition, values: &mut BTreeMap<String, Value>) {
-    let ValueSource::Derived { inputs, make } = definition.made else { return };
+    let ValueSource::Derived { inputs, make } = definition.made else {
+        return;
+    };
     if !values.contains_key(definition.name) {
-        let text = make(&Inputs { declared: inputs, values });
+        let text = make(&Inputs {
+            declared: inputs,
+            values,
+        });
         values.insert(definition.name.to_owned(), Value::Text(text));
     }
 }
@@ -291,8 +330,14 @@ mod tests {
             let grouped = GROUPS.iter().any(|(group, _)| *group == definition.group);
             assert_ne!(grouped, retired(definition.name), "{}", definition.name);
             for input in definition.inputs() {
-                let input = BY_NAME.get(input).unwrap_or_else(|| panic!("{} needs {input}", definition.name));
-                assert!(!matches!(input.made, ValueSource::Alias(_)), "{} reads through an alias", definition.name);
+                let input = BY_NAME
+                    .get(input)
+                    .unwrap_or_else(|| panic!("{} needs {input}", definition.name));
+                assert!(
+                    !matches!(input.made, ValueSource::Alias(_)),
+                    "{} reads through an alias",
+                    definition.name
+                );
             }
         }
     }
@@ -300,11 +345,17 @@ mod tests {
     #[test]
     fn every_variable_has_a_value() {
         let nothing = TemplateVariables::resolve(Given::default()).unwrap();
-        let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
-            ValueSource::Given | ValueSource::Detail => given.text(definition.name, "x"),
-            ValueSource::GivenList | ValueSource::DetailList => given.list(definition.name, ["y".into()]),
-            _ => given,
-        });
+        let everything = CATALOGUE
+            .iter()
+            .fold(Given::default(), |given, definition| {
+                match definition.made {
+                    ValueSource::Given | ValueSource::Detail => given.text(definition.name, "x"),
+                    ValueSource::GivenList | ValueSource::DetailList => {
+                        given.list(definition.name, ["y".into()])
+                    }
+                    _ => given,
+                }
+            });
         let everything = TemplateVariables::resolve(everything).unwrap();
         for definition in CATALOGUE {
             assert!(nothing.text(definition.name).is_some());
@@ -315,7 +366,8 @@ mod tests {
 
     #[test]
     fn rejects_unknown_variables() {
-        let error = TemplateVariables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
+        let error =
+            TemplateVariables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
         assert_eq!(error.name, "charcter.name");
     }
 
@@ -325,42 +377,78 @@ mod tests {
         let (given, unknown) = Given::default().details(written);
         let variables = TemplateVariables::resolve(given).unwrap();
         let text = |name| variables.text(name).unwrap().into_owned();
-        assert_eq!((text("character.about"), text("imageTags")), ("31 year old female".into(), "smile, sea".into()));
-        assert_eq!((variables.size("imageTags"), unknown), (Some(2), vec!["note".to_owned()]));
+        assert_eq!(
+            (text("character.about"), text("imageTags")),
+            ("31 year old female".into(), "smile, sea".into())
+        );
+        assert_eq!(
+            (variables.size("imageTags"), unknown),
+            (Some(2), vec!["note".to_owned()])
+        );
     }
 
     #[test]
     fn alias_sets_the_same_variable() {
-        let variables = TemplateVariables::resolve(Given::default().text("system.fullName", "Ada King")).unwrap();
+        let variables =
+            TemplateVariables::resolve(Given::default().text("system.fullName", "Ada King"))
+                .unwrap();
         assert_eq!(variables.text("character.fullName").unwrap(), "Ada King");
     }
 
     #[test]
     fn own_variables_read_one_another_in_any_order() {
-        let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
+        let own = |name: &str, text: &str| OwnVariable {
+            name: name.into(),
+            text: text.into(),
+            ..Default::default()
+        };
         let variables = TemplateVariables::resolve(mira()).unwrap();
-        let own = [own("hello", "${greet}!"), own("greet", "Hello ${persona.name}")];
-        assert_eq!(variables.with_own(&own).unwrap().text("hello").unwrap(), "Hello Tom!");
+        let own = [
+            own("hello", "${greet}!"),
+            own("greet", "Hello ${persona.name}"),
+        ];
+        assert_eq!(
+            variables.with_own(&own).unwrap().text("hello").unwrap(),
+            "Hello Tom!"
+        );
     }
 
     #[test]
     fn names_cycle_of_own_variables() {
-        let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
+        let own = |name: &str, text: &str| OwnVariable {
+            name: name.into(),
+            text: text.into(),
+            ..Default::default()
+        };
         let variables = TemplateVariables::resolve(mira()).unwrap();
-        let error = variables.with_own(&[own("a", "${b}"), own("b", "${a}")]).unwrap_err();
-        assert_eq!(error, ComposeError::Cycle(Cycle { path: vec!["a".into(), "b".into(), "a".into()] }));
+        let error = variables
+            .with_own(&[own("a", "${b}"), own("b", "${a}")])
+            .unwrap_err();
+        assert_eq!(
+            error,
+            ComposeError::Cycle(Cycle {
+                path: vec!["a".into(), "b".into(), "a".into()]
+            })
+        );
     }
 
     #[test]
     fn stops_exponentially_growing_text() {
         let own = |n: usize| OwnVariable {
             name: format!("v{n}"),
-            text: if n == 0 { "laugh".into() } else { format!("${{v{}}}", n - 1).repeat(10) },
+            text: if n == 0 {
+                "laugh".into()
+            } else {
+                format!("${{v{}}}", n - 1).repeat(10)
+            },
             ..Default::default()
         };
         let own: Vec<_> = (0..40).map(own).collect();
         let variables = TemplateVariables::resolve(Given::default()).unwrap();
-        assert!(matches!(variables.with_own(&own), Err(ComposeError::TooLong { .. })));
+        assert!(matches!(
+            variables.with_own(&own),
+            Err(ComposeError::TooLong { .. })
+        ));
     }
 
     proptest! {

@@ -2,11 +2,12 @@
 
 use super::set::ScriptError;
 
-/// Default number of bytes that scripts may process per text: a thousand passes over the longest text.
+/// Default number of bytes that scripts may process per text: a thousand passes over the longest
+/// text.
 const PER_TEXT: u64 = 64 << 20;
 
-/// The work left for the scripts of one text. It is counted, so that a text gives the same result on every
-/// machine at any load. There is no clock here; callers can pass in a deadline.
+/// The work left for the scripts of one text. It is counted, so that a text gives the same result
+/// on every machine at any load. There is no clock here; callers can pass in a deadline.
 pub struct ScriptBudget<'a> {
     bytes: u64,
     stop: Option<&'a dyn Fn() -> bool>,
@@ -24,11 +25,15 @@ impl<'a> ScriptBudget<'a> {
         Self { bytes, stop: None }
     }
 
-    /// Calls `stop` between two searches, and in longer texts between the positions that a backtracking pattern
-    /// tries. When it returns `true`, no further script runs. Pass a deadline for scripts from other people: a
-    /// single search takes linear time or gives up, but a pattern may search ten thousand times.
+    /// Calls `stop` between two searches, and in longer texts between the positions that a
+    /// backtracking pattern tries. When it returns `true`, no further script runs. Pass a deadline
+    /// for scripts from other people: a single search takes linear time or gives up, but a pattern
+    /// may search ten thousand times.
     pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
-        Self { stop: Some(stop), ..self }
+        Self {
+            stop: Some(stop),
+            ..self
+        }
     }
 
     /// The remaining bytes.

@@ -1,4 +1,5 @@
-//! Compiled patterns: a linear-time engine if possible, otherwise a backtracking engine with a low limit.
+//! Compiled patterns: a linear-time engine if possible, otherwise a backtracking engine with a low
+//! limit.
 
 use std::ops::Range;
 
@@ -13,14 +14,15 @@ const MAX_PATTERN: usize = 16 << 10;
 /// Maximum size of its compiled form in bytes.
 const MAX_COMPILED: usize = 512 << 10;
 const MAX_CACHE: usize = 1 << 20;
-/// Maximum number of backtracking steps per match attempt, against patterns with exponential time (ReDoS).
+/// Maximum number of backtracking steps per match attempt, against patterns with exponential time
+/// (ReDoS).
 const MAX_STEPS: usize = 50_000;
 /// Maximum length of a text in bytes, for the linear-time engine.
 const MAX_TEXT: usize = 64 << 10;
 /// The same for the backtracking engine.
 const MAX_TEXT_BACKTRACKING: usize = 32 << 10;
-/// Up to this length the backtracking engine searches the whole text at once. Lookaround at every position
-/// takes quadratic time, so in longer texts the budget is checked between positions.
+/// Up to this length the backtracking engine searches the whole text at once. Lookaround at every
+/// position takes quadratic time, so in longer texts the budget is checked between positions.
 const TEXT_AT_ONCE: usize = 2 << 10;
 /// Cost of one match attempt in bytes.
 const ATTEMPT: usize = 16;
@@ -28,7 +30,8 @@ const ATTEMPT: usize = 16;
 const ATTEMPT_READS: usize = 64;
 
 /// Scripts must not insert half a surrogate pair into a text.
-const HALVES: &str = "half a surrogate pair is not a character; write both halves, or \\u{...} with flag u";
+const HALVES: &str =
+    "half a surrogate pair is not a character; write both halves, or \\u{...} with flag u";
 
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -72,7 +75,8 @@ impl Pattern {
             unicode: has('u') || has('v'),
         };
         let invalid = |error: &dyn std::fmt::Display| ScriptError::Invalid(error.to_string());
-        let translate = |dialect| js_regex::translate(pattern, flags, dialect).map_err(|flaw| invalid(&flaw));
+        let translate =
+            |dialect| js_regex::translate(pattern, flags, dialect).map_err(|flaw| invalid(&flaw));
         let linear = translate(Dialect::Linear)?;
         if linear.halves {
             return Err(ScriptError::Invalid(HALVES.to_owned()));
@@ -86,8 +90,13 @@ impl Pattern {
         };
         if !linear.needs_backtracking {
             let mut builder = regex::RegexBuilder::new(&linear.pattern);
-            let regex = builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_CACHE).build();
-            return Ok(with(RegexEngine::Linear(regex.map_err(|error| invalid(&error))?)));
+            let regex = builder
+                .size_limit(MAX_COMPILED)
+                .dfa_size_limit(MAX_CACHE)
+                .build();
+            return Ok(with(RegexEngine::Linear(
+                regex.map_err(|error| invalid(&error))?,
+            )));
         }
         let mut builder = fancy_regex::RegexBuilder::new(&translate(Dialect::Exact)?.pattern);
         builder
@@ -109,7 +118,10 @@ impl Pattern {
 
     /// Prepares `text` for repeated searches.
     pub(super) fn read<'t>(&self, text: &'t str) -> Seen<'t> {
-        Seen { text, units: if self.units { Units::of(text) } else { None } }
+        Seen {
+            text,
+            units: if self.units { Units::of(text) } else { None },
+        }
     }
 
     /// The first match at or after offset `at`, as ranges of the original text.
@@ -119,7 +131,9 @@ impl Pattern {
         at: usize,
         budget: &mut ScriptBudget<'_>,
     ) -> Result<Option<PatternMatch>, ScriptError> {
-        let Some(units) = &seen.units else { return self.search(seen.text, at, budget) };
+        let Some(units) = &seen.units else {
+            return self.search(seen.text, at, budget);
+        };
         let found = self.search(units.text(), units.place(at), budget)?;
         let whole = |part: Option<Range<usize>>| part.map(|part| units.range(&part));
         Ok(found.map(|found| found.into_iter().map(whole).collect()))
@@ -135,7 +149,11 @@ impl Pattern {
             RegexEngine::Linear(regex) => {
                 let mut places = regex.capture_locations();
                 let found = regex.captures_read_at(&mut places, text, at);
-                Ok(found.map(|_| (0..places.len()).map(|group| places.get(group).map(|(from, to)| from..to)).collect()))
+                Ok(found.map(|_| {
+                    (0..places.len())
+                        .map(|group| places.get(group).map(|(from, to)| from..to))
+                        .collect()
+                }))
             }
             RegexEngine::Backtracking(regex) if text.len() <= TEXT_AT_ONCE => {
                 attempt(regex, RegexInput::new(text).from_pos(at))
@@ -144,7 +162,8 @@ impl Pattern {
                 let places = (at..=text.len()).filter(|place| text.is_char_boundary(*place));
                 for place in places {
                     budget.spend(ATTEMPT + (text.len() - place) / ATTEMPT_READS)?;
-                    let found = attempt(regex, RegexInput::new(text).from_pos(place).anchored(true))?;
+                    let found =
+                        attempt(regex, RegexInput::new(text).from_pos(place).anchored(true))?;
                     if found.is_some() {
                         return Ok(found);
                     }
@@ -155,9 +174,12 @@ impl Pattern {
     }
 }
 
-/// Splits off slashes and flags. Without slashes, or with invalid flags, the whole text is the pattern.
+/// Splits off slashes and flags. Without slashes, or with invalid flags, the whole text is the
+/// pattern.
 fn parts(written: &str) -> (&str, &str) {
-    let parts = written.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+    let parts = written
+        .strip_prefix('/')
+        .and_then(|rest| rest.rsplit_once('/'));
     let valid = |flags: &str| {
         let mut seen = String::new();
         flags.chars().all(|flag| {
@@ -166,10 +188,22 @@ fn parts(written: &str) -> (&str, &str) {
             new
         })
     };
-    parts.filter(|(pattern, flags)| !pattern.is_empty() && valid(flags)).unwrap_or((written, ""))
+    parts
+        .filter(|(pattern, flags)| !pattern.is_empty() && valid(flags))
+        .unwrap_or((written, ""))
 }
 
-fn attempt(regex: &fancy_regex::Regex, input: RegexInput<'_, str>) -> Result<Option<PatternMatch>, ScriptError> {
-    let found = regex.captures_input(input).map_err(|_| ScriptError::TooManySteps)?;
-    Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
+fn attempt(
+    regex: &fancy_regex::Regex,
+    input: RegexInput<'_, str>,
+) -> Result<Option<PatternMatch>, ScriptError> {
+    let found = regex
+        .captures_input(input)
+        .map_err(|_| ScriptError::TooManySteps)?;
+    Ok(found.map(|groups| {
+        groups
+            .iter()
+            .map(|group| group.map(|group| group.range()))
+            .collect()
+    }))
 }

@@ -30,12 +30,24 @@ pub(super) fn replace(
     budget.spend(text.len())?;
     let seen = pattern.read(text);
     while let Some(found) = pattern.find(&seen, at, budget)? {
-        let Some(whole) = found.first().cloned().flatten().filter(|whole| !pattern.sticky || whole.start == at) else {
+        let Some(whole) = found
+            .first()
+            .cloned()
+            .flatten()
+            .filter(|whole| !pattern.sticky || whole.start == at)
+        else {
             break;
         };
         hits += 1;
         let groups = groups(script, text, &found);
-        let filled = replacement.fill(&MacroMatch { groups: &groups, names: &pattern.names }, scope, state);
+        let filled = replacement.fill(
+            &MacroMatch {
+                groups: &groups,
+                names: &pattern.names,
+            },
+            scope,
+            state,
+        );
         budget.spend(whole.end - at + filled.len() + SEARCH)?;
         changed.push_str(&text[copied..whole.start]);
         changed.push_str(&filled);
@@ -63,7 +75,14 @@ fn next(text: &str, end: usize, empty: bool) -> usize {
 
 /// The match and its groups, without the strings that the script trims.
 fn groups(script: &CompiledScript, text: &str, found: &PatternMatch) -> Vec<String> {
-    let values = found.iter().map(|group| group.clone().map_or("", |range| &text[range]));
-    let trimmed = |value: &str| script.trims.iter().fold(value.to_owned(), |value, trim| value.replace(trim, ""));
+    let values = found
+        .iter()
+        .map(|group| group.clone().map_or("", |range| &text[range]));
+    let trimmed = |value: &str| {
+        script
+            .trims
+            .iter()
+            .fold(value.to_owned(), |value, trim| value.replace(trim, ""))
+    };
     values.map(trimmed).collect()
 }

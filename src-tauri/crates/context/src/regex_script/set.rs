@@ -29,7 +29,8 @@ pub enum Channel {
 pub struct Occasion {
     pub placement: ScriptTarget,
     pub channel: Channel,
-    /// Number of messages from the end, where the last one is 0; `None` if the text is not a message.
+    /// Number of messages from the end, where the last one is 0; `None` if the text is not a
+    /// message.
     pub depth: Option<u32>,
     /// The text was edited: only scripts that request it run.
     pub edited: bool,
@@ -59,11 +60,16 @@ pub enum ScriptError {
 }
 
 impl ScriptError {
-    /// True if the script costs too much on this text. A script with repeated overruns should be disabled.
+    /// True if the script costs too much on this text. A script with repeated overruns should be
+    /// disabled.
     pub fn is_overrun(&self) -> bool {
         matches!(
             self,
-            Self::TooManySteps | Self::TooManyHits | Self::ResultTooLarge | Self::OutOfBudget | Self::OutOfTime
+            Self::TooManySteps
+                | Self::TooManyHits
+                | Self::ResultTooLarge
+                | Self::OutOfBudget
+                | Self::OutOfTime
         )
     }
 }
@@ -112,11 +118,14 @@ pub(super) struct CompiledScript {
 }
 
 impl CompiledScripts {
-    /// Compiles the enabled scripts. Macros in patterns and trims are resolved here, so a set belongs to one
-    /// chat.
+    /// Compiles the enabled scripts. Macros in patterns and trims are resolved here, so a set
+    /// belongs to one chat.
     pub fn new(scripts: &[RegexScript], scope: &MacroScope<'_>, state: &MacroState) -> Self {
         let mut set = Self::default();
-        let active = scripts.iter().enumerate().filter(|(_, script)| !script.disabled && !script.find_regex.is_empty());
+        let active = scripts
+            .iter()
+            .enumerate()
+            .filter(|(_, script)| !script.disabled && !script.find_regex.is_empty());
         for (index, script) in active {
             let compiled = match set.scripts.len() {
                 MAX_SCRIPTS.. => Err(ScriptError::TooManyScripts),
@@ -127,7 +136,11 @@ impl CompiledScripts {
                     set.by_depth |= !compiled.reaches(0) || !compiled.reaches(i64::MAX);
                     set.scripts.push(compiled);
                 }
-                Err(why) => set.failed.push(Failure { script: index, name: script.script_name.clone(), why }),
+                Err(why) => set.failed.push(Failure {
+                    script: index,
+                    name: script.script_name.clone(),
+                    why,
+                }),
             }
         }
         set
@@ -140,7 +153,10 @@ impl CompiledScripts {
 
     /// The name of a script that ran.
     pub fn name(&self, ran: &ScriptRun) -> &str {
-        let script = self.scripts.iter().find(|script| script.index == ran.script);
+        let script = self
+            .scripts
+            .iter()
+            .find(|script| script.index == ran.script);
         script.map_or("", |script| &script.source.script_name)
     }
 
@@ -151,14 +167,23 @@ impl CompiledScripts {
 
     /// True if the same scripts apply on both occasions.
     pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
-        let differ_in_depth = || *one == Occasion { depth: one.depth, ..*other };
+        let differ_in_depth = || {
+            *one == Occasion {
+                depth: one.depth,
+                ..*other
+            }
+        };
         one == other
             || (!self.by_depth && differ_in_depth())
-            || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
+            || self
+                .scripts
+                .iter()
+                .all(|script| script.meets(one) == script.meets(other))
     }
 
-    /// Identifies the effect of this set on such a text: equal fingerprints and equal texts give equal results,
-    /// also in later runs of the app. `None` if macros make it depend on more, such as the time or a variable.
+    /// Identifies the effect of this set on such a text: equal fingerprints and equal texts give
+    /// equal results, also in later runs of the app. `None` if macros make it depend on more, such
+    /// as the time or a variable.
     pub fn fingerprint(&self, occasion: &Occasion) -> Option<u64> {
         let mut scripts = self.scripts.iter().filter(|script| script.meets(occasion));
         scripts.try_fold(0xCBF2_9CE4_8422_2325, |mixed: u64, script| {
@@ -167,8 +192,8 @@ impl CompiledScripts {
         })
     }
 
-    /// Runs the scripts for such a text, each on the result of the previous one. Their macros may change
-    /// variables.
+    /// Runs the scripts for such a text, each on the result of the previous one. Their macros may
+    /// change variables.
     pub fn apply<'t>(
         &self,
         text: &'t str,
@@ -177,17 +202,28 @@ impl CompiledScripts {
         state: &mut MacroState,
         budget: &mut ScriptBudget<'_>,
     ) -> Applied<'t> {
-        let mut applied = Applied { text: text.into(), ran: Vec::new(), failed: Vec::new() };
+        let mut applied = Applied {
+            text: text.into(),
+            ran: Vec::new(),
+            failed: Vec::new(),
+        };
         for script in self.scripts.iter().filter(|script| script.meets(occasion)) {
             match run::replace(script, &applied.text, scope, state, budget) {
                 Ok(None) => {}
                 Ok(Some((text, hits))) => {
                     applied.text = text.into();
-                    applied.ran.push(ScriptRun { script: script.index, hits });
+                    applied.ran.push(ScriptRun {
+                        script: script.index,
+                        hits,
+                    });
                 }
                 Err(why) => {
                     let name = script.source.script_name.clone();
-                    applied.failed.push(Failure { script: script.index, name, why });
+                    applied.failed.push(Failure {
+                        script: script.index,
+                        name,
+                        why,
+                    });
                 }
             }
         }
@@ -204,22 +240,41 @@ impl CompiledScript {
     ) -> Result<Self, ScriptError> {
         let find = match script.substitute_regex {
             Substitution::None => script.find_regex.clone(),
-            Substitution::Raw => macros::expand_pattern(&script.find_regex, scope, state, str::to_owned),
-            Substitution::Escaped => macros::expand_pattern(&script.find_regex, scope, state, regex::escape),
+            Substitution::Raw => {
+                macros::expand_pattern(&script.find_regex, scope, state, str::to_owned)
+            }
+            Substitution::Escaped => {
+                macros::expand_pattern(&script.find_regex, scope, state, regex::escape)
+            }
         };
         let pattern = Pattern::new(&find)?;
-        let trims = script.trim_strings.iter().map(|trim| macros::expand(trim, scope, state).text);
+        let trims = script
+            .trim_strings
+            .iter()
+            .map(|trim| macros::expand(trim, scope, state).text);
         let trims: Vec<String> = trims.filter(|trim| !trim.is_empty()).collect();
         let settled = macros::is_settled(&script.replace_string);
         let mut hash = Sha256::new();
-        for part in
-            [&find, &script.replace_string, scope.user, scope.char].into_iter().chain(trims.iter().map(String::as_str))
+        for part in [&find, &script.replace_string, scope.user, scope.char]
+            .into_iter()
+            .chain(trims.iter().map(String::as_str))
         {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        let digest = hash.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
-        Ok(Self { index, source: script.clone(), pattern, trims, digest, settled })
+        let digest = hash
+            .finalize()
+            .iter()
+            .take(8)
+            .fold(0, |number, byte| number << 8 | u64::from(*byte));
+        Ok(Self {
+            index,
+            source: script.clone(),
+            pattern,
+            trims,
+            digest,
+            settled,
+        })
     }
 
     pub(super) fn replacement(&self) -> &str {
@@ -227,9 +282,17 @@ impl CompiledScript {
     }
 
     fn meets(&self, occasion: &Occasion) -> bool {
-        let Occasion { placement, channel, depth, edited } = *occasion;
-        // A text is stored when it is the last one, so a script with a minimum depth cannot wait for it to get there.
-        let depth = depth.map(i64::from).or((channel == Channel::Stored).then_some(0));
+        let Occasion {
+            placement,
+            channel,
+            depth,
+            edited,
+        } = *occasion;
+        // A text is stored when it is the last one, so a script with a minimum depth cannot wait
+        // for it to get there.
+        let depth = depth
+            .map(i64::from)
+            .or((channel == Channel::Stored).then_some(0));
         self.source.works_on(placement)
             && self.is_for(channel, placement)
             && (!edited || self.source.run_on_edit)

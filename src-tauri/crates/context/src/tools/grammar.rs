@@ -26,18 +26,29 @@ boolean ::= "true" | "false"
 
 /// The grammar. A reply that does not begin with a call is free text, unless a call is forced.
 pub fn grammar(syntax: &CallSyntax, tools: &FrameTools) -> String {
-    let calls = if tools.single_call { "call" } else { "call (\"\\n\" call)*" };
+    let calls = if tools.single_call {
+        "call"
+    } else {
+        "call (\"\\n\" call)*"
+    };
     let mut text = match tools.choice.is_forced() {
         true => format!("root ::= {calls}\n"),
         false => format!("root ::= {calls} | text\n"),
     };
     let may_call = |tool: &&ToolDefinition| !matches!(&tools.choice, ToolChoice::Named(name) if *name != tool.name);
     let definitions: Vec<&ToolDefinition> = tools.definitions.iter().filter(may_call).collect();
-    let names: Vec<String> = (0..definitions.len()).map(|index| format!("tool-{index}")).collect();
+    let names: Vec<String> = (0..definitions.len())
+        .map(|index| format!("tool-{index}"))
+        .collect();
     let _ = writeln!(text, "call ::= {}", names.join(" | "));
     for (name, tool) in names.iter().zip(definitions) {
         let begin = literal(&format!("{}{}{}", syntax.open, tool.name, syntax.middle));
-        let _ = writeln!(text, "{name} ::= {begin} {} {}", of(&tool.parameters, 0), literal(&syntax.close));
+        let _ = writeln!(
+            text,
+            "{name} ::= {begin} {} {}",
+            of(&tool.parameters, 0),
+            literal(&syntax.close)
+        );
     }
     let _ = writeln!(text, "text ::= {}", no_call(syntax));
     text.push_str(JSON);
@@ -46,11 +57,17 @@ pub fn grammar(syntax: &CallSyntax, tools: &FrameTools) -> String {
 
 /// Text that does not begin like a call.
 fn no_call(syntax: &CallSyntax) -> String {
-    let marker = Some(syntax.marker()).filter(|marker| !marker.is_empty()).unwrap_or("{");
+    let marker = Some(syntax.marker())
+        .filter(|marker| !marker.is_empty())
+        .unwrap_or("{");
     let mut ways = Vec::new();
     let mut before = String::new();
     for letter in marker.chars() {
-        let start = if before.is_empty() { String::new() } else { format!("{} ", literal(&before)) };
+        let start = if before.is_empty() {
+            String::new()
+        } else {
+            format!("{} ", literal(&before))
+        };
         ways.push(format!("{start}[^{}\\x00] any*", escaped(letter)));
         before.push(letter);
     }
@@ -65,18 +82,26 @@ fn of(schema: &Value, depth: usize) -> String {
     if let Some(constant) = schema.get("const") {
         return literal(&constant.to_string());
     }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
+    if let Some(values) = schema
+        .get("enum")
+        .and_then(Value::as_array)
+        .filter(|values| !values.is_empty())
+    {
         return group(values.iter().map(|value| literal(&value.to_string())));
     }
-    if let Some(ways) =
-        ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array()).filter(|ways| !ways.is_empty())
+    if let Some(ways) = ["anyOf", "oneOf"]
+        .iter()
+        .find_map(|key| schema.get(key)?.as_array())
+        .filter(|ways| !ways.is_empty())
     {
         return group(ways.iter().map(|way| of(way, depth + 1)));
     }
     match schema.get("type").and_then(Value::as_str) {
         Some("object") => object(schema, depth),
         Some("array") => {
-            let item = schema.get("items").map_or_else(|| "value".to_owned(), |items| of(items, depth + 1));
+            let item = schema
+                .get("items")
+                .map_or_else(|| "value".to_owned(), |items| of(items, depth + 1));
             format!("\"[\" ws ({item} (ws \",\" ws {item})*)? ws \"]\"")
         }
         Some("string") => string(schema),
@@ -86,8 +111,8 @@ fn of(schema: &Value, depth: usize) -> String {
     }
 }
 
-/// A string, of the form that its pattern asks for. The API refuses a pattern that no grammar can express; one of a tool
-/// server leaves the string free.
+/// A string, of the form that its pattern asks for. The API refuses a pattern that no grammar can
+/// express; one of a tool server leaves the string free.
 fn string(schema: &Value) -> String {
     let pattern = schema.get("pattern").and_then(Value::as_str);
     match pattern.map(json_pattern::expression) {
@@ -98,22 +123,47 @@ fn string(schema: &Value) -> String {
 
 /// The required properties in order, then optional ones in order.
 fn object(schema: &Value, depth: usize) -> String {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+    let Some(properties) = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .filter(|all| !all.is_empty())
+    else {
         return "object".to_owned();
     };
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let pair = |(name, of_property): (&String, &Value)| {
-        format!("{} ws \":\" ws {}", literal(&Value::from(name.as_str()).to_string()), of(of_property, depth + 1))
+        format!(
+            "{} ws \":\" ws {}",
+            literal(&Value::from(name.as_str()).to_string()),
+            of(of_property, depth + 1)
+        )
     };
-    let (must, may): (Vec<_>, Vec<_>) = properties.iter().partition(|(name, _)| required.contains(&name.as_str()));
-    let (must, may): (Vec<String>, Vec<String>) =
-        (must.into_iter().map(pair).collect(), may.into_iter().map(pair).collect());
-    let tail = |from: usize| -> String { may[from..].iter().map(|pair| format!(" (ws \",\" ws {pair})?")).collect() };
+    let (must, may): (Vec<_>, Vec<_>) = properties
+        .iter()
+        .partition(|(name, _)| required.contains(&name.as_str()));
+    let (must, may): (Vec<String>, Vec<String>) = (
+        must.into_iter().map(pair).collect(),
+        may.into_iter().map(pair).collect(),
+    );
+    let tail = |from: usize| -> String {
+        may[from..]
+            .iter()
+            .map(|pair| format!(" (ws \",\" ws {pair})?"))
+            .collect()
+    };
     let inside = match must.is_empty() {
         false => format!("{}{}", must.join(" ws \",\" ws "), tail(0)),
         true => {
-            let ways = may.iter().enumerate().map(|(index, pair)| format!("{pair}{}", tail(index + 1)));
+            let ways = may
+                .iter()
+                .enumerate()
+                .map(|(index, pair)| format!("{pair}{}", tail(index + 1)));
             format!("({})?", ways.collect::<Vec<_>>().join(" | "))
         }
     };
@@ -155,7 +205,12 @@ mod tests {
                 "dice": { "type": "string" }, "times": { "type": "integer" } } }),
         };
         let text = grammar(&CallSyntax::text(), &offered(&[roll], ToolChoice::Auto));
-        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        let line = |start: &str| {
+            text.lines()
+                .find(|line| line.starts_with(start))
+                .unwrap()
+                .to_owned()
+        };
         assert_eq!(
             line("tool-0"),
             r#"tool-0 ::= "<tool_call>\n{\"name\": \"roll_dice\", \"arguments\": " "{" ws "\"dice\"" ws ":" ws string (ws "," ws "\"times\"" ws ":" ws integer)? ws "}" "}\n</tool_call>""#
@@ -164,7 +219,11 @@ mod tests {
     }
 
     fn offered(definitions: &[ToolDefinition], choice: ToolChoice) -> FrameTools {
-        FrameTools { definitions: definitions.to_vec(), choice, ..FrameTools::default() }
+        FrameTools {
+            definitions: definitions.to_vec(),
+            choice,
+            ..FrameTools::default()
+        }
     }
 
     #[test]
@@ -176,20 +235,44 @@ mod tests {
         };
         let tools = [tool("roll"), tool("look")];
         let of = |choice, single_call| {
-            let tools = FrameTools { single_call, ..offered(&tools, choice) };
+            let tools = FrameTools {
+                single_call,
+                ..offered(&tools, choice)
+            };
             let text = grammar(&CallSyntax::text(), &tools);
-            (text.lines().next().unwrap().to_owned(), text.contains("look"), text.contains("roll"))
+            (
+                text.lines().next().unwrap().to_owned(),
+                text.contains("look"),
+                text.contains("roll"),
+            )
         };
         let line = |text: &str| text.to_owned();
-        assert_eq!(of(ToolChoice::Auto, false), (line(r#"root ::= call ("\n" call)* | text"#), true, true));
-        assert_eq!(of(ToolChoice::Auto, true), (line("root ::= call | text"), true, true));
-        assert_eq!(of(ToolChoice::Required, false), (line(r#"root ::= call ("\n" call)*"#), true, true));
-        assert_eq!(of(ToolChoice::Named("look".into()), true), (line("root ::= call"), true, false));
+        assert_eq!(
+            of(ToolChoice::Auto, false),
+            (line(r#"root ::= call ("\n" call)* | text"#), true, true)
+        );
+        assert_eq!(
+            of(ToolChoice::Auto, true),
+            (line("root ::= call | text"), true, true)
+        );
+        assert_eq!(
+            of(ToolChoice::Required, false),
+            (line(r#"root ::= call ("\n" call)*"#), true, true)
+        );
+        assert_eq!(
+            of(ToolChoice::Named("look".into()), true),
+            (line("root ::= call"), true, false)
+        );
     }
 
     #[test]
     fn odd_schemas_accept_any_object() {
-        for schema in [json!(null), json!({}), json!({ "type": "object", "properties": 7 }), json!({ "enum": [] })] {
+        for schema in [
+            json!(null),
+            json!({}),
+            json!({ "type": "object", "properties": 7 }),
+            json!({ "enum": [] }),
+        ] {
             assert_eq!(of(&schema, 0), "object", "{schema}");
         }
         let only_optional = json!({ "type": "object", "properties": { "a": { "type": "null" }, "b": { "const": 1 } } });

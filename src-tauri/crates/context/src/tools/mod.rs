@@ -1,7 +1,8 @@
-//! Tools in prompts: how a model learns which tools it may call, how earlier calls are shown to it, and how the calls of
-//! a local model are read from its reply.
+//! Tools in prompts: how a model learns which tools it may call, how earlier calls are shown to it,
+//! and how the calls of a local model are read from its reply.
 //!
-//! Texts of tools, calls and results are data of strangers. They never become control text of a prompt.
+//! Texts of tools, calls and results are data of strangers. They never become control text of a
+//! prompt.
 
 mod grammar;
 mod reply_calls;
@@ -42,12 +43,22 @@ pub struct FrameTools {
     pub rounds: Vec<ToolRound>,
 }
 
-/// A name that every provider and every chat template accepts: `[a-zA-Z0-9_-]`, 1 to 64 characters. Other characters
-/// become `_`.
+/// A name that every provider and every chat template accepts: `[a-zA-Z0-9_-]`, 1 to 64 characters.
+/// Other characters become `_`.
 pub fn plain_name(name: &str) -> String {
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() || letter == '-' {
+            letter
+        } else {
+            '_'
+        }
+    };
     let name: String = name.trim().chars().take(64).map(plain).collect();
-    if name.is_empty() { "_".to_owned() } else { name }
+    if name.is_empty() {
+        "_".to_owned()
+    } else {
+        name
+    }
 }
 
 #[cfg(test)]

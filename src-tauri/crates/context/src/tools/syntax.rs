@@ -12,7 +12,8 @@ pub struct CallSyntax {
 }
 
 impl CallSyntax {
-    /// The syntax for models whose template knows no tools: that of Hermes and Qwen, which many models have seen.
+    /// The syntax for models whose template knows no tools: that of Hermes and Qwen, which many
+    /// models have seen.
     pub fn text() -> Self {
         Self {
             open: "<tool_call>\n{\"name\": \"".to_owned(),
@@ -23,7 +24,10 @@ impl CallSyntax {
 
     /// A call in this syntax.
     pub fn call(&self, name: &str, arguments: &str) -> String {
-        format!("{}{name}{}{arguments}{}", self.open, self.middle, self.close)
+        format!(
+            "{}{name}{}{arguments}{}",
+            self.open, self.middle, self.close
+        )
     }
 
     /// The text that shows that a call begins; empty if a reply of JSON alone is one.
@@ -45,7 +49,14 @@ mod tests {
     #[test]
     fn marker_is_the_text_before_the_json() {
         assert_eq!(CallSyntax::text().marker(), "<tool_call>");
-        let of = |open: &str| CallSyntax { open: open.into(), ..CallSyntax::text() }.marker().to_owned();
+        let of = |open: &str| {
+            CallSyntax {
+                open: open.into(),
+                ..CallSyntax::text()
+            }
+            .marker()
+            .to_owned()
+        };
         assert_eq!(of("[TOOL_CALLS] [{\"name\": \""), "[TOOL_CALLS]");
         assert_eq!(of("{\"name\": \""), "");
     }

@@ -1,10 +1,11 @@
-//! Conversion of SillyTavern presets. The fixtures have the original structure but texts of our own.
+//! Conversion of SillyTavern presets. The fixtures have the original structure but texts of our
+//! own.
 
 use context::chat_template::{ChatTemplate, RenderedRun, RenderedTurn};
 use context::convert::{ConvertError, Converted, ConvertedKind, convert, write_sampler};
 use context::prompt_template::{
-    Composed, Flag, Given, PromptTemplate, SectionPlacement, SectionRole, Severity, TemplateFlags, TemplateLibrary,
-    TemplateVariables, built_in, check, compose, resolve,
+    Composed, Flag, Given, PromptTemplate, SectionPlacement, SectionRole, Severity, TemplateFlags,
+    TemplateLibrary, TemplateVariables, built_in, check, compose, resolve,
 };
 use domain::prompt::PromptRole;
 use proptest::prelude::*;
@@ -34,10 +35,20 @@ fn composed(template: &PromptTemplate, given: Given) -> Composed {
 fn composed_with(template: &PromptTemplate, given: Given, switches: &[Flag]) -> Composed {
     let library: &TemplateLibrary = built_in().unwrap();
     let problems = check(&serde_json::to_string(template).unwrap(), library);
-    assert!(problems.iter().all(|problem| problem.severity == Severity::Warning), "{problems:?}");
+    assert!(
+        problems
+            .iter()
+            .all(|problem| problem.severity == Severity::Warning),
+        "{problems:?}"
+    );
     let resolved = resolve(template, library).unwrap();
     let variables = TemplateVariables::resolve(given).unwrap();
-    compose(&resolved, &variables, &TemplateFlags::of(&variables, switches)).unwrap()
+    compose(
+        &resolved,
+        &variables,
+        &TemplateFlags::of(&variables, switches),
+    )
+    .unwrap()
 }
 
 fn picture(composed: &Composed) -> String {
@@ -47,14 +58,28 @@ fn picture(composed: &Composed) -> String {
             SectionPlacement::InChat => format!(" in chat at {}", it.depth),
             other => format!(" {other:?}"),
         };
-        let role = if it.role == SectionRole::System { String::new() } else { format!(" {:?}", it.role) };
+        let role = if it.role == SectionRole::System {
+            String::new()
+        } else {
+            format!(" {:?}", it.role)
+        };
         format!("[{}{role}{place}] {}", it.name, it.text)
     };
-    composed.sections.iter().map(section).collect::<Vec<_>>().join("\n")
+    composed
+        .sections
+        .iter()
+        .map(section)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn report(converted: &Converted) -> String {
-    converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect::<Vec<_>>().join("\n")
+    converted
+        .report
+        .iter()
+        .map(|note| format!("{}: {}", note.field, note.what))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn prompt(identifier: &str, content: &str) -> Value {
@@ -72,7 +97,10 @@ fn in_chat(identifier: &str, role: &str, depth: u32, order: i32) -> Value {
 
 fn prompt_manager() -> Value {
     let order = |names: &[(&str, bool)]| -> Value {
-        names.iter().map(|(name, on)| json!({"identifier": name, "enabled": on})).collect()
+        names
+            .iter()
+            .map(|(name, on)| json!({"identifier": name, "enabled": on}))
+            .collect()
     };
     json!({
         "temperature": 0.9, "top_p": 0.95, "top_k": 0, "repetition_penalty": 1.05, "frequency_penalty": 0.3,
@@ -135,10 +163,14 @@ fn keeps_order_and_placement_of_prompt_manager() {
 }
 
 fn notes(preset: &Value) -> Vec<String> {
-    report(&converted(preset)).lines().map(str::to_owned).collect()
+    report(&converted(preset))
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
-/// SillyTavern's own prompts have known identifiers. It never sends others that are marked as its own.
+/// SillyTavern's own prompts have known identifiers. It never sends others that are marked as its
+/// own.
 #[test]
 fn prompts_that_are_never_sent_are_off_and_named() {
     let system = |identifier: &str, on| {
@@ -146,7 +178,10 @@ fn prompts_that_are_never_sent_are_off_and_named() {
         "content": format!("TEXT-{identifier}"), "system_prompt": on})
     };
     let order = |names: &[&str]| -> Vec<Value> {
-        names.iter().map(|name| json!({"identifier": name, "enabled": true})).collect()
+        names
+            .iter()
+            .map(|name| json!({"identifier": name, "enabled": true}))
+            .collect()
     };
     let mut deep = system("deep", true);
     (deep["injection_position"], deep["injection_depth"]) = (json!(1), json!(2));
@@ -156,10 +191,18 @@ fn prompts_that_are_never_sent_are_off_and_named() {
             "dialogueExamples", "chatHistory"])}]});
     let shown = picture(&composed(&converted(&preset).templates[0], mira()));
     assert!(!shown.contains("TEXT-guide"), "{shown}");
-    for sent in ["TEXT-main", "TEXT-own", "TEXT-enhanceDefinitions", "TEXT-deep"] {
+    for sent in [
+        "TEXT-main",
+        "TEXT-own",
+        "TEXT-enhanceDefinitions",
+        "TEXT-deep",
+    ] {
         assert!(shown.contains(sent), "{sent}: {shown}");
     }
-    let named: Vec<String> = notes(&preset).into_iter().filter(|note| note.contains("does not send it")).collect();
+    let named: Vec<String> = notes(&preset)
+        .into_iter()
+        .filter(|note| note.contains("does not send it"))
+        .collect();
     assert_eq!(named.len(), 1, "{named:?}");
     assert!(named[0].starts_with("prompt: guide: "), "{named:?}");
 }
@@ -170,34 +213,83 @@ fn texts_without_a_place_are_named() {
         "story_string": "{{description}}", "reverse_proxy": "http://127.0.0.1", "my_notes": "Two words.",
         "prompts": [{"name": "First", "content": "One.", "enabled": false}, {"name": "Second", "content": "Two."}]});
     let named = notes(&preset);
-    for field in ["system_prompt", "jailbreak_prompt", "story_string", "my_notes"] {
-        assert!(named.iter().any(|note| note.starts_with(&format!("{field}: not sent"))), "{field}: {named:?}");
+    for field in [
+        "system_prompt",
+        "jailbreak_prompt",
+        "story_string",
+        "my_notes",
+    ] {
+        assert!(
+            named
+                .iter()
+                .any(|note| note.starts_with(&format!("{field}: not sent"))),
+            "{field}: {named:?}"
+        );
     }
-    assert!(!named.iter().any(|note| note.starts_with("reverse_proxy")), "{named:?}");
-    assert!(named.iter().any(|note| note.starts_with("prompt: dialogueExamples: ") && note.ends_with("not sent")));
+    assert!(
+        !named.iter().any(|note| note.starts_with("reverse_proxy")),
+        "{named:?}"
+    );
+    assert!(
+        named.iter().any(
+            |note| note.starts_with("prompt: dialogueExamples: ") && note.ends_with("not sent")
+        )
+    );
     let shown = picture(&composed(&converted(&preset).templates[0], mira()));
     assert!(shown.contains("Two.") && !shown.contains("One."), "{shown}");
-    assert!(!notes(&prompt_manager()).iter().any(|note| note.starts_with("prompt: dialogueExamples")));
+    assert!(
+        !notes(&prompt_manager())
+            .iter()
+            .any(|note| note.starts_with("prompt: dialogueExamples"))
+    );
 }
 
 /// If a value has several names, the one that SillyTavern reads in this kind of preset is used.
 #[test]
 fn of_several_names_the_right_one_is_used() {
     let value = |preset: &Value, key: &str| {
-        converted(preset).sampling.unwrap().values.get(key).map(ToString::to_string).unwrap_or_default()
+        converted(preset)
+            .sampling
+            .unwrap()
+            .values
+            .get(key)
+            .map(ToString::to_string)
+            .unwrap_or_default()
     };
     let of_chat = json!({"prompts": [], "openai_max_tokens": 5000, "genamt": 400, "temp": 0.1, "temperature": 0.9,
         "rep_pen": 1.5, "repetition_penalty": 1.1, "freq_pen": 1, "frequency_penalty": 0.5, "presence_pen": 0.25});
-    let all = ["max_tokens", "temperature", "repeat_penalty", "frequency_penalty", "presence_penalty"];
-    assert_eq!(all.map(|key| value(&of_chat, key)), ["5000", "0.9", "1.1", "0.5", "0.25"]);
+    let all = [
+        "max_tokens",
+        "temperature",
+        "repeat_penalty",
+        "frequency_penalty",
+        "presence_penalty",
+    ];
+    assert_eq!(
+        all.map(|key| value(&of_chat, key)),
+        ["5000", "0.9", "1.1", "0.5", "0.25"]
+    );
     let named = notes(&of_chat);
     for field in ["genamt: 400", "temp: 0.1", "rep_pen: 1.5", "freq_pen: 1"] {
-        assert!(named.iter().any(|note| note.starts_with(&format!("{field} is not used"))), "{field}: {named:?}");
+        assert!(
+            named
+                .iter()
+                .any(|note| note.starts_with(&format!("{field} is not used"))),
+            "{field}: {named:?}"
+        );
     }
-    let of_text = json!({"temp": 0.1, "temperature": 0.9, "genamt": 400, "max_tokens": 900, "top_p": 1});
-    assert_eq!(["max_tokens", "temperature"].map(|key| value(&of_text, key)), ["400", "0.1"]);
-    let of_service = json!({"openai_max_tokens": 800, "genamt": "400", "temp": "x", "temperature": 0.7});
-    assert_eq!(["max_tokens", "temperature"].map(|key| value(&of_service, key)), ["800", "0.7"]);
+    let of_text =
+        json!({"temp": 0.1, "temperature": 0.9, "genamt": 400, "max_tokens": 900, "top_p": 1});
+    assert_eq!(
+        ["max_tokens", "temperature"].map(|key| value(&of_text, key)),
+        ["400", "0.1"]
+    );
+    let of_service =
+        json!({"openai_max_tokens": 800, "genamt": "400", "temp": "x", "temperature": 0.7});
+    assert_eq!(
+        ["max_tokens", "temperature"].map(|key| value(&of_service, key)),
+        ["800", "0.7"]
+    );
 }
 
 /// Settings of the chat and recalled memories have a place in an imported preset, too.
@@ -232,10 +324,14 @@ fn preset_includes_chat_settings_and_memories() {
 #[test]
 fn card_replaces_main_unless_forbidden() {
     let given = || mira().text("character.systemPrompt", "Be Mira. {{original}}");
-    let main = |preset: &Value| composed(&converted(preset).templates[0], given()).sections[0].clone();
+    let main =
+        |preset: &Value| composed(&converted(preset).templates[0], given()).sections[0].clone();
     let first = main(&prompt_manager());
     assert_eq!(first.text, "Be Mira. {{original}}");
-    assert_eq!(first.original.unwrap(), "Tell the story of {{char}}. A price is ${five}.");
+    assert_eq!(
+        first.original.unwrap(),
+        "Tell the story of {{char}}. A price is ${five}."
+    );
     let mut firm = prompt_manager();
     firm["prompts"][0]["forbid_overrides"] = json!(true);
     assert!(main(&firm).text.starts_with("Tell the story"));
@@ -246,16 +342,19 @@ fn converts_utility_prompts_to_templates() {
     let converted = converted(&prompt_manager());
     let impersonate = &converted.templates[1];
     assert_eq!(impersonate.extends.as_deref(), Some("impersonate"));
-    let text = composed(impersonate, mira().text("transcript", "Mira: Hi")).flow(SectionRole::System);
-    assert!(text.starts_with("Write as {{user}}.") && text.ends_with("The conversation:\nMira: Hi"), "{text}");
+    let text =
+        composed(impersonate, mira().text("transcript", "Mira: Hi")).flow(SectionRole::System);
+    assert!(
+        text.starts_with("Write as {{user}}.") && text.ends_with("The conversation:\nMira: Hi"),
+        "{text}"
+    );
 }
 
 #[test]
 fn converts_chat_completion_samplers() {
     let sampling = converted(&prompt_manager()).sampling.unwrap();
     let values = json!(sampling.values);
-    let expected =
-        json!({"temperature": 0.9, "top_k": 0, "repeat_penalty": 1.05, "max_tokens": 300, "frequency_penalty": 0.3});
+    let expected = json!({"temperature": 0.9, "top_k": 0, "repeat_penalty": 1.05, "max_tokens": 300, "frequency_penalty": 0.3});
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(values.get(key), Some(value), "{key}");
     }
@@ -265,9 +364,10 @@ fn converts_chat_completion_samplers() {
 
 #[test]
 fn reports_unused_text_completion_fields() {
-    let converted =
-        converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
-        "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
+    let converted = converted(
+        &json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
+        "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}),
+    );
     assert_eq!(converted.kind, ConvertedKind::Sampler);
     let sampling = converted.sampling.as_ref().unwrap();
     assert_eq!(
@@ -279,7 +379,11 @@ fn reports_unused_text_completion_fields() {
     max_length: the context size is a setting of its own here; 4096 is not used
     mirostat_mode: it replaces other samplers; without effect: top p, min p, xtc probability
     ");
-    assert_eq!(write_sampler(sampling)["max_length"], json!(4096), "kept fields must be written back unchanged");
+    assert_eq!(
+        write_sampler(sampling)["max_length"],
+        json!(4096),
+        "kept fields must be written back unchanged"
+    );
 }
 
 #[test]
@@ -302,14 +406,23 @@ fn reports_and_keeps_unsupported_samplers() {
     smoothing_factor: not supported here; the value 0.2 is kept
     ");
     let sampling = converted.sampling.unwrap();
-    assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));
+    assert_eq!(
+        json!(sampling.values),
+        json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0})
+    );
     let written = write_sampler(&sampling);
-    for (field, value) in
-        [("temp", json!(1.0)), ("min_temp", json!(0.5)), ("sampler_order", json!([6, 0])), ("tfs", json!(0.9))]
-    {
+    for (field, value) in [
+        ("temp", json!(1.0)),
+        ("min_temp", json!(0.5)),
+        ("sampler_order", json!([6, 0])),
+        ("tfs", json!(0.9)),
+    ] {
         assert_eq!(written[field], value, "{field}");
     }
-    let again = convert("again", &Value::Object(written).to_string()).unwrap().sampling.unwrap();
+    let again = convert("again", &Value::Object(written).to_string())
+        .unwrap()
+        .sampling
+        .unwrap();
     assert_eq!((again.values, again.kept), (sampling.values, sampling.kept));
 }
 
@@ -333,7 +446,10 @@ fn context_preset() -> Value {
 #[test]
 fn converts_story_string_to_sections() {
     let converted = converted(&context_preset());
-    assert_eq!((converted.kind, converted.name.as_str()), (ConvertedKind::Context, "Letters"));
+    assert_eq!(
+        (converted.kind, converted.name.as_str()),
+        (ConvertedKind::Context, "Letters")
+    );
     let composed = composed(&converted.templates[0], mira());
     insta::assert_snapshot!(picture(&composed), @r"
     [identity] You are Mira, talking with Tom.
@@ -357,8 +473,14 @@ fn converts_story_string_to_sections() {
 fn puts_separator_before_each_example() {
     let raw = "<START>\nMira: Oh.\n\nTom: Ah.\n<start>\n<START>\nMira: Hm.\n<START>\nMira: Well.";
     let given = || mira().text("character.examplesRaw", raw);
-    let text =
-        |composed: Composed| composed.sections.into_iter().find(|section| section.text.contains("Well")).unwrap().text;
+    let text = |composed: Composed| {
+        composed
+            .sections
+            .into_iter()
+            .find(|section| section.text.contains("Well"))
+            .unwrap()
+            .text
+    };
     let mut preset = context_preset();
     preset["example_separator"] = json!("~~");
     let template = &converted(&preset).templates[0];
@@ -366,31 +488,50 @@ fn puts_separator_before_each_example() {
     assert_eq!(text(composed(template, given())), expected);
     preset["example_separator"] = json!("");
     let template = &converted(&preset).templates[0];
-    assert!(text(composed(template, given())).ends_with("Mira: Oh.\n\nTom: Ah.\n\nMira: Hm.\n\nMira: Well."));
+    assert!(
+        text(composed(template, given()))
+            .ends_with("Mira: Oh.\n\nTom: Ah.\n\nMira: Hm.\n\nMira: Well.")
+    );
     let prompts = json!({"prompts": [{"identifier": "dialogueExamples", "marker": true, "name": "E"}],
         "prompt_order": [{"character_id": 100_001, "order": [{"identifier": "dialogueExamples", "enabled": true}]}],
         "new_example_chat_prompt": "An example:"});
-    let expected = "An example:\nMira: Oh.\n\nTom: Ah.\nAn example:\nMira: Hm.\nAn example:\nMira: Well.";
-    assert_eq!(text(composed(&converted(&prompts).templates[0], given())), expected);
+    let expected =
+        "An example:\nMira: Oh.\n\nTom: Ah.\nAn example:\nMira: Hm.\nAn example:\nMira: Well.";
+    assert_eq!(
+        text(composed(&converted(&prompts).templates[0], given())),
+        expected
+    );
 }
 
 #[test]
 fn missing_card_texts_leave_no_label() {
-    let text =
-        picture(&composed(&converted(&context_preset()).templates[0], Given::default().text("character.name", "Mira")));
+    let text = picture(&composed(
+        &converted(&context_preset()).templates[0],
+        Given::default().text("character.name", "Mira"),
+    ));
     for label in ["World", "About", "Where", "ways"] {
         assert!(!text.contains(label), "{text}");
     }
-    assert!(text.contains("Nobody knows Mira."), "the text of the else branch must be present: {text}");
+    assert!(
+        text.contains("Nobody knows Mira."),
+        "the text of the else branch must be present: {text}"
+    );
 }
 
 #[test]
 fn story_string_may_be_placed_in_the_chat() {
     let mut preset = context_preset();
-    (preset["story_string_position"], preset["story_string_depth"], preset["story_string_role"]) =
-        (json!(1), json!(3), json!(1));
+    (
+        preset["story_string_position"],
+        preset["story_string_depth"],
+        preset["story_string_role"],
+    ) = (json!(1), json!(3), json!(1));
     let composed = composed(&converted(&preset).templates[0], mira());
-    let description = composed.sections.iter().find(|section| section.name == "description").unwrap();
+    let description = composed
+        .sections
+        .iter()
+        .find(|section| section.name == "description")
+        .unwrap();
     assert_eq!(
         (description.placement, description.depth, description.role),
         (SectionPlacement::InChat, 3, SectionRole::User)
@@ -401,7 +542,8 @@ fn story_string_may_be_placed_in_the_chat() {
 fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
     let reference = reference(jinja, roles, opening);
     if opening {
-        let template = ChatTemplate::parse(jinja, "", "", jiff::civil::DateTime::default()).unwrap();
+        let template =
+            ChatTemplate::parse(jinja, "", "", jiff::civil::DateTime::default()).unwrap();
         let role = |name: &str| match name {
             "system" => PromptRole::System,
             "user" => PromptRole::User,
@@ -410,7 +552,10 @@ fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
         let turns: Vec<_> = roles
             .iter()
             .enumerate()
-            .map(|(at, (name, _))| RenderedTurn { role: role(name), parts: vec![at] })
+            .map(|(at, (name, _))| RenderedTurn {
+                role: role(name),
+                parts: vec![at],
+            })
             .collect();
         let pieces = template.render(&turns, false).unwrap();
         let text = |piece: RenderedRun| match piece {
@@ -425,12 +570,24 @@ fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
 fn reference(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
     let mut environment = minijinja::Environment::new();
     environment.add_template("t", jinja).unwrap();
-    let messages: Vec<_> = roles.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
+    let messages: Vec<_> = roles
+        .iter()
+        .map(|(role, content)| json!({"role": role, "content": content}))
+        .collect();
     let context = json!({"messages": messages, "add_generation_prompt": opening});
-    environment.get_template("t").unwrap().render(minijinja::Value::from_serialize(&context)).unwrap()
+    environment
+        .get_template("t")
+        .unwrap()
+        .render(minijinja::Value::from_serialize(&context))
+        .unwrap()
 }
 
-const CHAT: [(&str, &str); 4] = [("system", "Rules."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")];
+const CHAT: [(&str, &str); 4] = [
+    ("system", "Rules."),
+    ("user", "Hi"),
+    ("assistant", "Hello"),
+    ("user", "Bye"),
+];
 
 #[test]
 fn converts_turn_markers_to_chat_template() {
@@ -453,17 +610,23 @@ fn converts_turn_markers_to_chat_template() {
 
 #[test]
 fn applies_wrap_and_special_first_and_last_markers() {
-    let converted = converted(&json!({"input_sequence": "### It's {{user}}'s turn:", "output_sequence": "### Reply:",
+    let converted = converted(
+        &json!({"input_sequence": "### It's {{user}}'s turn:", "output_sequence": "### Reply:",
         "last_output_sequence": "### Reply (short):", "first_output_sequence": "### Opening:", "system_same_as_user": true,
         "story_string_prefix": "### Story:", "story_string_suffix": "", "wrap": true, "sequences_as_stop_strings": false,
-        "stop_sequence": ""}));
+        "stop_sequence": ""}),
+    );
     let format = converted.format.as_ref().unwrap();
     assert_eq!(
         render(&format.jinja, &CHAT, true),
         "### Story:\nRules.\n### It's 's turn:\nHi\n### Opening:\nHello\n### It's 's turn:\nBye\n### Reply (short):\n"
     );
     assert_eq!(
-        render(&format.jinja, &[("assistant", "A"), ("assistant", "B")], false),
+        render(
+            &format.jinja,
+            &[("assistant", "A"), ("assistant", "B")],
+            false
+        ),
         "### Opening:\nA\n### Reply:\nB\n"
     );
     assert!(format.stop.is_empty());
@@ -471,16 +634,15 @@ fn applies_wrap_and_special_first_and_last_markers() {
 
 #[test]
 fn system_prompt_replaces_the_rules() {
-    let converted = converted(&json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}));
+    let converted = converted(
+        &json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}),
+    );
     assert_eq!(converted.kind, ConvertedKind::SystemPrompt);
     let composed = composed(&converted.templates[0], mira());
     assert_eq!(composed.sections[0].text, "Play {{char}}.");
-    assert!(
-        composed
-            .sections
-            .iter()
-            .any(|section| section.placement == SectionPlacement::AfterHistory && section.text == "Be terse.")
-    );
+    assert!(composed.sections.iter().any(|section| section.placement
+        == SectionPlacement::AfterHistory
+        && section.text == "Be terse."));
     assert!(!picture(&composed).contains("You are Mira, talking"));
 }
 
@@ -493,17 +655,31 @@ fn bundle_gives_template_format_and_samplers() {
     assert_eq!(converted.kind, ConvertedKind::Bundle);
     assert_eq!(converted.templates.len(), 1);
     let composed = composed(&converted.templates[0], mira());
-    assert_eq!(composed.sections[0].text, "Play {{char}}.", "it must be at the position of {{system}}");
+    assert_eq!(
+        composed.sections[0].text, "Play {{char}}.",
+        "it must be at the position of {{system}}"
+    );
     assert_eq!(converted.format.unwrap().name, "Marks");
-    assert_eq!(json!(converted.sampling.unwrap().values)["temperature"], json!(0.7));
+    assert_eq!(
+        json!(converted.sampling.unwrap().values)["temperature"],
+        json!(0.7)
+    );
 }
 
 #[test]
 fn converts_huge_presets_quickly() {
-    let same = json!({"prompts": (0..8_000).map(|n| prompt(&n.to_string(), "y")).collect::<Vec<_>>()});
-    assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "the limit plus the app's own sections");
+    let same =
+        json!({"prompts": (0..8_000).map(|n| prompt(&n.to_string(), "y")).collect::<Vec<_>>()});
+    assert_eq!(
+        converted(&same).templates[0].sections.len(),
+        990 + 7,
+        "the limit plus the app's own sections"
+    );
     let doubled = json!({"prompts": vec![prompt("x", "y"); 8_000]});
-    assert!(converted(&doubled).report.len() < 100, "the report must stay short");
+    assert!(
+        converted(&doubled).report.len() < 100,
+        "the report must stay short"
+    );
     let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
     assert!(report(&converted(&deep)).contains("deeper than 20"));
 }
@@ -512,8 +688,14 @@ fn converts_huge_presets_quickly() {
 fn rejects_files_that_are_no_presets() {
     assert_eq!(convert("x", "{}"), Err(ConvertError::NotAPreset));
     assert_eq!(convert("x", "[]"), Err(ConvertError::NotAPreset));
-    assert!(matches!(convert("x", "{"), Err(ConvertError::NotJson { .. })));
-    assert_eq!(convert("x", &" ".repeat(9 << 20)), Err(ConvertError::TooLarge));
+    assert!(matches!(
+        convert("x", "{"),
+        Err(ConvertError::NotJson { .. })
+    ));
+    assert_eq!(
+        convert("x", &" ".repeat(9 << 20)),
+        Err(ConvertError::TooLarge)
+    );
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -527,8 +709,11 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::vec(("(identifier|order|name|content|enabled|role)", inner), 0..3)
-                .prop_map(|fields| fields.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            prop::collection::vec(
+                ("(identifier|order|name|content|enabled|role)", inner),
+                0..3
+            )
+            .prop_map(|fields| fields.into_iter().collect::<serde_json::Map<_, _>>().into()),
         ]
     })
 }

@@ -1,9 +1,9 @@
-//! Helpers that build chats. The fake tokenizer counts words and control markers, so token counts are easy to
-//! check by hand.
+//! Helpers that build chats. The fake tokenizer counts words and control markers, so token counts
+//! are easy to check by hand.
 
 use context::{
-    AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Frame, HeadPart, HistoryMessage,
-    PlannedBlock, Setup, Source, assemble,
+    AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, Frame,
+    HeadPart, HistoryMessage, PlannedBlock, Setup, Source, assemble,
 };
 use domain::chat::{Role, WindowState};
 use domain::prompt::{PromptRole, Segment};
@@ -14,7 +14,11 @@ pub(crate) struct Words;
 
 impl CountTokens for Words {
     fn count(&self, segment: &Segment) -> Option<u32> {
-        Some(if segment.control { 1 } else { segment.text.split_whitespace().count() as u32 })
+        Some(if segment.control {
+            1
+        } else {
+            segment.text.split_whitespace().count() as u32
+        })
     }
 
     fn exact(&self) -> bool {
@@ -27,7 +31,11 @@ pub(crate) fn id(number: u128) -> MessageId {
 }
 
 pub(crate) fn said(number: u128, role: Role, text: &str) -> HistoryMessage {
-    let speaker = if role == Role::Character { "Mira" } else { "Sam" };
+    let speaker = if role == Role::Character {
+        "Mira"
+    } else {
+        "Sam"
+    };
     HistoryMessage::new(id(number), role, speaker, text, Timestamp(0))
 }
 
@@ -37,17 +45,32 @@ pub(crate) fn words(count: usize) -> String {
 
 /// The user and the character alternate, the user last; every message has `length` words.
 pub(crate) fn chat(messages: usize, length: usize) -> Vec<HistoryMessage> {
-    let role = |index: usize| if (messages - index) % 2 == 1 { Role::User } else { Role::Character };
-    (0..messages).map(|index| said(index as u128, role(index), &words(length))).collect()
+    let role = |index: usize| {
+        if (messages - index) % 2 == 1 {
+            Role::User
+        } else {
+            Role::Character
+        }
+    };
+    (0..messages)
+        .map(|index| said(index as u128, role(index), &words(length)))
+        .collect()
 }
 
 /// The rules, and the non-empty texts of the card.
 pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
-    let field = |field: &str| Source::CardField { card: "Mira".into(), field: field.into() };
+    let field = |field: &str| Source::CardField {
+        card: "Mira".into(),
+        field: field.into(),
+    };
     let labelled = format!("Examples of how they talk: {examples}");
     let examples = if examples.is_empty() { "" } else { &labelled };
     let parts = [
-        (BlockKind::Rules, Source::BuiltIn, "You are Mira, talking with Sam."),
+        (
+            BlockKind::Rules,
+            Source::BuiltIn,
+            "You are Mira, talking with Sam.",
+        ),
         (BlockKind::Description, field("description"), description),
         (BlockKind::Examples, field("examples"), examples),
     ];
@@ -65,26 +88,61 @@ pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
 }
 
 pub(crate) fn frame(history: Vec<HistoryMessage>, description: &str, examples: &str) -> Frame {
-    Frame { head: head(description, examples), history, ..Frame::default() }
+    Frame {
+        head: head(description, examples),
+        history,
+        ..Frame::default()
+    }
 }
 
 pub(crate) fn lore(entry: &str, text: &str, score: f32) -> Candidate {
-    let source = Source::Lore { book: "book".into(), entry: entry.into(), title: entry.into() };
-    Candidate::new(BlockKind::Lore, source, context::BlockReason::Key { key: entry.to_owned() }, text).with_score(score)
+    let source = Source::Lore {
+        book: "book".into(),
+        entry: entry.into(),
+        title: entry.into(),
+    };
+    Candidate::new(
+        BlockKind::Lore,
+        source,
+        context::BlockReason::Key {
+            key: entry.to_owned(),
+        },
+        text,
+    )
+    .with_score(score)
 }
 
 pub(crate) fn fact(id: &str, text: &str, score: f32) -> Candidate {
-    Candidate::new(BlockKind::Fact, Source::Memory { id: id.into() }, context::Reasons::default(), text)
-        .with_score(score)
+    Candidate::new(
+        BlockKind::Fact,
+        Source::Memory { id: id.into() },
+        context::Reasons::default(),
+        text,
+    )
+    .with_score(score)
 }
 
 pub(crate) fn budget(limit: u32) -> Budget {
-    Budget { limit, reserve: limit / 10, retrieval_cap: Some(limit), ..Budget::local(limit, 0) }
+    Budget {
+        limit,
+        reserve: limit / 10,
+        retrieval_cap: Some(limit),
+        ..Budget::local(limit, 0)
+    }
 }
 
-pub(crate) fn with(frame: &Frame, budget: Budget, state: &WindowState) -> Result<Assembled, AssembleError> {
+pub(crate) fn with(
+    frame: &Frame,
+    budget: Budget,
+    state: &WindowState,
+) -> Result<Assembled, AssembleError> {
     let template = ChatTemplate::chatml();
-    assemble(frame, &Setup::new(Some(&template), "model", budget), state, &Words)
+    assemble(
+        frame,
+        &Setup::new(Some(&template), "model", budget),
+        state,
+        &Words,
+    )
 }
 
 pub(crate) fn first(frame: &Frame, limit: u32) -> Result<Assembled, AssembleError> {
@@ -92,15 +150,27 @@ pub(crate) fn first(frame: &Frame, limit: u32) -> Result<Assembled, AssembleErro
 }
 
 pub(crate) fn text(assembled: &Assembled) -> String {
-    assembled.segments.iter().map(|segment| segment.text.as_str()).collect()
+    assembled
+        .segments
+        .iter()
+        .map(|segment| segment.text.as_str())
+        .collect()
 }
 
 /// The plan with one row per block: kept or dropped, tokens, kind and source.
 pub(crate) fn plan(assembled: &Assembled) -> String {
     let row = |planned: &PlannedBlock| {
         let sign = if planned.dropped.is_none() { '+' } else { '-' };
-        let why = planned.dropped.map(|why| format!(", {}", why.words())).unwrap_or_default();
-        format!("{sign} {:3} {} of {}{why}\n", planned.tokens, planned.kind.as_str(), planned.source.words())
+        let why = planned
+            .dropped
+            .map(|why| format!(", {}", why.words()))
+            .unwrap_or_default();
+        format!(
+            "{sign} {:3} {} of {}{why}\n",
+            planned.tokens,
+            planned.kind.as_str(),
+            planned.source.words()
+        )
     };
     assembled.blocks.iter().map(row).collect()
 }

@@ -1,6 +1,8 @@
 //! Tools in chat templates of models.
 
-use context::chat_template::{RenderedCall, RenderedDefinition, RenderedRun, RenderedTools, RenderedTurn};
+use context::chat_template::{
+    RenderedCall, RenderedDefinition, RenderedRun, RenderedTools, RenderedTurn,
+};
 use context::{ChatTemplate, TemplateError};
 use domain::prompt::PromptRole::{Character, System, User};
 
@@ -22,18 +24,35 @@ fn parsed(source: &str) -> Result<ChatTemplate, TemplateError> {
 }
 
 fn chat() -> (Vec<RenderedTurn>, RenderedTools) {
-    let turn = |role, parts: &[usize]| RenderedTurn { role, parts: parts.to_vec() };
-    let turns = vec![turn(System, &[0]), turn(User, &[1]), turn(Character, &[]), turn(User, &[2])];
-    let call = RenderedCall { id: "a1b2c3d4e".into(), name: "roll_dice".into(), arguments: 5 };
+    let turn = |role, parts: &[usize]| RenderedTurn {
+        role,
+        parts: parts.to_vec(),
+    };
+    let turns = vec![
+        turn(System, &[0]),
+        turn(User, &[1]),
+        turn(Character, &[]),
+        turn(User, &[2]),
+    ];
+    let call = RenderedCall {
+        id: "a1b2c3d4e".into(),
+        name: "roll_dice".into(),
+        arguments: 5,
+    };
     let tools = RenderedTools {
-        definitions: vec![RenderedDefinition { name: "roll_dice".into(), description: 3, parameters: 4 }],
+        definitions: vec![RenderedDefinition {
+            name: "roll_dice".into(),
+            description: 3,
+            parameters: 4,
+        }],
         calls: vec![(2, vec![call])],
         results: vec![(3, "a1b2c3d4e".into(), "roll_dice".into())],
     };
     (turns, tools)
 }
 
-/// The prompt as text. Contents are in guillemets, so that the test can tell them from control text.
+/// The prompt as text. Contents are in guillemets, so that the test can tell them from control
+/// text.
 fn shown(pieces: &[RenderedRun]) -> String {
     let text = |piece: &RenderedRun| match piece {
         RenderedRun::Control(text) => text.clone(),
@@ -70,14 +89,29 @@ fn template_shows_tools_calls_and_results() {
     <|im_start|>assistant
     "#);
     let syntax = template.tool_syntax().unwrap();
-    assert_eq!(syntax.call("x", "{}"), "<tool_call>\n{\"name\": \"x\", \"arguments\": {}}\n</tool_call>");
+    assert_eq!(
+        syntax.call("x", "{}"),
+        "<tool_call>\n{\"name\": \"x\", \"arguments\": {}}\n</tool_call>"
+    );
 }
 
 #[test]
 fn template_without_tools_is_recognised() {
     assert_eq!(ChatTemplate::chatml().tool_syntax(), None);
     let (turns, tools) = chat();
-    assert!(ChatTemplate::chatml().render_with(&turns, &tools, false).is_err(), "lost texts are an error");
-    let forging = QWEN.replace("{{- tool | tojson }}", "{{- tool | tojson }}{{- tool | tojson }}");
-    assert_eq!(parsed(&forging).unwrap().tool_syntax(), None, "a text appears twice");
+    assert!(
+        ChatTemplate::chatml()
+            .render_with(&turns, &tools, false)
+            .is_err(),
+        "lost texts are an error"
+    );
+    let forging = QWEN.replace(
+        "{{- tool | tojson }}",
+        "{{- tool | tojson }}{{- tool | tojson }}",
+    );
+    assert_eq!(
+        parsed(&forging).unwrap().tool_syntax(),
+        None,
+        "a text appears twice"
+    );
 }

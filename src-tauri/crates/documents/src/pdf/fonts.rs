@@ -37,9 +37,14 @@ impl<'f> Fonts<'f> {
         limit: usize,
     ) -> Self {
         let mut fonts = HashMap::new();
-        for listed in resources.iter().filter_map(|one| file.get_dict_in_dict(one, b"Font").ok()) {
+        for listed in resources
+            .iter()
+            .filter_map(|one| file.get_dict_in_dict(one, b"Font").ok())
+        {
             for (name, font) in listed.iter() {
-                let Ok((id, font)) = file.dereference(font) else { continue };
+                let Ok((id, font)) = file.dereference(font) else {
+                    continue;
+                };
                 let read = || Some(Rc::new(Font::new(file, font.as_dict().ok()?, limit)?));
                 let font = match id {
                     Some(id) => known.entry(id).or_insert_with(read).clone(),
@@ -61,11 +66,26 @@ impl<'f> Fonts<'f> {
 impl<'f> Font<'f> {
     fn new(file: &'f Document, font: &'f Dictionary, limit: usize) -> Option<Self> {
         let encoding = font.get_font_encoding_with_limit(file, limit).ok()?;
-        if font.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == b"Type0") {
-            let (widths, otherwise) = composite_widths(file, font).unwrap_or((HashMap::new(), WIDE));
-            return Some(Self { encoding, bytes: 2, widths, otherwise });
+        if font
+            .get(b"Subtype")
+            .and_then(Object::as_name)
+            .is_ok_and(|name| name == b"Type0")
+        {
+            let (widths, otherwise) =
+                composite_widths(file, font).unwrap_or((HashMap::new(), WIDE));
+            return Some(Self {
+                encoding,
+                bytes: 2,
+                widths,
+                otherwise,
+            });
         }
-        Some(Self { encoding, bytes: 1, widths: simple_widths(file, font), otherwise: WIDTH })
+        Some(Self {
+            encoding,
+            bytes: 1,
+            widths: simple_widths(file, font),
+            otherwise: WIDTH,
+        })
     }
 
     /// The text of a string, and its width in multiples of the font's size.
@@ -74,17 +94,35 @@ impl<'f> Font<'f> {
         if self.encoding.write_to_string(string, &mut text).is_err() {
             text.clear();
         }
-        let code = |letter: &[u8]| letter.iter().fold(0, |code, byte| code << 8 | u32::from(*byte));
-        let width = |letter: &[u8]| self.widths.get(&code(letter)).copied().unwrap_or(self.otherwise);
-        (text, string.chunks(self.bytes).map(width).sum::<f32>() / 1_000.0)
+        let code = |letter: &[u8]| {
+            letter
+                .iter()
+                .fold(0, |code, byte| code << 8 | u32::from(*byte))
+        };
+        let width = |letter: &[u8]| {
+            self.widths
+                .get(&code(letter))
+                .copied()
+                .unwrap_or(self.otherwise)
+        };
+        (
+            text,
+            string.chunks(self.bytes).map(width).sum::<f32>() / 1_000.0,
+        )
     }
 }
 
 fn simple_widths(file: &Document, font: &Dictionary) -> HashMap<u32, f32> {
     let first = font.get(b"FirstChar").and_then(Object::as_i64).unwrap_or(0);
-    let Some(widths) = array(file, font, b"Widths") else { return HashMap::new() };
-    let codes = (0..256).map(|place: i64| u32::try_from(first.saturating_add(place)).unwrap_or(u32::MAX));
-    codes.zip(widths).filter_map(|(code, width)| Some((code, number(width)?))).collect()
+    let Some(widths) = array(file, font, b"Widths") else {
+        return HashMap::new();
+    };
+    let codes =
+        (0..256).map(|place: i64| u32::try_from(first.saturating_add(place)).unwrap_or(u32::MAX));
+    codes
+        .zip(widths)
+        .filter_map(|(code, width)| Some((code, number(width)?)))
+        .collect()
 }
 
 /// Reads the widths `[first [width ...] first last width ...]`, and the default width.
@@ -93,16 +131,25 @@ fn composite_widths(file: &Document, font: &Dictionary) -> Option<(HashMap<u32, 
     let descendant = file.dereference(descendant).ok()?.1.as_dict().ok()?;
     let otherwise = descendant.get(b"DW").ok().and_then(number).unwrap_or(WIDE);
     let (mut widths, mut left) = (HashMap::new(), CODES);
-    let mut rest = array(file, descendant, b"W").map(Vec::as_slice).unwrap_or_default();
+    let mut rest = array(file, descendant, b"W")
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     while let [first, second, others @ ..] = rest {
-        let first = first.as_i64().ok().and_then(|first| u32::try_from(first).ok())?;
+        let first = first
+            .as_i64()
+            .ok()
+            .and_then(|first| u32::try_from(first).ok())?;
         if let Ok((_, Object::Array(each))) = file.dereference(second) {
             let each = each.iter().filter_map(number);
             widths.extend((first..CODES).zip(each));
             rest = others;
         } else {
             let [width, others @ ..] = others else { break };
-            let last = second.as_i64().ok().and_then(|last| u32::try_from(last).ok())?.min(CODES);
+            let last = second
+                .as_i64()
+                .ok()
+                .and_then(|last| u32::try_from(last).ok())?
+                .min(CODES);
             let width = number(width)?;
             // A range with the default width needs no entries.
             if width != otherwise {
@@ -115,8 +162,16 @@ fn composite_widths(file: &Document, font: &Dictionary) -> Option<(HashMap<u32, 
     Some((widths, otherwise))
 }
 
-fn array<'f>(file: &'f Document, dictionary: &'f Dictionary, key: &[u8]) -> Option<&'f Vec<Object>> {
-    file.dereference(dictionary.get(key).ok()?).ok()?.1.as_array().ok()
+fn array<'f>(
+    file: &'f Document,
+    dictionary: &'f Dictionary,
+    key: &[u8],
+) -> Option<&'f Vec<Object>> {
+    file.dereference(dictionary.get(key).ok()?)
+        .ok()?
+        .1
+        .as_array()
+        .ok()
 }
 
 fn number(object: &Object) -> Option<f32> {

@@ -10,7 +10,8 @@ use super::fonts::Fonts;
 const SPACE: f32 = 0.18;
 /// Minimum step that begins another line.
 const LINE: f32 = 0.4;
-/// Minimum step to another line that begins a paragraph. Lines of one paragraph are 1.0 to 1.5 apart.
+/// Minimum step to another line that begins a paragraph. Lines of one paragraph are 1.0 to 1.5
+/// apart.
 const PARAGRAPH: f32 = 1.75;
 
 /// A PDF matrix: a b c d e f.
@@ -34,7 +35,15 @@ struct TextState {
 impl Default for TextState {
     fn default() -> Self {
         let (letter_space, word_space) = (0.0, 0.0);
-        Self { page: UNMOVED, font: Rc::new([]), size: 0.0, leading: 0.0, letter_space, word_space, stretch: 1.0 }
+        Self {
+            page: UNMOVED,
+            font: Rc::new([]),
+            size: 0.0,
+            leading: 0.0,
+            letter_space,
+            word_space,
+            stretch: 1.0,
+        }
     }
 }
 
@@ -65,14 +74,22 @@ const MAX_SAVED: usize = 64;
 
 impl Lines {
     pub(super) fn operate(&mut self, operator: &str, operands: &[Object], fonts: &Fonts<'_>) {
-        let numbers: Vec<f32> = operands.iter().filter_map(|operand| operand.as_float().ok()).collect();
+        let numbers: Vec<f32> = operands
+            .iter()
+            .filter_map(|operand| operand.as_float().ok())
+            .collect();
         match (operator, numbers.as_slice()) {
             ("q", _) if self.saved.len() < MAX_SAVED => self.saved.push(self.state.clone()),
             ("Q", _) => self.state = self.saved.pop().unwrap_or_default(),
-            ("cm", [a, b, c, d, e, f]) => self.state.page = times([*a, *b, *c, *d, *e, *f], self.state.page),
+            ("cm", [a, b, c, d, e, f]) => {
+                self.state.page = times([*a, *b, *c, *d, *e, *f], self.state.page)
+            }
             ("BT", _) => (self.line, self.letter) = (PlacedText::default(), PlacedText::default()),
             ("Tf", [size, ..]) => {
-                let name = operands.first().and_then(|name| name.as_name().ok()).unwrap_or_default();
+                let name = operands
+                    .first()
+                    .and_then(|name| name.as_name().ok())
+                    .unwrap_or_default();
                 (self.state.font, self.state.size) = (Rc::from(name), *size);
             }
             ("TL", [leading]) => self.state.leading = *leading,
@@ -136,12 +153,18 @@ impl Lines {
     }
 
     fn write(&mut self, string: &[u8], fonts: &Fonts<'_>) {
-        let Some(font) = fonts.named(&self.state.font) else { return };
+        let Some(font) = fonts.named(&self.state.font) else {
+            return;
+        };
         let (text, width) = font.read(string);
         let spaces = string.iter().filter(|byte| **byte == b' ').count() as f32;
-        let apart = text.chars().count() as f32 * self.state.letter_space + spaces * self.state.word_space;
+        let apart =
+            text.chars().count() as f32 * self.state.letter_space + spaces * self.state.word_space;
         self.place();
-        self.text.extend(text.chars().map(|letter| if letter == '\u{a0}' { ' ' } else { letter }));
+        self.text.extend(
+            text.chars()
+                .map(|letter| if letter == '\u{a0}' { ' ' } else { letter }),
+        );
         self.advance((width * self.state.size + apart) * self.state.stretch);
         self.last = Some(self.spot());
     }
@@ -159,10 +182,13 @@ impl Lines {
         (x, y, (c * c + d * d).sqrt() * self.state.size.abs())
     }
 
-    /// Inserts the space, the line break or the paragraph break between the last letters and the next.
+    /// Inserts the space, the line break or the paragraph break between the last letters and the
+    /// next.
     fn place(&mut self) {
         let (x, y, size) = self.spot();
-        let Some((last_x, last_y, last_size)) = self.last else { return };
+        let Some((last_x, last_y, last_size)) = self.last else {
+            return;
+        };
         let size = size.max(last_size).max(f32::MIN_POSITIVE);
         let (right, down) = ((x - last_x) / size, (last_y - y).abs() / size);
         if down > PARAGRAPH {
@@ -183,11 +209,14 @@ impl Lines {
     }
 }
 
-/// Joins the lines of a paragraph, and the halves of words that were hyphenated at the end of a line.
+/// Joins the lines of a paragraph, and the halves of words that were hyphenated at the end of a
+/// line.
 fn joined(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let parted = joined.strip_suffix('-').is_some_and(|before| before.ends_with(char::is_alphabetic));
+        let parted = joined
+            .strip_suffix('-')
+            .is_some_and(|before| before.ends_with(char::is_alphabetic));
         match parted && line.starts_with(char::is_lowercase) {
             true => joined.truncate(joined.len() - 1),
             false if joined.is_empty() => {}
@@ -201,7 +230,14 @@ fn joined(text: &str) -> String {
 /// The matrix that applies `first` and then `second`.
 fn times(first: Matrix, second: Matrix) -> Matrix {
     let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (first, second);
-    [a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l]
+    [
+        a * g + b * i,
+        a * h + b * j,
+        c * g + d * i,
+        c * h + d * j,
+        e * g + f * i + k,
+        e * h + f * j + l,
+    ]
 }
 
 #[cfg(test)]
@@ -218,7 +254,10 @@ mod tests {
 
     #[test]
     fn multiplies_matrices_in_order() {
-        let (moved, doubled) = ([1.0, 0.0, 0.0, 1.0, 3.0, 4.0], [2.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+        let (moved, doubled) = (
+            [1.0, 0.0, 0.0, 1.0, 3.0, 4.0],
+            [2.0, 0.0, 0.0, 2.0, 0.0, 0.0],
+        );
         assert_eq!(times(moved, doubled), [2.0, 0.0, 0.0, 2.0, 6.0, 8.0]);
         assert_eq!(times(doubled, moved), [2.0, 0.0, 0.0, 2.0, 3.0, 4.0]);
     }

@@ -19,7 +19,9 @@ impl File {
         let resources = file.add_object(dictionary! { "Font" => dictionary! { "F1" => font } });
         let page = |text: &&str| {
             let content = file.add_object(Stream::new(dictionary! {}, text.as_bytes().to_vec()));
-            file.add_object(dictionary! { "Type" => "Page", "Parent" => tree, "Contents" => content })
+            file.add_object(
+                dictionary! { "Type" => "Page", "Parent" => tree, "Contents" => content },
+            )
         };
         let kids: Vec<Object> = pages.iter().map(page).map(Object::from).collect();
         let count = kids.len() as i64;
@@ -29,13 +31,21 @@ impl File {
         );
         let catalog = file.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
         file.trailer.set("Root", catalog);
-        Self { file, pages: tree, resources }
+        Self {
+            file,
+            pages: tree,
+            resources,
+        }
     }
 
     fn has(&mut self, kind: &str, name: &str, object: impl Into<Object>) -> ObjectId {
         let id = self.file.add_object(object);
         let resources = self.file.get_dictionary_mut(self.resources).unwrap();
-        let mut listed = resources.get(kind.as_bytes()).and_then(Object::as_dict).cloned().unwrap_or_default();
+        let mut listed = resources
+            .get(kind.as_bytes())
+            .and_then(Object::as_dict)
+            .cloned()
+            .unwrap_or_default();
         listed.set(name, id);
         resources.set(kind, listed);
         id
@@ -49,25 +59,44 @@ impl File {
 }
 
 fn form(content: &str) -> Stream {
-    Stream::new(dictionary! { "Type" => "XObject", "Subtype" => "Form" }, content.as_bytes().to_vec())
+    Stream::new(
+        dictionary! { "Type" => "XObject", "Subtype" => "Form" },
+        content.as_bytes().to_vec(),
+    )
 }
 
 fn shown(file: &[u8]) -> Result<Vec<String>, DocumentError> {
     let passages = read(file, &|| true)?;
-    Ok(passages.into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect())
+    Ok(passages
+        .into_iter()
+        .map(|one| format!("{}: {}", one.heading, one.text))
+        .collect())
 }
 
 #[track_caller]
 fn check(page: &str, text: &str) {
-    assert_eq!(shown(&File::new(&[page]).bytes()).unwrap(), [format!("Page 1: {text}")]);
+    assert_eq!(
+        shown(&File::new(&[page]).bytes()).unwrap(),
+        [format!("Page 1: {text}")]
+    );
 }
 
 #[test]
 fn passages_are_cited_by_their_pages() {
-    let mut file = File::new(&["BT /F1 12 Tf (The lamp.) Tj ET", "", "BT /F1 12 Tf (The stairs.) Tj ET"]);
-    assert_eq!(shown(&file.bytes()).unwrap(), ["Page 1: The lamp.", "Page 3: The stairs."]);
+    let mut file = File::new(&[
+        "BT /F1 12 Tf (The lamp.) Tj ET",
+        "",
+        "BT /F1 12 Tf (The stairs.) Tj ET",
+    ]);
+    assert_eq!(
+        shown(&file.bytes()).unwrap(),
+        ["Page 1: The lamp.", "Page 3: The stairs."]
+    );
     file.file.compress();
-    assert_eq!(shown(&file.bytes()).unwrap(), ["Page 1: The lamp.", "Page 3: The stairs."]);
+    assert_eq!(
+        shown(&file.bytes()).unwrap(),
+        ["Page 1: The lamp.", "Page 3: The stairs."]
+    );
 }
 
 #[test]
@@ -77,11 +106,23 @@ fn positions_make_words_lines_and_paragraphs() {
         "It burns whale oil.\nAlways.",
     );
     check("BT /F1 12 Tf [(wh) 20 (ale) -300 (oil)] TJ ET", "whale oil");
-    check("BT /F1 12 Tf 1 0 0 1 72 700 Tm (whale) Tj 1 0 0 1 130 700 Tm (oil) Tj ET", "whale oil");
-    check("BT /F1 12 Tf 14 TL 72 700 Td (One) Tj T* (two) Tj (three) ' 0 0 (four) \" ET", "One two three four");
-    check("q 0.5 0 0 0.5 0 0 cm BT /F1 24 Tf 0 28 TD (lamp-) Tj 0 -28 TD (light) Tj ET Q", "lamplight");
+    check(
+        "BT /F1 12 Tf 1 0 0 1 72 700 Tm (whale) Tj 1 0 0 1 130 700 Tm (oil) Tj ET",
+        "whale oil",
+    );
+    check(
+        "BT /F1 12 Tf 14 TL 72 700 Td (One) Tj T* (two) Tj (three) ' 0 0 (four) \" ET",
+        "One two three four",
+    );
+    check(
+        "q 0.5 0 0 0.5 0 0 cm BT /F1 24 Tf 0 28 TD (lamp-) Tj 0 -28 TD (light) Tj ET Q",
+        "lamplight",
+    );
     check("BT /F1 12 Tf (caf\\351 \\(old\\)) Tj ET", "café (old)");
-    check("BT 0 1 -1 0 100 100 Tm /F1 12 Tf (Turned) Tj 0 -14 Td (page) Tj ET", "Turned page");
+    check(
+        "BT 0 1 -1 0 100 100 Tm /F1 12 Tf (Turned) Tj 0 -14 Td (page) Tj ET",
+        "Turned page",
+    );
 }
 
 #[test]
@@ -90,7 +131,9 @@ fn decodes_two_byte_codes_by_font_table() {
     let table = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def
         1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar <0001> <706f> <0002> <5854> endbfchar
         endcmap CMapName currentdict /CMap defineresource pop end end";
-    let table = file.file.add_object(Stream::new(dictionary! {}, table.as_bytes().to_vec()));
+    let table = file
+        .file
+        .add_object(Stream::new(dictionary! {}, table.as_bytes().to_vec()));
     let below = dictionary! { "Type" => "Font", "Subtype" => "CIDFontType2", "DW" => 900, "W" => vec![Object::from(1), Object::from(2), Object::from(1000)] };
     let below = file.file.add_object(below);
     let font = dictionary! { "Type" => "Font", "Subtype" => "Type0", "Encoding" => "Identity-H", "ToUnicode" => table,
@@ -102,19 +145,35 @@ fn decodes_two_byte_codes_by_font_table() {
 #[test]
 fn reads_forms_and_stops_recursion() {
     let mut file = File::new(&["BT /F1 12 Tf (One.) Tj ET /X1 Do"]);
-    file.has("XObject", "X1", form("BT /F1 12 Tf 0 -90 Td (Two.) Tj ET /X1 Do /X1 Do /X1 Do"));
+    file.has(
+        "XObject",
+        "X1",
+        form("BT /F1 12 Tf 0 -90 Td (Two.) Tj ET /X1 Do /X1 Do /X1 Do"),
+    );
     let read = shown(&file.bytes()).unwrap().concat();
-    assert!(read.contains("One.") && read.contains("Two.") && read.len() < 9_000, "{read}");
+    assert!(
+        read.contains("One.") && read.contains("Two.") && read.len() < 9_000,
+        "{read}"
+    );
 }
 
 #[test]
 fn file_without_text_says_why() {
-    assert_eq!(shown(&File::new(&["0 0 m 9 9 l S", ""]).bytes()), Err(DocumentError::OnlyPictures));
-    assert_eq!(shown(&File::new(&[]).bytes()), Err(DocumentError::DamagedPdf));
+    assert_eq!(
+        shown(&File::new(&["0 0 m 9 9 l S", ""]).bytes()),
+        Err(DocumentError::OnlyPictures)
+    );
+    assert_eq!(
+        shown(&File::new(&[]).bytes()),
+        Err(DocumentError::DamagedPdf)
+    );
     assert_eq!(shown(b"%PDF-1.7\nno more"), Err(DocumentError::DamagedPdf));
     assert_eq!(
         read(&vec![0; MAX_FILE + 1], &|| true),
-        Err(DocumentError::TooLarge { bytes: MAX_FILE + 1, limit: MAX_FILE })
+        Err(DocumentError::TooLarge {
+            bytes: MAX_FILE + 1,
+            limit: MAX_FILE
+        })
     );
     let page = File::new(&["BT /F1 12 Tf (One.) Tj ET"]).bytes();
     assert_eq!(read(&page, &|| false), Err(DocumentError::TooSlow));
@@ -140,15 +199,30 @@ fn tells_locked_from_damaged_file() {
 
 #[test]
 fn skips_streams_that_unpack_too_large() {
-    let mut file = File::new(&["BT /F1 12 Tf (One.) Tj ET", "BT /F1 12 Tf (Two.) Tj ET /X1 Do"]);
-    let mut bomb = form(&format!("BT /F1 12 Tf (Boom) Tj ET{}", " ".repeat(MAX_STREAM)));
+    let mut file = File::new(&[
+        "BT /F1 12 Tf (One.) Tj ET",
+        "BT /F1 12 Tf (Two.) Tj ET /X1 Do",
+    ]);
+    let mut bomb = form(&format!(
+        "BT /F1 12 Tf (Boom) Tj ET{}",
+        " ".repeat(MAX_STREAM)
+    ));
     bomb.compress().unwrap();
     assert!(bomb.content.len() < 20_000);
     file.has("XObject", "X1", bomb);
-    assert_eq!(shown(&file.bytes()).unwrap(), ["Page 1: One.", "Page 2: Two."]);
-    let long = format!("BT /F1 12 Tf {} ET", "(All work and no play. ) Tj T* ".repeat(60_000));
+    assert_eq!(
+        shown(&file.bytes()).unwrap(),
+        ["Page 1: One.", "Page 2: Two."]
+    );
+    let long = format!(
+        "BT /F1 12 Tf {} ET",
+        "(All work and no play. ) Tj T* ".repeat(60_000)
+    );
     let long: Vec<&str> = (0..4).map(|_| long.as_str()).collect();
-    assert_eq!(shown(&File::new(&long).bytes()), Err(DocumentError::TooMuchText));
+    assert_eq!(
+        shown(&File::new(&long).bytes()),
+        Err(DocumentError::TooMuchText)
+    );
 }
 
 /// The stack is as large as the one on which the app reads files.
@@ -163,16 +237,30 @@ fn endless_nesting_ends() {
             close.repeat(90_000)
         )
     };
-    let mut files =
-        vec![nested("[", "]").into_bytes(), nested("<</A", ">>").into_bytes(), nested("(", ")").into_bytes()];
-    let mut deep = File::new(&[&format!("BT /F1 12 Tf {}(One.){} TJ ET", "[".repeat(90_000), "]".repeat(90_000))]);
+    let mut files = vec![
+        nested("[", "]").into_bytes(),
+        nested("<</A", ">>").into_bytes(),
+        nested("(", ")").into_bytes(),
+    ];
+    let mut deep = File::new(&[&format!(
+        "BT /F1 12 Tf {}(One.){} TJ ET",
+        "[".repeat(90_000),
+        "]".repeat(90_000)
+    )]);
     files.push(deep.bytes());
     let mut round = File::new(&["BT /F1 12 Tf (One.) Tj ET"]);
     let pages = round.pages;
-    round.file.get_dictionary_mut(pages).unwrap().set("Kids", vec![Object::Reference(pages)]);
+    round
+        .file
+        .get_dictionary_mut(pages)
+        .unwrap()
+        .set("Kids", vec![Object::Reference(pages)]);
     files.push(round.bytes());
     for file in files {
-        let read = std::thread::Builder::new().stack_size(64 << 20).spawn(move || shown(&file)).unwrap();
+        let read = std::thread::Builder::new()
+            .stack_size(64 << 20)
+            .spawn(move || shown(&file))
+            .unwrap();
         let _ = read.join().unwrap();
     }
 }

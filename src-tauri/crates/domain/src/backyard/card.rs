@@ -22,20 +22,25 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Starts from an archive's character. `name` becomes the nickname, because Backyard uses it for macros.
+    /// Starts from an archive's character. `name` becomes the nickname, because Backyard uses it
+    /// for macros.
     pub(super) fn of_character(document: &Map<String, Value>) -> Self {
         Self::named(text(document, "displayName"), text(document, "name"))
             .with(text(document, "persona"), objects(document, "loreItems"))
     }
 
-    /// Adds a scenario. The first one provides the card's scenario and system prompt; later ones add only a greeting.
+    /// Adds a scenario. The first one provides the card's scenario and system prompt; later ones
+    /// add only a greeting.
     pub(super) fn add(&mut self, scenario: &Scenario) {
         let greeting = &scenario.greeting;
         if !greeting.trim().is_empty() && !self.greetings.contains(greeting) {
             self.greetings.push(greeting.clone());
         }
         if self.opening.is_none() {
-            self.opening = Some(Scenario { messages: Vec::new(), ..scenario.clone() });
+            self.opening = Some(Scenario {
+                messages: Vec::new(),
+                ..scenario.clone()
+            });
         }
     }
 
@@ -72,33 +77,53 @@ impl Parts {
         let (full, short) = (full.trim(), short.trim());
         let name = if full.is_empty() { short } else { full };
         let nickname = if short == name { "" } else { short };
-        Self { name: name.to_owned(), nickname: nickname.to_owned(), ..Self::default() }
+        Self {
+            name: name.to_owned(),
+            nickname: nickname.to_owned(),
+            ..Self::default()
+        }
     }
 
-    fn with<'a>(mut self, persona: &str, lore: impl Iterator<Item = &'a Map<String, Value>>) -> Self {
+    fn with<'a>(
+        mut self,
+        persona: &str,
+        lore: impl Iterator<Item = &'a Map<String, Value>>,
+    ) -> Self {
         self.description = macros(persona);
         self.lore = lore.enumerate().map(|(at, item)| entry(at, item)).collect();
         self
     }
 }
 
-/// Reads the card JSON from a picture that an old Backyard version wrote. Returns `None` for any other JSON.
+/// Reads the card JSON from a picture that an old Backyard version wrote. Returns `None` for any
+/// other JSON.
 ///
 /// # Errors
 /// [`CardError`] if the character has no usable name.
 pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warning>), CardError>> {
-    let character = root.get("character").and_then(Value::as_object).unwrap_or(root);
-    let is_legacy = ["aiName", "aiDisplayName", "aiPersona"].iter().any(|key| character.contains_key(*key));
+    let character = root
+        .get("character")
+        .and_then(Value::as_object)
+        .unwrap_or(root);
+    let is_legacy = ["aiName", "aiDisplayName", "aiPersona"]
+        .iter()
+        .any(|key| character.contains_key(*key));
     if !is_legacy || root.contains_key("spec") || root.contains_key("data") {
         return None;
     }
-    let mut parts = Parts::named(text(character, "aiDisplayName"), text(character, "aiName"))
-        .with(text(character, "aiPersona"), objects(character, "loreItems"));
+    let mut parts = Parts::named(text(character, "aiDisplayName"), text(character, "aiName")).with(
+        text(character, "aiPersona"),
+        objects(character, "loreItems"),
+    );
     let examples = macros(text(character, "customDialogue"));
     parts.add(&Scenario {
         scenario: macros(text(character, "scenario")),
         system_prompt: macros(text(character, "basePrompt")),
-        examples: if examples.trim().is_empty() { String::new() } else { format!("<START>\n{examples}") },
+        examples: if examples.trim().is_empty() {
+            String::new()
+        } else {
+            format!("<START>\n{examples}")
+        },
         greeting: macros(text(character, "firstMessage")),
         sampling: BackyardSampling::read(character),
         ..Scenario::default()
@@ -111,13 +136,19 @@ pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warn
 pub fn sampling(card: &Card) -> Option<BackyardSampling> {
     let documents = card.extensions()?.get("backyard")?;
     let scenario = documents.get("scenarios").and_then(|all| all.get(0));
-    let own = scenario.or_else(|| documents.get("character")).unwrap_or(documents);
+    let own = scenario
+        .or_else(|| documents.get("character"))
+        .unwrap_or(documents);
     own.as_object().map(BackyardSampling::read)
 }
 
 /// Backyard stores all keys in one comma-separated string.
 fn entry(at: usize, item: &Map<String, Value>) -> Value {
-    let keys: Vec<&str> = text(item, "key").split(',').map(str::trim).filter(|key| !key.is_empty()).collect();
+    let keys: Vec<&str> = text(item, "key")
+        .split(',')
+        .map(str::trim)
+        .filter(|key| !key.is_empty())
+        .collect();
     json!({
         "keys": keys, "content": macros(text(item, "value")), "extensions": {}, "enabled": true, "insertion_order": at,
         "use_regex": false, "constant": false, "id": at,

@@ -1,8 +1,9 @@
-//! Imports characters from Backyard (once called Faraday): BYAF archives, and the JSON that old versions embed in a
-//! picture. A character becomes a V3 card, and each scenario with messages becomes a chat.
+//! Imports characters from Backyard (once called Faraday): BYAF archives, and the JSON that old
+//! versions embed in a picture. A character becomes a V3 card, and each scenario with messages
+//! becomes a chat.
 //!
-//! The card keeps the source documents in `extensions`, under `backyard`. Messages are excluded because they become
-//! chats.
+//! The card keeps the source documents in `extensions`, under `backyard`. Messages are excluded
+//! because they become chats.
 
 mod archive;
 mod card;
@@ -16,8 +17,8 @@ pub(crate) use card::legacy;
 pub use card::sampling;
 pub use scenario::{BackyardSampling, Scenario};
 
-/// Replaces Backyard's `{character}` and `{user}` with `{{char}}` and `{{user}}`. Removes the `#` that Backyard puts
-/// before a speaker's name.
+/// Replaces Backyard's `{character}` and `{user}` with `{{char}}` and `{{user}}`. Removes the `#`
+/// that Backyard puts before a speaker's name.
 fn macros(text: &str) -> String {
     let (mut written, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('{') {
@@ -29,7 +30,11 @@ fn macros(text: &str) -> String {
             continue;
         };
         let turn = from[length..].starts_with(':') && before.ends_with('#');
-        written.push_str(if turn { &before[..before.len() - 1] } else { before });
+        written.push_str(if turn {
+            &before[..before.len() - 1]
+        } else {
+            before
+        });
         written.push_str(name);
         rest = &from[length..];
     }
@@ -40,9 +45,10 @@ fn macros(text: &str) -> String {
 /// Returns the length of the placeholder at the start of `text` and the matching macro.
 fn placeholder(text: &str) -> Option<(usize, &'static str)> {
     let names = [("{character}", "{{char}}"), ("{user}", "{{user}}")];
-    let (theirs, ours) = names
-        .into_iter()
-        .find(|(theirs, _)| text.get(..theirs.len()).is_some_and(|start| start.eq_ignore_ascii_case(theirs)))?;
+    let (theirs, ours) = names.into_iter().find(|(theirs, _)| {
+        text.get(..theirs.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(theirs))
+    })?;
     Some((theirs.len(), ours))
 }
 
@@ -50,8 +56,16 @@ fn text<'a>(object: &'a Map<String, Value>, key: &str) -> &'a str {
     object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn objects<'a>(object: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
-    object.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+fn objects<'a>(
+    object: &'a Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'a Map<String, Value>> {
+    object
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
 }
 
 #[cfg(test)]
@@ -64,8 +78,14 @@ mod tests {
             macros("#{user}: Hey {Character}.\n#{character}: I am {character}, {user}'s friend."),
             "{{user}}: Hey {{char}}.\n{{char}}: I am {{char}}, {{user}}'s friend."
         );
-        assert_eq!(macros("{{user}} {{char}} #{x} {{character}} { {"), "{{user}} {{char}} #{x} {{character}} { {");
-        assert_eq!(macros("a # {user}: #{user} {灯}"), "a # {{user}}: #{{user}} {灯}");
+        assert_eq!(
+            macros("{{user}} {{char}} #{x} {{character}} { {"),
+            "{{user}} {{char}} #{x} {{character}} { {"
+        );
+        assert_eq!(
+            macros("a # {user}: #{user} {灯}"),
+            "a # {{user}}: #{{user}} {灯}"
+        );
         assert_eq!(macros(""), "");
     }
 }

@@ -59,37 +59,58 @@ impl BackyardSampling {
             ("repeat_penalty", self.repeat_penalty),
             ("repeat_range", self.repeat_range),
         ];
-        all.into_iter().filter_map(|(key, value)| Some((key, value?)))
+        all.into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
     }
 }
 
 impl Scenario {
-    /// `character` is the id of the character in the document. Example messages with another id are the user's.
+    /// `character` is the id of the character in the document. Example messages with another id are
+    /// the user's.
     pub(super) fn read(document: &Map<String, Value>, character: &str) -> Self {
-        let examples: Vec<String> = objects(document, "exampleMessages").map(|said| example(said, character)).collect();
+        let examples: Vec<String> = objects(document, "exampleMessages")
+            .map(|said| example(said, character))
+            .collect();
         Self {
             title: text(document, "title").trim().to_owned(),
             scenario: macros(text(document, "narrative")),
             system_prompt: macros(text(document, "formattingInstructions")),
-            examples: if examples.is_empty() { String::new() } else { format!("<START>\n{}", examples.join("\n")) },
+            examples: if examples.is_empty() {
+                String::new()
+            } else {
+                format!("<START>\n{}", examples.join("\n"))
+            },
             greeting: objects(document, "firstMessages")
                 .next()
                 .map(|said| macros(text(said, "text")))
                 .unwrap_or_default(),
             sampling: BackyardSampling::read(document),
-            messages: objects(document, "messages").filter_map(message).take(MAX_MESSAGES).collect(),
+            messages: objects(document, "messages")
+                .filter_map(message)
+                .take(MAX_MESSAGES)
+                .collect(),
         }
     }
 
     /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
-        let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
+        let named = self
+            .greeting
+            .replace("{{char}}", character)
+            .replace("{{user}}", user);
         let opening = ChatFileMessage {
             by: ChatFileAuthor::Character,
-            versions: vec![MessageVersion { text: named, ..MessageVersion::default() }],
+            versions: vec![MessageVersion {
+                text: named,
+                ..MessageVersion::default()
+            }],
             ..ChatFileMessage::default()
         };
-        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
+        let sent = self
+            .messages
+            .first()
+            .map(|said| said.shown().date.clone())
+            .unwrap_or_default();
         let opening = Some(opening).filter(|_| !self.greeting.trim().is_empty());
         ChatFile {
             user: user.to_owned(),
@@ -107,7 +128,11 @@ fn example(said: &Map<String, Value>, character: &str) -> String {
     if words.starts_with("{{char}}:") || words.starts_with("{{user}}:") {
         return words;
     }
-    let name = if text(said, "characterID") == character { "{{char}}" } else { "{{user}}" };
+    let name = if text(said, "characterID") == character {
+        "{{char}}"
+    } else {
+        "{{user}}"
+    };
     format!("{name}: {words}")
 }
 
@@ -122,12 +147,25 @@ fn message(said: &Map<String, Value>) -> Option<ChatFileMessage> {
         "human" => (ChatFileAuthor::User, vec![version(said)], 0),
         "ai" => {
             let outputs: Vec<_> = objects(said, "outputs").collect();
-            // The output that was active last is shown. The timestamps are ISO 8601, so they sort as strings.
-            let active = outputs.iter().enumerate().max_by_key(|(_, output)| text(output, "activeTimestamp"));
+            // The output that was active last is shown. The timestamps are ISO 8601, so they sort
+            // as strings.
+            let active = outputs
+                .iter()
+                .enumerate()
+                .max_by_key(|(_, output)| text(output, "activeTimestamp"));
             let selected = active.map_or(0, |(at, _)| at);
-            (ChatFileAuthor::Character, outputs.into_iter().map(version).collect(), selected)
+            (
+                ChatFileAuthor::Character,
+                outputs.into_iter().map(version).collect(),
+                selected,
+            )
         }
         _ => return None,
     };
-    (!versions.is_empty()).then(|| ChatFileMessage { by, versions, selected, ..ChatFileMessage::default() })
+    (!versions.is_empty()).then(|| ChatFileMessage {
+        by,
+        versions,
+        selected,
+        ..ChatFileMessage::default()
+    })
 }

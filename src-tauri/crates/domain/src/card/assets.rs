@@ -12,9 +12,9 @@ use super::{Card, CardError, charx, exif, png};
 /// Maximum size of a picture taken from a card's file, in bytes.
 pub(super) const MAX_PICTURE: u64 = 32 << 20;
 
-/// Returns the picture of a card file. A PNG, JPEG or WebP file is the picture itself. An archive has a main icon or
-/// follows a picture. A JSON file may contain a `data:` URI. Remote pictures are never fetched. A borrowed result is
-/// the file itself.
+/// Returns the picture of a card file. A PNG, JPEG or WebP file is the picture itself. An archive
+/// has a main icon or follows a picture. A JSON file may contain a `data:` URI. Remote pictures are
+/// never fetched. A borrowed result is the file itself.
 ///
 /// # Errors
 /// [`CardError`] if the card names a picture that is damaged or too large.
@@ -22,7 +22,9 @@ pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>,
     if png::is_png(file) {
         return Ok(Some(file.into()));
     }
-    let icon = card.main_icon().and_then(|icon| Some(AssetLocation::of(icon.get("uri")?.as_str()?)));
+    let icon = card
+        .main_icon()
+        .and_then(|icon| Some(AssetLocation::of(icon.get("uri")?.as_str()?)));
     if let Some(AssetLocation::Data(base64)) = icon {
         return Ok(STANDARD.decode(base64.trim()).ok().map(Cow::Owned));
     }
@@ -30,7 +32,11 @@ pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>,
         let is_picture = file.starts_with(charx::JPEG) || exif::is_webp(file);
         return Ok(is_picture.then_some(Cow::Borrowed(file)));
     }
-    let path = if let Some(AssetLocation::Inside(path)) = icon { Some(path) } else { None };
+    let path = if let Some(AssetLocation::Inside(path)) = icon {
+        Some(path)
+    } else {
+        None
+    };
     charx::picture(file, path)
 }
 
@@ -46,9 +52,12 @@ pub(super) enum AssetLocation<'a> {
 }
 
 impl<'a> AssetLocation<'a> {
-    /// Accepts the specified `embeded://`, the spelling `embedded://`, and `__asset:` from PNG cards.
+    /// Accepts the specified `embeded://`, the spelling `embedded://`, and `__asset:` from PNG
+    /// cards.
     pub(super) fn of(uri: &'a str) -> Self {
-        let inside = ["embeded://", "embedded://", "__asset:"].iter().find_map(|scheme| uri.strip_prefix(scheme));
+        let inside = ["embeded://", "embedded://", "__asset:"]
+            .iter()
+            .find_map(|scheme| uri.strip_prefix(scheme));
         let data = || uri.strip_prefix("data:")?.split_once(";base64,");
         match (inside, data()) {
             (Some(path), _) => Self::Inside(path),
@@ -59,15 +68,25 @@ impl<'a> AssetLocation<'a> {
 }
 
 impl Card {
-    /// Number of assets that are separate files in the card's own file. Formats without room for files lose them.
+    /// Number of assets that are separate files in the card's own file. Formats without room for
+    /// files lose them.
     pub fn embedded_file_count(&self) -> usize {
         self.embedded_paths().len()
     }
 
     pub(super) fn embedded_paths(&self) -> HashSet<&str> {
-        let uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
-        uris.filter_map(|uri| if let AssetLocation::Inside(path) = AssetLocation::of(uri) { Some(path) } else { None })
-            .collect()
+        let uris = self
+            .assets()
+            .iter()
+            .filter_map(|asset| asset.get("uri")?.as_str());
+        uris.filter_map(|uri| {
+            if let AssetLocation::Inside(path) = AssetLocation::of(uri) {
+                Some(path)
+            } else {
+                None
+            }
+        })
+        .collect()
     }
 
     /// Whether the main icon is a separate file in the card's own file.
@@ -78,7 +97,10 @@ impl Card {
 
     /// Name of the card's picture for a user with this name.
     pub fn user_icon(&self, user: &str) -> Option<&str> {
-        let icons = self.assets().iter().filter(|asset| asset.get("type").and_then(Value::as_str) == Some("user_icon"));
+        let icons = self
+            .assets()
+            .iter()
+            .filter(|asset| asset.get("type").and_then(Value::as_str) == Some("user_icon"));
         let mut names = icons.filter_map(|icon| icon.get("name")?.as_str().map(str::trim));
         names.find(|name| *name == user.trim())
     }
@@ -90,9 +112,13 @@ impl Card {
 
     /// Updates the paths of embedded assets. Assets without an entry in `new_paths` stay unchanged.
     pub(super) fn move_assets(&mut self, new_paths: &HashMap<String, String>) {
-        let Some(assets) = self.fields.get_mut("assets").and_then(Value::as_array_mut) else { return };
+        let Some(assets) = self.fields.get_mut("assets").and_then(Value::as_array_mut) else {
+            return;
+        };
         for asset in assets {
-            let Some(uri) = asset.get("uri").and_then(Value::as_str) else { continue };
+            let Some(uri) = asset.get("uri").and_then(Value::as_str) else {
+                continue;
+            };
             if let AssetLocation::Inside(path) = AssetLocation::of(uri)
                 && let Some(path) = new_paths.get(path)
             {
@@ -110,7 +136,8 @@ impl Card {
         }
         let Value::Array(assets) = assets else { return };
         let at = at.unwrap_or_else(|| {
-            let named = [("type", "icon"), ("name", "main")].map(|(key, value)| (key.to_owned(), value.into()));
+            let named = [("type", "icon"), ("name", "main")]
+                .map(|(key, value)| (key.to_owned(), value.into()));
             assets.push(Value::Object(Map::from_iter(named)));
             assets.len() - 1
         });
@@ -119,9 +146,13 @@ impl Card {
     }
 
     fn main_icon_index(&self) -> Option<usize> {
-        let is = |asset: &Value, key: &str, value: &str| asset.get(key).and_then(Value::as_str) == Some(value);
+        let is = |asset: &Value, key: &str, value: &str| {
+            asset.get(key).and_then(Value::as_str) == Some(value)
+        };
         let assets = self.assets();
-        let main = assets.iter().position(|asset| is(asset, "type", "icon") && is(asset, "name", "main"));
+        let main = assets
+            .iter()
+            .position(|asset| is(asset, "type", "icon") && is(asset, "name", "main"));
         main.or_else(|| assets.iter().position(|asset| is(asset, "type", "icon")))
     }
 }
@@ -135,8 +166,16 @@ mod tests {
         for uri in ["embeded://a/b.png", "embedded://a/b.png", "__asset:a/b.png"] {
             assert_eq!(AssetLocation::of(uri), AssetLocation::Inside("a/b.png"));
         }
-        assert_eq!(AssetLocation::of("data:image/png;base64,AAAA"), AssetLocation::Data("AAAA"));
-        for uri in ["ccdefault:", "https://example.org/a.png", "data:text/plain,hello", ""] {
+        assert_eq!(
+            AssetLocation::of("data:image/png;base64,AAAA"),
+            AssetLocation::Data("AAAA")
+        );
+        for uri in [
+            "ccdefault:",
+            "https://example.org/a.png",
+            "data:text/plain,hello",
+            "",
+        ] {
             assert_eq!(AssetLocation::of(uri), AssetLocation::Elsewhere);
         }
     }

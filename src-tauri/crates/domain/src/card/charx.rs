@@ -1,6 +1,8 @@
-//! CHARX: a ZIP archive with `card.json` at its root and the card's files, alone or appended to a JPEG.
+//! CHARX: a ZIP archive with `card.json` at its root and the card's files, alone or appended to a
+//! JPEG.
 //!
-//! An archive without `card.json` may be a Backyard file. Export copies unknown members in packed form.
+//! An archive without `card.json` may be a Backyard file. Export copies unknown members in packed
+//! form.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -26,7 +28,8 @@ const OTHERS: &str = "assets/other/other";
 pub(super) const JPEG: &[u8] = b"\xff\xd8\xff";
 const PROGRAM: &[u8] = b"MZ";
 
-/// Checks for an archive, alone or appended to a JPEG or to a self-extracting program. Other pictures never carry one.
+/// Checks for an archive, alone or appended to a JPEG or to a self-extracting program. Other
+/// pictures never carry one.
 pub(super) fn may_be(bytes: &[u8]) -> bool {
     let before_one = bytes.starts_with(JPEG) || bytes.starts_with(PROGRAM);
     bytes.starts_with(b"PK\x03\x04") || (before_one && archive::is_archive(bytes))
@@ -34,34 +37,55 @@ pub(super) fn may_be(bytes: &[u8]) -> bool {
 
 /// Opens the archive with the card's folder as its root.
 pub(super) fn open(bytes: &[u8]) -> Result<Archive<'_>, CardError> {
-    Ok(Archive::open(bytes)?.rooted_at(CARD).rooted_at(backyard::MANIFEST))
+    Ok(Archive::open(bytes)?
+        .rooted_at(CARD)
+        .rooted_at(backyard::MANIFEST))
 }
 
-/// Reads the card from an archive. A RisuAI module in it is kept but not used; the card's own lore and scripts apply.
+/// Reads the card from an archive. A RisuAI module in it is kept but not used; the card's own lore
+/// and scripts apply.
 pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut archive = open(bytes)?;
     // UTF-16 needs up to twice as many bytes as UTF-8.
-    let Some(json) = archive.read(CARD, 2 * MAX_JSON as u64)? else { return backyard::card(archive) };
+    let Some(json) = archive.read(CARD, 2 * MAX_JSON as u64)? else {
+        return backyard::card(archive);
+    };
     let (card, mut warnings) = parse::card(&json, file)?;
     if archive.has(MODULE) {
         warnings.push(Warning::ModuleUnused);
     }
-    let mut missing: Vec<&str> = card.embedded_paths().into_iter().filter(|path| !archive.has(path)).collect();
+    let mut missing: Vec<&str> = card
+        .embedded_paths()
+        .into_iter()
+        .filter(|path| !archive.has(path))
+        .collect();
     missing.sort_unstable();
     if let Some(first) = missing.first() {
-        let first = first.chars().filter(|letter| !letter.is_control()).take(80).collect();
-        warnings.push(Warning::FilesMissing { count: missing.len(), first });
+        let first = first
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .take(80)
+            .collect();
+        warnings.push(Warning::FilesMissing {
+            count: missing.len(),
+            first,
+        });
     }
     Ok((card, warnings))
 }
 
 /// Returns the member at `path`, or else the JPEG in front of the archive.
-pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<Cow<'a, [u8]>>, CardError> {
+pub(super) fn picture<'a>(
+    bytes: &'a [u8],
+    path: Option<&str>,
+) -> Result<Option<Cow<'a, [u8]>>, CardError> {
     let member = match path {
         Some(path) => open(bytes)?.read(path, MAX_PICTURE)?,
         None => None,
     };
-    Ok(member.map(Cow::Owned).or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
+    Ok(member
+        .map(Cow::Owned)
+        .or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
 }
 
 /// Returns the member at `path`, up to the size limit for pictures.
@@ -78,18 +102,22 @@ impl Card {
     ///
     /// # Errors
     /// The errors of [`Card::to_charx_with`].
-    pub fn to_charx(&self, source: Option<&[u8]>, picture: Option<&[u8]>) -> Result<Vec<u8>, CardError> {
+    pub fn to_charx(
+        &self,
+        source: Option<&[u8]>,
+        picture: Option<&[u8]>,
+    ) -> Result<Vec<u8>, CardError> {
         self.to_charx_with(source, picture, Vec::new())
     }
 
     /// Writes the card as a CHARX archive, upgraded to V3.
     ///
-    /// - `source` is the file that the card came from. All other members of a CHARX archive are copied in packed form.
-    ///   From a Backyard archive only the card's files are copied, because the rest is chats. From a PNG its assets are
-    ///   copied.
+    /// - `source` is the file that the card came from. All other members of a CHARX archive are
+    ///   copied in packed form. From a Backyard archive only the card's files are copied, because
+    ///   the rest is chats. From a PNG its assets are copied.
     /// - `picture` is a PNG that becomes the main icon. Without it the archive keeps its own icon.
-    /// - `files` are stored under their paths and replace members of the source. Files that the card does not list are
-    ///   ignored.
+    /// - `files` are stored under their paths and replace members of the source. Files that the
+    ///   card does not list are ignored.
     ///
     /// # Errors
     /// [`CardError`] if the source is damaged, or the result exceeds the size limit for reading.
@@ -107,7 +135,11 @@ impl Card {
             _ => {}
         }
         let mut replaced = None;
-        let listed: HashSet<String> = card.embedded_paths().into_iter().map(str::to_owned).collect();
+        let listed: HashSet<String> = card
+            .embedded_paths()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         new.extend(files.into_iter().filter(|(path, _)| listed.contains(path)));
         if let Some(picture) = picture {
             let known = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
@@ -118,7 +150,11 @@ impl Card {
         }
         let json = card.to_json_v3();
         if json.len() > MAX_JSON {
-            return Err(CardError::TooLarge { what: "the card's JSON", bytes: json.len(), limit: MAX_JSON });
+            return Err(CardError::TooLarge {
+                what: "the card's JSON",
+                bytes: json.len(),
+                limit: MAX_JSON,
+            });
         }
         let whole = archive.as_ref().is_some_and(|archive| archive.has(CARD));
         let paths = card.embedded_paths();
@@ -130,19 +166,25 @@ impl Card {
         };
         let written = write(&json, archive, comes_along, &new)?;
         if written.len() > MAX_ARCHIVE {
-            return Err(ArchiveError::TooLarge { bytes: written.len(), limit: MAX_ARCHIVE }.into());
+            return Err(ArchiveError::TooLarge {
+                bytes: written.len(),
+                limit: MAX_ARCHIVE,
+            }
+            .into());
         }
         Ok(written)
     }
 
-    /// Converts the assets of a PNG to archive members and updates their paths in the card. Drops those beyond the
-    /// member limit.
+    /// Converts the assets of a PNG to archive members and updates their paths in the card. Drops
+    /// those beyond the member limit.
     fn take_texts(&mut self, png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
         let (mut moved, mut taken, mut members) = (HashMap::new(), HashSet::new(), Vec::new());
         let endings = self.endings();
         for (old, bytes) in png::assets(png)?.into_iter().take(MAX_MEMBERS - 2) {
             let ending = endings.get(&old).map_or("bin", String::as_str);
-            let path = free(&format!("{OTHERS}/{}", plain(&old)), ending, |path| taken.contains(path));
+            let path = free(&format!("{OTHERS}/{}", plain(&old)), ending, |path| {
+                taken.contains(path)
+            });
             taken.insert(path.clone());
             moved.insert(old, path.clone());
             members.push((path, bytes));
@@ -154,9 +196,12 @@ impl Card {
     /// Maps asset paths to the file extensions in the card, if they are valid extensions.
     fn endings(&self) -> HashMap<String, String> {
         let said = |asset: &Value| {
-            let AssetLocation::Inside(path) = AssetLocation::of(asset.get("uri")?.as_str()?) else { return None };
+            let AssetLocation::Inside(path) = AssetLocation::of(asset.get("uri")?.as_str()?) else {
+                return None;
+            };
             let ending = asset.get("ext")?.as_str()?;
-            let fits = (1..=8).contains(&ending.len()) && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
+            let fits = (1..=8).contains(&ending.len())
+                && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
             fits.then(|| (path.to_owned(), ending.to_owned()))
         };
         self.assets().iter().filter_map(said).collect()
@@ -164,11 +209,21 @@ impl Card {
 
     /// Points the main icon at `path`. Returns its old path if no other asset uses it.
     fn replace_icon(&mut self, path: &str) -> Option<String> {
-        let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str()).unwrap_or_default().to_owned();
+        let uri = self
+            .main_icon()
+            .and_then(|icon| icon.get("uri")?.as_str())
+            .unwrap_or_default()
+            .to_owned();
         self.set_main_icon(path);
-        let AssetLocation::Inside(old) = AssetLocation::of(&uri) else { return None };
-        let mut uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
-        (!uris.any(|uri| AssetLocation::of(uri) == AssetLocation::Inside(old))).then(|| old.to_owned())
+        let AssetLocation::Inside(old) = AssetLocation::of(&uri) else {
+            return None;
+        };
+        let mut uris = self
+            .assets()
+            .iter()
+            .filter_map(|asset| asset.get("uri")?.as_str());
+        (!uris.any(|uri| AssetLocation::of(uri) == AssetLocation::Inside(old)))
+            .then(|| old.to_owned())
     }
 }
 
@@ -198,8 +253,13 @@ fn write(
 
 /// Returns `path.ending`, with a number appended if that name is taken.
 fn free(path: &str, ending: &str, taken: impl Fn(&str) -> bool) -> String {
-    let mut names =
-        (1..).map(|at: u32| if at == 1 { format!("{path}.{ending}") } else { format!("{path}_{at}.{ending}") });
+    let mut names = (1..).map(|at: u32| {
+        if at == 1 {
+            format!("{path}.{ending}")
+        } else {
+            format!("{path}_{at}.{ending}")
+        }
+    });
     names.find(|name| !taken(name)).unwrap_or_default()
 }
 
@@ -207,7 +267,20 @@ fn free(path: &str, ending: &str, taken: impl Fn(&str) -> bool) -> String {
 fn plain(name: &str) -> String {
     let stem = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-    let plain: String =
-        stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(60).collect();
-    if plain.is_empty() { "asset".to_owned() } else { plain }
+    let plain: String = stem
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .take(60)
+        .collect();
+    if plain.is_empty() {
+        "asset".to_owned()
+    } else {
+        plain
+    }
 }

@@ -1,4 +1,5 @@
-//! Cards in the EXIF user comment of a picture. Early Backyard versions wrote them, and some programs still do in WebP.
+//! Cards in the EXIF user comment of a picture. Early Backyard versions wrote them, and some
+//! programs still do in WebP.
 
 use base64::Engine as _;
 
@@ -29,10 +30,16 @@ pub(super) fn json(picture: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
 
 /// Returns the card JSON in the user comment of an EXIF block.
 pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
-    let Some(comment) = comment(block) else { return Ok(None) };
+    let Some(comment) = comment(block) else {
+        return Ok(None);
+    };
     if comment.len() > MAX_COMMENT {
         let bytes = comment.len();
-        return Err(CardError::TooLarge { what: "the comment in the picture", bytes, limit: MAX_COMMENT });
+        return Err(CardError::TooLarge {
+            what: "the comment in the picture",
+            bytes,
+            limit: MAX_COMMENT,
+        });
     }
     let text = comment.trim_ascii();
     if text.starts_with(b"{") {
@@ -46,10 +53,17 @@ pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
 fn comment(block: &[u8]) -> Option<&[u8]> {
     let block = Block::open(block)?;
     let first = block.number(4, 4)?;
-    let second = block.entry(first, EXIF_DIRECTORY).and_then(|entry| block.number(entry + 8, 4));
-    let entry = second.and_then(|part| block.entry(part, COMMENT)).or_else(|| block.entry(first, COMMENT))?;
+    let second = block
+        .entry(first, EXIF_DIRECTORY)
+        .and_then(|entry| block.number(entry + 8, 4));
+    let entry = second
+        .and_then(|part| block.entry(part, COMMENT))
+        .or_else(|| block.entry(first, COMMENT))?;
     let (length, at) = (block.number(entry + 4, 4)?, block.number(entry + 8, 4)?);
-    let comment = block.bytes.get(at..at.checked_add(length)?)?.get(CHARACTER_CODE..)?;
+    let comment = block
+        .bytes
+        .get(at..at.checked_add(length)?)?
+        .get(CHARACTER_CODE..)?;
     let end = comment.iter().rposition(|byte| *byte != 0)?;
     Some(&comment[..=end])
 }
@@ -74,7 +88,11 @@ impl<'a> Block<'a> {
     fn number(&self, at: usize, length: usize) -> Option<usize> {
         let digits = self.bytes.get(at..at.checked_add(length)?)?;
         let join = |sum: usize, digit: &u8| (sum << 8) | usize::from(*digit);
-        Some(if self.little { digits.iter().rev().fold(0, join) } else { digits.iter().fold(0, join) })
+        Some(if self.little {
+            digits.iter().rev().fold(0, join)
+        } else {
+            digits.iter().fold(0, join)
+        })
     }
 
     /// Returns the offset of the entry with this tag in the directory at `part`.
@@ -87,7 +105,24 @@ impl<'a> Block<'a> {
 }
 
 pub(super) fn is_webp(bytes: &[u8]) -> bool {
-    matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..])
+    matches!(
+        bytes,
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..
+        ]
+    )
 }
 
 /// Returns the EXIF block of a WebP. Some writers keep the `Exif` marker that JPEGs need.

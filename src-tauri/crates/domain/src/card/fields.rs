@@ -90,7 +90,8 @@ macro_rules! texts {
 
 macro_rules! lists {
     ($($(#[$doc:meta])* $field:ident $set:ident)*) => {
-        /// Lists of texts. Items that are not strings are skipped, and a single string reads as a list of one.
+        /// Lists of texts. Items that are not strings are skipped, and a single string reads as a
+        /// list of one.
         impl Card {$(
             $(#[$doc])*
             pub fn $field(&self) -> Vec<&str> {
@@ -140,8 +141,8 @@ impl Card {
     }
 
     /// # Errors
-    /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`]. The card is then
-    /// unchanged.
+    /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`]. The
+    /// card is then unchanged.
     pub fn set_name(&mut self, name: &str) -> Result<(), CardError> {
         let name = Value::from(name.trim());
         parse::check_name(Some(&name), self.name_path())?;
@@ -165,26 +166,39 @@ impl Card {
         self.nickname().unwrap_or_else(|| self.name())
     }
 
-    /// All variants of the first message that are not blank: `first_mes`, then the alternate greetings.
+    /// All variants of the first message that are not blank: `first_mes`, then the alternate
+    /// greetings.
     pub fn greetings(&self) -> Vec<&str> {
         let all = std::iter::once(self.first_mes()).chain(self.alternate_greetings());
         all.filter(|greeting| !greeting.trim().is_empty()).collect()
     }
 
-    /// Ids and addresses of the card's origin, unverified. The specification does not let users edit them.
+    /// Ids and addresses of the card's origin, unverified. The specification does not let users
+    /// edit them.
     pub fn source(&self) -> Vec<&str> {
         self.texts("source")
     }
 
     /// Creator's notes by ISO 639-1 language code. Values that are not strings are skipped.
     pub fn creator_notes_multilingual(&self) -> Vec<(&str, &str)> {
-        let notes = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).into_iter().flatten();
-        notes.filter_map(|(language, note)| Some((language.as_str(), note.as_str()?))).collect()
+        let notes = self
+            .fields
+            .get("creator_notes_multilingual")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        notes
+            .filter_map(|(language, note)| Some((language.as_str(), note.as_str()?)))
+            .collect()
     }
 
     /// Replaces the notes. Existing values that are not strings stay.
     pub fn set_creator_notes_multilingual<T: AsRef<str>>(&mut self, notes: &[(T, T)]) {
-        let known = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).cloned();
+        let known = self
+            .fields
+            .get("creator_notes_multilingual")
+            .and_then(Value::as_object)
+            .cloned();
         let mut all: Map<String, Value> = known.unwrap_or_default();
         all.retain(|_, note| !note.is_string());
         for (language, note) in notes {
@@ -213,15 +227,26 @@ impl Card {
 
     /// Sets one key of `extensions` and keeps the others.
     pub fn set_extension(&mut self, key: &str, value: Value) {
-        match self.fields.get_mut("extensions").and_then(Value::as_object_mut) {
+        match self
+            .fields
+            .get_mut("extensions")
+            .and_then(Value::as_object_mut)
+        {
             Some(extensions) => _ = extensions.insert(key.to_owned(), value),
-            None => self.set("extensions", Value::Object(Map::from_iter([(key.to_owned(), value)]))),
+            None => self.set(
+                "extensions",
+                Value::Object(Map::from_iter([(key.to_owned(), value)])),
+            ),
         }
     }
 
-    /// Icons, backgrounds and other files that the card lists, as they were read. Nothing is ever fetched.
+    /// Icons, backgrounds and other files that the card lists, as they were read. Nothing is ever
+    /// fetched.
     pub fn assets(&self) -> &[Value] {
-        self.fields.get("assets").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.fields
+            .get("assets")
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
     }
 
     /// When the card was made, if known.
@@ -246,15 +271,26 @@ impl Card {
 
     /// JSON path of a field, for messages.
     pub(super) fn path(&self, field: &str) -> String {
-        if self.version == CardVersion::V1 { field.to_owned() } else { format!("data.{field}") }
+        if self.version == CardVersion::V1 {
+            field.to_owned()
+        } else {
+            format!("data.{field}")
+        }
     }
 
     pub(super) fn name_path(&self) -> &'static str {
-        if self.version == CardVersion::V1 { "name" } else { "data.name" }
+        if self.version == CardVersion::V1 {
+            "name"
+        } else {
+            "data.name"
+        }
     }
 
     fn text(&self, field: &str) -> &str {
-        self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
+        self.fields
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     fn texts(&self, field: &str) -> Vec<&str> {
@@ -271,7 +307,8 @@ impl Card {
         (seconds > 0).then(|| Timestamp(seconds.saturating_mul(1000)))
     }
 
-    /// Sets a field. SillyTavern repeats some fields next to `data` for V1 readers; an identical copy is updated too.
+    /// Sets a field. SillyTavern repeats some fields next to `data` for V1 readers; an identical
+    /// copy is updated too.
     fn set(&mut self, field: &str, value: Value) {
         if let Some(repeated) = self.outer.get_mut(field)
             && Some(&*repeated) == self.fields.get(field)

@@ -1,5 +1,6 @@
-//! Converts JSON characters of Agnai, JanitorAI and Character.AI, whose fields differ in meaning from card fields, to
-//! V2 cards. Fields without a counterpart stay in `extensions`, under the app's name.
+//! Converts JSON characters of Agnai, JanitorAI and Character.AI, whose fields differ in meaning
+//! from card fields, to V2 cards. Fields without a counterpart stay in `extensions`, under the
+//! app's name.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +28,8 @@ pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
     card
 }
 
-/// Moves fields from the source to the card data. `source` finally holds the fields without a counterpart.
+/// Moves fields from the source to the card data. `source` finally holds the fields without a
+/// counterpart.
 struct Converting {
     source: Fields,
     data: Fields,
@@ -35,13 +37,18 @@ struct Converting {
 
 impl Converting {
     fn of(source: Fields) -> Self {
-        Self { source, data: Fields::new() }
+        Self {
+            source,
+            data: Fields::new(),
+        }
     }
 
     /// Moves the first non-empty field of `theirs` to `ours`.
     fn take(&mut self, ours: &str, theirs: &[&str]) {
         let says = |value: &Value| !matches!(value, Value::Null) && value.as_str() != Some("");
-        let found = theirs.iter().find(|name| self.source.get(**name).is_some_and(says));
+        let found = theirs
+            .iter()
+            .find(|name| self.source.get(**name).is_some_and(says));
         if let Some(value) = found.and_then(|name| self.source.shift_remove(*name)) {
             self.data.insert(ours.to_owned(), value);
         }
@@ -60,8 +67,15 @@ impl Converting {
 
     /// Takes the avatar if it is a `data:` URI. Remote pictures are never fetched.
     fn take_picture(&mut self) {
-        let Some(uri) = self.source.get("avatar").and_then(Value::as_str) else { return };
-        let Some(kind) = uri.strip_prefix("data:image/").and_then(|rest| rest.split(';').next()) else { return };
+        let Some(uri) = self.source.get("avatar").and_then(Value::as_str) else {
+            return;
+        };
+        let Some(kind) = uri
+            .strip_prefix("data:image/")
+            .and_then(|rest| rest.split(';').next())
+        else {
+            return;
+        };
         let icon = json!([{ "type": "icon", "name": "main", "uri": uri, "ext": kind }]);
         self.data.insert("assets".to_owned(), icon);
         self.source.shift_remove("avatar");
@@ -73,23 +87,37 @@ impl Converting {
             *extensions = Value::Object(Fields::new());
         }
         extensions[program] = Value::Object(self.source);
-        let root =
-            [("spec", "chara_card_v2".into()), ("spec_version", "2.0".into()), ("data", Value::Object(self.data))];
-        root.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        let root = [
+            ("spec", "chara_card_v2".into()),
+            ("spec_version", "2.0".into()),
+            ("data", Value::Object(self.data)),
+        ];
+        root.into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 }
 
 fn is_agnai(root: &Fields) -> bool {
     let says_so = root.get("kind").and_then(Value::as_str) == Some("character");
-    let persona = root.get("persona").is_some_and(|persona| persona.get("attributes").is_some());
-    says_so || (persona && ["greeting", "sampleChat"].iter().any(|field| root.contains_key(*field)))
+    let persona = root
+        .get("persona")
+        .is_some_and(|persona| persona.get("attributes").is_some());
+    says_so
+        || (persona
+            && ["greeting", "sampleChat"]
+                .iter()
+                .any(|field| root.contains_key(*field)))
 }
 
 /// Agnai's description is a note for users. The persona describes the character.
 fn agnai(root: Fields) -> Fields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
-    let persona = card.source.shift_remove("persona").map(|persona| persona_text(&persona));
+    let persona = card
+        .source
+        .shift_remove("persona")
+        .map(|persona| persona_text(&persona));
     card.put("description", persona.unwrap_or_default());
     card.take("scenario", &["scenario"]);
     card.take("first_mes", &["greeting"]);
@@ -102,15 +130,24 @@ fn agnai(root: Fields) -> Fields {
     card.take("creator", &["creator"]);
     card.take("character_version", &["characterVersion"]);
     card.take("extensions", &["extensions"]);
-    let book = card.source.get("characterBook").filter(|book| book.is_object());
+    let book = card
+        .source
+        .get("characterBook")
+        .filter(|book| book.is_object());
     if let Some(Ok((book, _))) = book.map(|book| Book::from_value(as_memory(book))) {
-        card.data.insert("character_book".to_owned(), Value::Object(book.to_character_book()));
+        card.data.insert(
+            "character_book".to_owned(),
+            Value::Object(book.to_character_book()),
+        );
         card.source.shift_remove("characterBook");
     }
-    if let Some(insert) =
-        card.source.get("insert").filter(|insert| insert["prompt"].as_str().is_some_and(|it| !it.is_empty()))
+    if let Some(insert) = card
+        .source
+        .get("insert")
+        .filter(|insert| insert["prompt"].as_str().is_some_and(|it| !it.is_empty()))
     {
-        let depth = json!({ "prompt": insert["prompt"], "depth": insert["depth"], "role": "system" });
+        let depth =
+            json!({ "prompt": insert["prompt"], "depth": insert["depth"], "role": "system" });
         let extensions = card.data.entry("extensions").or_insert_with(|| json!({}));
         if extensions.is_object() {
             extensions["depth_prompt"] = depth;
@@ -134,14 +171,25 @@ fn persona_text(persona: &Value) -> String {
     };
     let is_text = persona.get("kind").and_then(Value::as_str) == Some("text");
     let texts = |value: &Value| match value {
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(", "),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
-    let line = |(name, value): (&String, &Value)| match is_text || attributes.len() == 1 && name == "text" {
+    let line = |(name, value): (&String, &Value)| match is_text
+        || attributes.len() == 1 && name == "text"
+    {
         true => texts(value),
         false => format!("{name}: {}", texts(value)),
     };
-    attributes.iter().map(line).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    attributes
+        .iter()
+        .map(line)
+        .filter(|line| !line.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn is_janitor(root: &Fields) -> bool {
@@ -151,7 +199,8 @@ fn is_janitor(root: &Fields) -> bool {
         && !has("first_mes")
 }
 
-/// JanitorAI's description is the HTML page of the character. The personality describes the character.
+/// JanitorAI's description is the HTML page of the character. The personality describes the
+/// character.
 fn janitor(root: Fields) -> Fields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
@@ -162,11 +211,18 @@ fn janitor(root: Fields) -> Fields {
     if let Some(Value::Array(greetings)) = card.source.shift_remove("first_messages") {
         let mut greetings = greetings.into_iter().filter(Value::is_string);
         if !card.data.contains_key("first_mes") {
-            card.data.extend(greetings.next().map(|first| ("first_mes".to_owned(), first)));
+            card.data.extend(
+                greetings
+                    .next()
+                    .map(|first| ("first_mes".to_owned(), first)),
+            );
         }
         let first = card.data.get("first_mes").cloned();
-        let others = greetings.filter(|greeting| Some(greeting) != first.as_ref()).collect();
-        card.data.insert("alternate_greetings".to_owned(), Value::Array(others));
+        let others = greetings
+            .filter(|greeting| Some(greeting) != first.as_ref())
+            .collect();
+        card.data
+            .insert("alternate_greetings".to_owned(), Value::Array(others));
     }
     card.take("mes_example", &["example_dialogs"]);
     card.take("creator_notes", &["description"]);
@@ -176,10 +232,14 @@ fn janitor(root: Fields) -> Fields {
     card.into_card("janitorai")
 }
 
-/// Returns the character from the site's response, wrapped or not. `Err` returns any other object unchanged.
+/// Returns the character from the site's response, wrapped or not. `Err` returns any other object
+/// unchanged.
 fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
     for place in ["character", "char"] {
-        if root.get(place).and_then(Value::as_object).is_some_and(is_character_ai)
+        if root
+            .get(place)
+            .and_then(Value::as_object)
+            .is_some_and(is_character_ai)
             && let Some(Value::Object(inner)) = root.shift_remove(place)
         {
             return character_ai(inner);
@@ -189,9 +249,19 @@ fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
         return Err(root);
     }
     let mut card = Converting::of(root);
-    card.take("name", &["participant__name", "name", "participant__user__username"]);
+    card.take(
+        "name",
+        &["participant__name", "name", "participant__user__username"],
+    );
     let parts = [card.text("description"), card.text("definition")];
-    card.put("description", parts.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"));
+    card.put(
+        "description",
+        parts
+            .into_iter()
+            .filter(|part| !part.trim().is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n"),
+    );
     card.take("first_mes", &["greeting"]);
     card.take("creator_notes", &["title"]);
     card.take("creator", &["user__username"]);
@@ -201,6 +271,11 @@ fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
 
 fn is_character_ai(root: &Fields) -> bool {
     let has = |field: &str| root.contains_key(field);
-    let own = ["participant__name", "external_id", "definition", "user__username"];
+    let own = [
+        "participant__name",
+        "external_id",
+        "definition",
+        "user__username",
+    ];
     has("greeting") && !has("first_mes") && own.into_iter().filter(|field| has(field)).count() >= 1
 }

@@ -1,8 +1,8 @@
-//! Character cards: V1, V2 and V3, in PNG, JSON and CHARX. Backyard files become V3 cards, and those of Pygmalion and
-//! text-generation-webui become V1.
+//! Character cards: V1, V2 and V3, in PNG, JSON and CHARX. Backyard files become V3 cards, and
+//! those of Pygmalion and text-generation-webui become V1.
 //!
-//! A [`Card`] keeps the whole JSON it was read from; getters and setters are a view on it. Unknown fields therefore
-//! survive import, edit and export.
+//! A [`Card`] keeps the whole JSON it was read from; getters and setters are a view on it. Unknown
+//! fields therefore survive import, edit and export.
 
 mod asset_list;
 mod assets;
@@ -34,9 +34,12 @@ pub const MAX_FILE: usize = 64 << 20;
 pub const MAX_PNG_TEXT: usize = 32 << 20;
 /// Maximum size of a card's JSON, in bytes. As base64 it fits into [`MAX_PNG_TEXT`].
 pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
-const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "a card of the maximum JSON size must fit into a picture");
-/// Maximum total decompressed size of card texts that turn out to be unreadable. Further texts that would exceed it are
-/// skipped.
+const _: () = assert!(
+    MAX_JSON == MAX_PNG_TEXT / 4 * 3,
+    "a card of the maximum JSON size must fit into a picture"
+);
+/// Maximum total decompressed size of card texts that turn out to be unreadable. Further texts that
+/// would exceed it are skipped.
 const MAX_UNREADABLE: usize = 2 * MAX_PNG_TEXT;
 /// Maximum length of a character's name, in characters. Each name macro repeats it in the prompt.
 pub const MAX_NAME: usize = 300;
@@ -55,7 +58,8 @@ pub struct Card {
     version: CardVersion,
     /// The card fields, such as name and description, including unknown ones.
     fields: Map<String, Value>,
-    /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty for V1.
+    /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty
+    /// for V1.
     outer: Map<String, Value>,
 }
 
@@ -65,13 +69,18 @@ impl Card {
     /// # Errors
     /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`].
     pub fn new(name: &str) -> Result<Self, CardError> {
-        let mut card = Self { version: CardVersion::V1, fields: Map::new(), outer: Map::new() };
+        let mut card = Self {
+            version: CardVersion::V1,
+            fields: Map::new(),
+            outer: Map::new(),
+        };
         card.set_name(name)?;
         Ok(card.complete())
     }
 
-    /// Reads a card from a file in any supported format: PNG, JSON, YAML, CHARX or BYAF. A CHARX archive may follow a
-    /// JPEG or a program. A PNG, JPEG or WebP may hold the card in its EXIF comment.
+    /// Reads a card from a file in any supported format: PNG, JSON, YAML, CHARX or BYAF. A CHARX
+    /// archive may follow a JPEG or a program. A PNG, JPEG or WebP may hold the card in its EXIF
+    /// comment.
     ///
     /// # Errors
     /// [`CardError`] if there is no card, no name, or the file is damaged or above the limits.
@@ -79,7 +88,8 @@ impl Card {
         Self::read_as(bytes, None)
     }
 
-    /// Reads a card like [`Card::read`], but names a nameless card after its file, without the extension.
+    /// Reads a card like [`Card::read`], but names a nameless card after its file, without the
+    /// extension.
     ///
     /// # Errors
     /// The errors of [`Card::read`].
@@ -109,7 +119,14 @@ impl Card {
         match flat::from_yaml(&text)? {
             Some(root) => {
                 let (card, warnings) = parse::root(root, file)?;
-                Ok((card, repair.into_iter().map(Warning::Repaired).chain(warnings).collect()))
+                Ok((
+                    card,
+                    repair
+                        .into_iter()
+                        .map(Warning::Repaired)
+                        .chain(warnings)
+                        .collect(),
+                ))
             }
             None => Err(looks_like(bytes)),
         }
@@ -123,8 +140,8 @@ impl Card {
         parse::card(bytes, None)
     }
 
-    /// Reads the card from a PNG. `ccv3` has precedence over `chara`, and the first intact copy over later ones. Falls
-    /// back to the EXIF comment. Damage to the picture itself is a warning.
+    /// Reads the card from a PNG. `ccv3` has precedence over `chara`, and the first intact copy
+    /// over later ones. Falls back to the EXIF comment. Damage to the picture itself is a warning.
     ///
     /// # Errors
     /// [`CardError::NoCard`] if there is no card; the error of the best copy if no copy is intact.
@@ -134,7 +151,9 @@ impl Card {
 
     fn from_png_as(bytes: &[u8], file: Option<&str>) -> Result<(Self, Vec<Warning>), CardError> {
         let png::PngCardTexts { texts, damage } = png::card_texts(bytes)?;
-        let damaged = |reason: &CardError| Warning::DamagedPicture { reason: Box::new(reason.clone()) };
+        let damaged = |reason: &CardError| Warning::DamagedPicture {
+            reason: Box::new(reason.clone()),
+        };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
         let (mut first_error, mut unreadable) = (None, 0);
         for text in texts {
@@ -142,19 +161,30 @@ impl Card {
             if unreadable + limit > MAX_UNREADABLE {
                 continue;
             }
-            let read = text.decode().and_then(|decoded| Ok((parse::card(&decoded.json, file)?, decoded.sound)));
+            let read = text
+                .decode()
+                .and_then(|decoded| Ok((parse::card(&decoded.json, file)?, decoded.sound)));
             match read {
                 Ok(((card, found), sound)) => {
                     if !sound {
-                        warnings.push(Warning::BadChecksum { keyword: text.keyword });
+                        warnings.push(Warning::BadChecksum {
+                            keyword: text.keyword,
+                        });
                     }
                     warnings.extend(found);
                     return Ok((card, warnings));
                 }
                 Err(error) => {
-                    unreadable += if matches!(error, CardError::TooLarge { .. }) { limit } else { 0 };
+                    unreadable += if matches!(error, CardError::TooLarge { .. }) {
+                        limit
+                    } else {
+                        0
+                    };
                     first_error.get_or_insert_with(|| error.clone());
-                    warnings.push(Warning::BrokenCopy { keyword: text.keyword, reason: Box::new(error) });
+                    warnings.push(Warning::BrokenCopy {
+                        keyword: text.keyword,
+                        reason: Box::new(error),
+                    });
                 }
             }
         }
@@ -182,7 +212,8 @@ impl Card {
         Value::Object(root)
     }
 
-    /// Storage form: compact JSON in the card's own version. [`Card::from_json`] reads it back unchanged.
+    /// Storage form: compact JSON in the card's own version. [`Card::from_json`] reads it back
+    /// unchanged.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
@@ -194,13 +225,21 @@ impl Card {
 
     fn from_root(version: CardVersion, mut root: Map<String, Value>) -> Self {
         if version == CardVersion::V1 {
-            return Self { version, fields: root, outer: Map::new() };
+            return Self {
+                version,
+                fields: root,
+                outer: Map::new(),
+            };
         }
         let fields = match root.get_mut("data").map(Value::take) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        Self { version, fields, outer: root }
+        Self {
+            version,
+            fields,
+            outer: root,
+        }
     }
 }
 
@@ -254,7 +293,21 @@ fn looks_like(bytes: &[u8]) -> CardError {
         [0xff, 0xd8, 0xff, ..] => "a JPEG picture",
         _ if exif::is_webp(bytes) => "a WEBP picture",
         [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
-        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's', ..] => "an AVIF picture",
+        [
+            _,
+            _,
+            _,
+            _,
+            b'f',
+            b't',
+            b'y',
+            b'p',
+            b'a',
+            b'v',
+            b'i',
+            b'f' | b's',
+            ..,
+        ] => "an AVIF picture",
         [b'G', b'G', b'U', b'F', ..] => "a model file",
         [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => "a database",
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",

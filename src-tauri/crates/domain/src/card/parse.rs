@@ -1,4 +1,5 @@
-//! Parses a card from JSON: checks limits, detects the format version, and collects warnings about odd fields.
+//! Parses a card from JSON: checks limits, detects the format version, and collects warnings about
+//! odd fields.
 
 use serde_json::{Map, Value};
 
@@ -26,11 +27,21 @@ pub(crate) fn card(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warnin
         Some(read) => read?,
         None => root(object, file)?,
     };
-    Ok((card, repairs.into_iter().map(Warning::Repaired).chain(warnings).collect()))
+    Ok((
+        card,
+        repairs
+            .into_iter()
+            .map(Warning::Repaired)
+            .chain(warnings)
+            .collect(),
+    ))
 }
 
 /// Reads a card from a parsed object. `file` provides the name of a nameless card.
-pub(super) fn root(object: Map<String, Value>, file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
+pub(super) fn root(
+    object: Map<String, Value>,
+    file: Option<&str>,
+) -> Result<(Card, Vec<Warning>), CardError> {
     let mut warnings = Vec::new();
     let mut root = unwrapped(foreign::to_card(object, &mut warnings), &mut warnings);
     flat::with_our_names(&mut root);
@@ -47,12 +58,26 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
         Err(error @ CardError::NoName { .. }) => error,
         checked => return checked,
     };
-    let beside = card.outer.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let beside = card
+        .outer
+        .get("name")
+        .and_then(Value::as_str)
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
     let (name, warning) = if let Some(name) = beside {
-        (name.to_owned(), Warning::NameFromRoot { name: shortened(name) })
+        (
+            name.to_owned(),
+            Warning::NameFromRoot {
+                name: shortened(name),
+            },
+        )
     } else {
-        let tells = DISTINCTIVE.iter().any(|field| card.fields.contains_key(*field));
-        let Some(name) = file.map(str::trim).filter(|name| tells && !name.is_empty()) else { return Err(missing) };
+        let tells = DISTINCTIVE
+            .iter()
+            .any(|field| card.fields.contains_key(*field));
+        let Some(name) = file.map(str::trim).filter(|name| tells && !name.is_empty()) else {
+            return Err(missing);
+        };
         let name: String = name.chars().take(MAX_NAME).collect();
         (name.clone(), Warning::NameFromFile { name })
     };
@@ -65,7 +90,10 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
 pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(), CardError> {
     match name.and_then(Value::as_str).map(str::trim) {
         None | Some("") => Err(CardError::NoName { path }),
-        Some(name) if name.chars().count() > MAX_NAME => Err(CardError::NameTooLong { path, limit: MAX_NAME }),
+        Some(name) if name.chars().count() > MAX_NAME => Err(CardError::NameTooLong {
+            path,
+            limit: MAX_NAME,
+        }),
         Some(_) => Ok(()),
     }
 }
@@ -73,7 +101,10 @@ pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(),
 pub(crate) fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Repair>), CardError> {
     match lenient_json::read(bytes)? {
         (Value::Object(root), repairs) => Ok((root, repairs)),
-        (other, _) => Err(CardError::NotAnObject { path: "(file)", found: fields::found(&other) }),
+        (other, _) => Err(CardError::NotAnObject {
+            path: "(file)",
+            found: fields::found(&other),
+        }),
     }
 }
 
@@ -83,7 +114,11 @@ pub(crate) fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Repair>), 
 /// [`CardError::TooLarge`] or [`CardError::TooComplex`] if it would need too much memory.
 pub fn check_json(bytes: &[u8]) -> Result<(), CardError> {
     if bytes.len() > MAX_JSON {
-        return Err(CardError::TooLarge { what: "the JSON", bytes: bytes.len(), limit: MAX_JSON });
+        return Err(CardError::TooLarge {
+            what: "the JSON",
+            bytes: bytes.len(),
+            limit: MAX_JSON,
+        });
     }
     check_complexity(bytes)
 }
@@ -96,7 +131,9 @@ pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
 /// Removes an outer card that some exporters wrap around a card, if it has no fields of its own.
 fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
     while is_wrapper_only(&root) {
-        let Some(Value::Object(inner)) = root.remove("data") else { break };
+        let Some(Value::Object(inner)) = root.remove("data") else {
+            break;
+        };
         root = inner;
         warnings.push(Warning::NestedTwice);
     }
@@ -104,14 +141,21 @@ fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<S
 }
 
 fn is_wrapper_only(root: &Map<String, Value>) -> bool {
-    let nothing_else = root.keys().all(|key| matches!(key.as_str(), "spec" | "spec_version" | "data"));
+    let nothing_else = root
+        .keys()
+        .all(|key| matches!(key.as_str(), "spec" | "spec_version" | "data"));
     let inner = root.get("data").and_then(Value::as_object);
     nothing_else
-        && inner.is_some_and(|inner| !inner.contains_key("name") && inner.get("data").is_some_and(Value::is_object))
+        && inner.is_some_and(|inner| {
+            !inner.contains_key("name") && inner.get("data").is_some_and(Value::is_object)
+        })
 }
 
 /// Detects the format version. An unknown `spec` or version is a warning, not an error.
-fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<CardVersion, CardError> {
+fn version(
+    root: &Map<String, Value>,
+    warnings: &mut Vec<Warning>,
+) -> Result<CardVersion, CardError> {
     let spec = root.get("spec").and_then(Value::as_str);
     let known = match spec {
         Some("chara_card_v2") => Some(CardVersion::V2),
@@ -121,13 +165,17 @@ fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Car
     if !has_data(root, known) {
         if let (Some(spec), Some(_)) = (spec, known) {
             check_flat(root)?;
-            warnings.push(Warning::MissingData { spec: spec.to_owned() });
+            warnings.push(Warning::MissingData {
+                spec: spec.to_owned(),
+            });
         }
         return Ok(CardVersion::V1);
     }
     let Some(version) = known else {
         warnings.push(match spec {
-            Some(spec) => Warning::UnknownSpec { spec: shortened(spec) },
+            Some(spec) => Warning::UnknownSpec {
+                spec: shortened(spec),
+            },
             None => Warning::MissingSpec,
         });
         return Ok(CardVersion::V2);
@@ -140,7 +188,10 @@ fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Car
 fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
     match (root.get("name"), root.get("data")) {
         (Some(_), _) => Ok(()),
-        (None, Some(data)) => Err(CardError::NotAnObject { path: "data", found: fields::found(data) }),
+        (None, Some(data)) => Err(CardError::NotAnObject {
+            path: "data",
+            found: fields::found(data),
+        }),
         (None, None) => Err(CardError::NoName { path: "data.name" }),
     }
 }
@@ -148,10 +199,13 @@ fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
 /// Whether the fields are in `data`. A V1 card may have an unrelated field of that name.
 fn has_data(root: &Map<String, Value>, known: Option<CardVersion>) -> bool {
     let data = root.get("data").and_then(Value::as_object);
-    data.is_some_and(|data| known.is_some() || data.contains_key("name") || !root.contains_key("name"))
+    data.is_some_and(|data| {
+        known.is_some() || data.contains_key("name") || !root.contains_key("name")
+    })
 }
 
-/// Warns about newer versions. An older version needs no warning, because every field is optional anyway.
+/// Warns about newer versions. An older version needs no warning, because every field is optional
+/// anyway.
 fn check_version_number(found: Option<&Value>, version: CardVersion, warnings: &mut Vec<Warning>) {
     let number = match found {
         None => return,
@@ -160,9 +214,16 @@ fn check_version_number(found: Option<&Value>, version: CardVersion, warnings: &
     };
     let newest = if version == CardVersion::V3 { 3.0 } else { 2.0 };
     if number.is_none_or(|number: f64| number.is_nan() || number > newest) {
-        let found = found.map(|found| found.as_str().map_or_else(|| found.to_string(), str::to_owned));
+        let found = found.map(|found| {
+            found
+                .as_str()
+                .map_or_else(|| found.to_string(), str::to_owned)
+        });
         let found = shortened(&found.unwrap_or_default());
-        warnings.push(Warning::UnknownVersion { found, read_as: version.number() });
+        warnings.push(Warning::UnknownVersion {
+            found,
+            read_as: version.number(),
+        });
     }
 }
 
@@ -173,17 +234,31 @@ fn shortened(text: &str) -> String {
 
 fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
     for (field, kind) in fields::KNOWN {
-        let Some(value) = card.fields.get(*field) else { continue };
+        let Some(value) = card.fields.get(*field) else {
+            continue;
+        };
         let path = card.path(field);
         match (kind, value) {
             (FieldType::Texts, Value::String(_)) => warnings.push(Warning::TextForList { path }),
             (FieldType::Texts, Value::Array(items)) => {
-                let odd = items.iter().enumerate().filter(|(_, item)| !item.is_string());
-                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), FieldType::Text, item)));
+                let odd = items
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, item)| !item.is_string());
+                warnings.extend(
+                    odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), FieldType::Text, item)),
+                );
             }
             (FieldType::List, Value::Array(items)) => {
-                let odd = items.iter().enumerate().filter(|(_, item)| !item.is_object());
-                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), FieldType::Object, item)));
+                let odd = items
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, item)| !item.is_object());
+                warnings.extend(
+                    odd.map(|(i, item)| {
+                        wrong_type(format!("{path}[{i}]"), FieldType::Object, item)
+                    }),
+                );
             }
             (kind, value) if !kind.fits(value) => warnings.push(wrong_type(path, *kind, value)),
             _ => {}
@@ -192,5 +267,9 @@ fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
 }
 
 fn wrong_type(path: String, expected: FieldType, found: &Value) -> Warning {
-    Warning::WrongType { path, expected: expected.name(), found: fields::found(found) }
+    Warning::WrongType {
+        path,
+        expected: expected.name(),
+        found: fields::found(found),
+    }
 }

@@ -1,12 +1,15 @@
-//! PNG files as a list of chunks. Finds, replaces and inserts card texts, and preserves all other chunks byte for byte.
+//! PNG files as a list of chunks. Finds, replaces and inserts card texts, and preserves all other
+//! chunks byte for byte.
 //!
-//! Pixels are never decoded, so an edit cannot change the picture. Reading recovers as much as possible from a damaged
-//! file. Writing requires an intact one.
+//! Pixels are never decoded, so an edit cannot change the picture. Reading recovers as much as
+//! possible from a damaged file. Writing requires an intact one.
 
 use std::collections::HashSet;
 
 use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
+use base64::engine::{
+    DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD,
+};
 
 use super::png_text::{InflatedText, PngText};
 use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
@@ -55,11 +58,18 @@ impl PngCardText<'_> {
         self.text.unpacked_limit()
     }
 
-    /// Decodes the JSON. Ignores white space and padding, and accepts JSON without base64, as some writers produce it.
+    /// Decodes the JSON. Ignores white space and padding, and accepts JSON without base64, as some
+    /// writers produce it.
     pub(super) fn decode(&self) -> Result<Decoded, CardError> {
-        let too_large =
-            |bytes| CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT };
-        let InflatedText { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
+        let too_large = |bytes| CardError::TooLarge {
+            what: "the card text in the picture",
+            bytes,
+            limit: MAX_PNG_TEXT,
+        };
+        let InflatedText { bytes, whole } = self
+            .text
+            .unpacked()
+            .map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
         if bytes.len() > MAX_PNG_TEXT {
             return Err(too_large(bytes.len()));
         }
@@ -68,11 +78,18 @@ impl PngCardText<'_> {
         }
         let sound = self.checksum_ok && whole;
         if bytes.trim_ascii_start().starts_with(b"{") {
-            return Ok(Decoded { json: bytes.into_owned(), sound });
+            return Ok(Decoded {
+                json: bytes.into_owned(),
+                sound,
+            });
         }
         let not_base64 = || match whole {
-            true => CardError::NotBase64 { keyword: self.keyword.clone() },
-            false => CardError::NotUnpacked { keyword: self.keyword.clone() },
+            true => CardError::NotBase64 {
+                keyword: self.keyword.clone(),
+            },
+            false => CardError::NotUnpacked {
+                keyword: self.keyword.clone(),
+            },
         };
         match decoded(&bytes) {
             Some(json) if whole || !json.is_empty() => Ok(Decoded { json, sound }),
@@ -92,14 +109,18 @@ pub(super) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
 
-/// Finds all card texts of a PNG. If the picture is damaged or has no card text before `IEND`, the remaining bytes are
-/// searched too.
+/// Finds all card texts of a PNG. If the picture is damaged or has no card text before `IEND`, the
+/// remaining bytes are searched too.
 ///
 /// # Errors
 /// [`CardError::TooLarge`] if the file exceeds the size limit.
 pub(super) fn card_texts(png: &[u8]) -> Result<PngCardTexts<'_>, CardError> {
     check_size(png, "the picture")?;
-    let ChunkRow { chunks, behind, damage } = row(png);
+    let ChunkRow {
+        chunks,
+        behind,
+        damage,
+    } = row(png);
     let mut texts: Vec<_> = chunks.iter().filter_map(card_text).collect();
     if damage.is_some() || texts.is_empty() {
         texts.extend(scattered(behind));
@@ -126,39 +147,60 @@ pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
 
 pub(super) fn asset_paths(png: &[u8]) -> Result<HashSet<String>, CardError> {
     let (chunks, _) = chunks(png)?;
-    Ok(chunks.iter().filter_map(|chunk| Some(asset(chunk)?.0.to_owned())).collect())
+    Ok(chunks
+        .iter()
+        .filter_map(|chunk| Some(asset(chunk)?.0.to_owned()))
+        .collect())
 }
 
 /// Decodes base64 and ignores white space in it.
 pub(super) fn decoded(base64: &[u8]) -> Option<Vec<u8>> {
-    let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != 0).collect();
+    let dense: Vec<u8> = base64
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace() && *byte != 0)
+        .collect();
     TOLERANT.decode(dense).ok()
 }
 
 /// Returns the lorebook that NovelAI stored in the picture. Returns `None` for any other file.
 pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     let (chunks, _) = chunks(png).ok()?;
-    let text = chunks.iter().filter_map(PngChunk::text).find(|text| text.keyword == "naidata")?;
-    let base64 = text.unpacked().ok().filter(|text| text.bytes.len() <= MAX_PNG_TEXT)?.bytes;
+    let text = chunks
+        .iter()
+        .filter_map(PngChunk::text)
+        .find(|text| text.keyword == "naidata")?;
+    let base64 = text
+        .unpacked()
+        .ok()
+        .filter(|text| text.bytes.len() <= MAX_PNG_TEXT)?
+        .bytes;
     decoded(&base64)
 }
 
 /// Returns the EXIF block.
 pub(super) fn exif(png: &[u8]) -> Option<&[u8]> {
-    row(png).chunks.into_iter().find(|chunk| chunk.kind == b"eXIf").map(|chunk| chunk.data)
+    row(png)
+        .chunks
+        .into_iter()
+        .find(|chunk| chunk.kind == b"eXIf")
+        .map(|chunk| chunk.data)
 }
 
 /// Returns the picture without card texts and assets.
 pub(super) fn without_texts(png: &[u8]) -> Result<Vec<u8>, CardError> {
     let (chunks, _) = chunks(png)?;
-    let pixels = chunks.iter().filter(|chunk| !holds_card(chunk) && asset(chunk).is_none());
+    let pixels = chunks
+        .iter()
+        .filter(|chunk| !holds_card(chunk) && asset(chunk).is_none());
     Ok(pixels.fold(SIGNATURE.to_vec(), |mut picture, chunk| {
         picture.extend_from_slice(chunk.raw);
         picture
     }))
 }
 
-/// Returns the PNG with these card texts, in this order. They replace the existing card texts in all chunk types.
+/// Returns the PNG with these card texts, in this order. They replace the existing card texts in
+/// all chunk types.
 pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<u8>, CardError> {
     let (chunks, after_end) = chunks(png)?;
     let mut written = SIGNATURE.to_vec();
@@ -210,13 +252,21 @@ struct ChunkRow<'a> {
 /// Returns the chunks up to `IEND`, and the bytes after it. Reads only the frames, so this is fast.
 fn chunks(png: &[u8]) -> Result<(Vec<PngChunk<'_>>, &[u8]), CardError> {
     check_size(png, "the picture")?;
-    let ChunkRow { chunks, behind, damage } = row(png);
+    let ChunkRow {
+        chunks,
+        behind,
+        damage,
+    } = row(png);
     damage.map_or(Ok((chunks, behind)), Err)
 }
 
 fn row(png: &[u8]) -> ChunkRow<'_> {
     let broken = |offset, problem| CardError::BrokenPng { offset, problem };
-    let mut row = ChunkRow { chunks: Vec::new(), behind: png, damage: None };
+    let mut row = ChunkRow {
+        chunks: Vec::new(),
+        behind: png,
+        damage: None,
+    };
     let Some(mut rest) = png.strip_prefix(SIGNATURE) else {
         row.damage = Some(broken(0, "it does not begin like a PNG"));
         return row;
@@ -249,16 +299,20 @@ fn row(png: &[u8]) -> ChunkRow<'_> {
     }
 }
 
-/// Searches unstructured bytes for card texts. Requires a correct CRC, because pixel data can look like a chunk.
+/// Searches unstructured bytes for card texts. Requires a correct CRC, because pixel data can look
+/// like a chunk.
 fn scattered(bytes: &[u8]) -> Vec<PngCardText<'_>> {
     let mut found = Vec::new();
     let mut from = 4;
-    while let Some(ahead) =
-        bytes.get(from..).and_then(|rest| rest.windows(3).position(|three| three == b"EXt" || three == b"TXt"))
-    {
+    while let Some(ahead) = bytes.get(from..).and_then(|rest| {
+        rest.windows(3)
+            .position(|three| three == b"EXt" || three == b"TXt")
+    }) {
         let at = from + ahead;
         from = at + 3;
-        let whole = at.checked_sub(5).and_then(|start| chunk(&bytes[start..], start).ok());
+        let whole = at
+            .checked_sub(5)
+            .and_then(|start| chunk(&bytes[start..], start).ok());
         let text = whole.and_then(|(chunk, _)| card_text(&chunk));
         found.extend(text.filter(|text| text.checksum_ok));
         if found.len() == MAX_COPIES {
@@ -269,42 +323,80 @@ fn scattered(bytes: &[u8]) -> Vec<PngCardText<'_>> {
 }
 
 fn chunk(bytes: &[u8], offset: usize) -> Result<(PngChunk<'_>, &[u8]), CardError> {
-    let truncated = |kind: &[u8]| CardError::Truncated { chunk: String::from_utf8_lossy(kind).into_owned() };
-    let Some((length, after_length)) = bytes.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
-    let Some((kind, _)) = after_length.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
+    let truncated = |kind: &[u8]| CardError::Truncated {
+        chunk: String::from_utf8_lossy(kind).into_owned(),
+    };
+    let Some((length, after_length)) = bytes.split_first_chunk::<4>() else {
+        return Err(truncated(b"last"));
+    };
+    let Some((kind, _)) = after_length.split_first_chunk::<4>() else {
+        return Err(truncated(b"last"));
+    };
     if !kind.iter().all(u8::is_ascii_alphabetic) {
-        return Err(CardError::BrokenPng { offset, problem: "a chunk has an invalid name" });
+        return Err(CardError::BrokenPng {
+            offset,
+            problem: "a chunk has an invalid name",
+        });
     }
     let length = u32::from_be_bytes(*length) as usize;
     if length > i32::MAX as usize {
-        return Err(CardError::BrokenPng { offset, problem: "a chunk has an impossible length" });
+        return Err(CardError::BrokenPng {
+            offset,
+            problem: "a chunk has an impossible length",
+        });
     }
-    let Some((raw, behind)) = bytes.split_at_checked(FRAME + length) else { return Err(truncated(kind)) };
-    Ok((PngChunk { kind: &raw[4..8], data: &raw[8..8 + length], raw }, behind))
+    let Some((raw, behind)) = bytes.split_at_checked(FRAME + length) else {
+        return Err(truncated(kind));
+    };
+    Ok((
+        PngChunk {
+            kind: &raw[4..8],
+            data: &raw[8..8 + length],
+            raw,
+        },
+        behind,
+    ))
 }
 
 fn card_text<'a>(chunk: &PngChunk<'a>) -> Option<PngCardText<'a>> {
     let text = chunk.text()?;
-    let is_card = ["ccv3", "chara"].iter().any(|known| text.keyword.trim().eq_ignore_ascii_case(known));
-    is_card.then(|| PngCardText { keyword: text.keyword.trim().to_owned(), checksum_ok: chunk.checksum_ok(), text })
+    let is_card = ["ccv3", "chara"]
+        .iter()
+        .any(|known| text.keyword.trim().eq_ignore_ascii_case(known));
+    is_card.then(|| PngCardText {
+        keyword: text.keyword.trim().to_owned(),
+        checksum_ok: chunk.checksum_ok(),
+        text,
+    })
 }
 
 /// Whether the chunk holds a card, as a text chunk or in an EXIF comment.
 fn holds_card(chunk: &PngChunk<'_>) -> bool {
-    card_text(chunk).is_some() || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
+    card_text(chunk).is_some()
+        || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
 }
 
 /// Returns path and base64 of an asset's text chunk. Some writers omit the colon.
 fn asset<'a>(chunk: &PngChunk<'a>) -> Option<(&'a str, &'a [u8])> {
-    let text = chunk.data.strip_prefix(ASSET).filter(|_| chunk.kind == b"tEXt")?;
+    let text = chunk
+        .data
+        .strip_prefix(ASSET)
+        .filter(|_| chunk.kind == b"tEXt")?;
     let text = text.strip_prefix(b":").unwrap_or(text);
-    let end = text.iter().take(MAX_ASSET_NAME).position(|byte| *byte == 0)?;
+    let end = text
+        .iter()
+        .take(MAX_ASSET_NAME)
+        .position(|byte| *byte == 0)?;
     Some((std::str::from_utf8(&text[..end]).ok()?, &text[end + 1..]))
 }
 
 fn push_text(png: &mut Vec<u8>, keyword: &str, json: &str) -> Result<(), CardError> {
     if json.len() > MAX_JSON {
-        return Err(CardError::TooLarge { what: "the card's JSON", bytes: json.len(), limit: MAX_JSON });
+        return Err(CardError::TooLarge {
+            what: "the card's JSON",
+            bytes: json.len(),
+            limit: MAX_JSON,
+        });
     }
     let data = [keyword, "\0", &STANDARD.encode(json)].concat();
     // The cast is safe: the JSON size was checked above, and it is far below 2^31.
@@ -319,7 +411,11 @@ fn push_text(png: &mut Vec<u8>, keyword: &str, json: &str) -> Result<(), CardErr
 
 fn check_size(bytes: &[u8], what: &'static str) -> Result<(), CardError> {
     if bytes.len() > MAX_FILE {
-        return Err(CardError::TooLarge { what, bytes: bytes.len(), limit: MAX_FILE });
+        return Err(CardError::TooLarge {
+            what,
+            bytes: bytes.len(),
+            limit: MAX_FILE,
+        });
     }
     Ok(())
 }

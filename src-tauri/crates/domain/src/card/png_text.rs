@@ -7,7 +7,8 @@ use flate2::read::ZlibDecoder;
 
 use super::MAX_PNG_TEXT;
 
-/// Maximum length of a keyword. The PNG specification allows 79 bytes, but some writers exceed that.
+/// Maximum length of a keyword. The PNG specification allows 79 bytes, but some writers exceed
+/// that.
 const MAX_KEYWORD: usize = 1_024;
 /// Maximum compression ratio. Base64 of real cards compresses two to ten times.
 const MAX_RATIO: usize = 200;
@@ -25,7 +26,8 @@ pub(super) struct PngText<'a> {
 /// A decompressed text.
 pub(super) struct InflatedText<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// Whether decompression reached the end marker. An incomplete text may still contain the whole card.
+    /// Whether decompression reached the end marker. An incomplete text may still contain the whole
+    /// card.
     pub(super) whole: bool,
 }
 
@@ -46,36 +48,54 @@ impl<'a> PngText<'a> {
             b"zTXt" => (true, rest.strip_prefix(b"\0")?),
             _ => international(rest),
         };
-        Some(Self { keyword, data, packed })
+        Some(Self {
+            keyword,
+            data,
+            packed,
+        })
     }
 
     /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
         match self.packed {
-            true => RATIO_APPLIES_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT),
+            true => RATIO_APPLIES_FROM
+                .max(self.data.len().saturating_mul(MAX_RATIO))
+                .min(MAX_PNG_TEXT),
             false => 0,
         }
     }
 
     pub(super) fn unpacked(&self) -> Result<InflatedText<'a>, TooLarge> {
         if !self.packed {
-            return Ok(InflatedText { bytes: Cow::Borrowed(self.data), whole: true });
+            return Ok(InflatedText {
+                bytes: Cow::Borrowed(self.data),
+                whole: true,
+            });
         }
         let limit = self.unpacked_limit();
         let mut bytes = Vec::new();
-        let whole = ZlibDecoder::new(self.data).take(limit as u64 + 1).read_to_end(&mut bytes).is_ok();
+        let whole = ZlibDecoder::new(self.data)
+            .take(limit as u64 + 1)
+            .read_to_end(&mut bytes)
+            .is_ok();
         match bytes.len() > limit {
             true => Err(TooLarge),
-            false => Ok(InflatedText { bytes: Cow::Owned(bytes), whole }),
+            false => Ok(InflatedText {
+                bytes: Cow::Owned(bytes),
+                whole,
+            }),
         }
     }
 }
 
-/// Parses the fields after the `iTXt` keyword: compression flag, method, language, translated keyword, text.
+/// Parses the fields after the `iTXt` keyword: compression flag, method, language, translated
+/// keyword, text.
 fn international(rest: &[u8]) -> (bool, &[u8]) {
     let text = |rest| at_zero(at_zero(rest)?.1).map(|(_, text)| text);
     match rest {
-        [flag @ 0..=1, 0, rest @ ..] if text(rest).is_some() => (*flag == 1, text(rest).unwrap_or_default()),
+        [flag @ 0..=1, 0, rest @ ..] if text(rest).is_some() => {
+            (*flag == 1, text(rest).unwrap_or_default())
+        }
         // Some writers only rename a `tEXt` chunk.
         _ => (false, rest),
     }

@@ -1,14 +1,14 @@
 //! Writes cards as V2 and V3 JSON, and as PNG pictures that contain both.
 //!
-//! Writing adds the fields that the target version requires and sets `spec` and `spec_version`. All other values stay.
+//! Writing adds the fields that the target version requires and sets `spec` and `spec_version`. All
+//! other values stay.
 
 use serde_json::{Map, Value};
 
 use super::{Card, CardError, CardVersion, fields, png};
 
 /// Prepended to the creator's notes in the V2 copy of a V3 card.
-const COPY_NOTICE: &str =
-    "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";
+const COPY_NOTICE: &str = "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";
 
 impl Card {
     /// Formats the card as indented V3 JSON. V1 and V2 cards are upgraded.
@@ -16,16 +16,19 @@ impl Card {
         pretty(self.upgraded_root(CardVersion::V3))
     }
 
-    /// Formats the card as indented V2 JSON. V3 fields stay in `data`, where V2 readers ignore them.
+    /// Formats the card as indented V2 JSON. V3 fields stay in `data`, where V2 readers ignore
+    /// them.
     pub fn to_json_v2(&self) -> String {
         pretty(self.upgraded_root(CardVersion::V2))
     }
 
-    /// Returns the picture with the card in it: V3 as `ccv3`, and a V2 copy as `chara` for older applications. Replaces
-    /// existing card texts and preserves all other chunks, including pixels, byte for byte.
+    /// Returns the picture with the card in it: V3 as `ccv3`, and a V2 copy as `chara` for older
+    /// applications. Replaces existing card texts and preserves all other chunks, including pixels,
+    /// byte for byte.
     ///
     /// # Errors
-    /// [`CardError`] if `picture` is not an intact PNG, or the result exceeds the size limit for reading.
+    /// [`CardError`] if `picture` is not an intact PNG, or the result exceeds the size limit for
+    /// reading.
     pub fn to_png(&self, picture: &[u8]) -> Result<Vec<u8>, CardError> {
         let v3 = Value::Object(self.upgraded_root(CardVersion::V3)).to_string();
         let v2 = Value::Object(self.v2_copy()).to_string();
@@ -45,12 +48,14 @@ impl Card {
             root.insert("spec".into(), version.spec().into());
             root.insert("spec_version".into(), version.number().into());
         }
-        root.entry("spec_version").or_insert_with(|| version.number().into());
+        root.entry("spec_version")
+            .or_insert_with(|| version.number().into());
         root.insert("data".into(), Value::Object(fields));
         root
     }
 
-    /// Returns the copy for older applications. Only V3 cards need the notice and the removal of decorators.
+    /// Returns the copy for older applications. Only V3 cards need the notice and the removal of
+    /// decorators.
     fn v2_copy(&self) -> Map<String, Value> {
         let mut root = self.upgraded_root(CardVersion::V2);
         if self.version == CardVersion::V3
@@ -68,15 +73,16 @@ fn pretty(root: Map<String, Value>) -> String {
     format!("{:#}", Value::Object(root))
 }
 
-/// Splits a V1 card into fields and outer object. Unknown keys go to the outer object, unless they conflict with its
-/// own keys.
+/// Splits a V1 card into fields and outer object. Unknown keys go to the outer object, unless they
+/// conflict with its own keys.
 fn split_v1(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let (fields, unknown): (Map<_, _>, Map<_, _>) = flat.into_iter().partition(|(key, _)| {
         matches!(key.as_str(), "name" | "spec" | "spec_version" | "data")
             || fields::KNOWN.iter().any(|(field, _)| field == key)
     });
     // These keys come first, so that a reader of the file sees the format at once.
-    let mut root = Map::from_iter(["spec", "spec_version", "data"].map(|key| (key.to_owned(), Value::Null)));
+    let mut root =
+        Map::from_iter(["spec", "spec_version", "data"].map(|key| (key.to_owned(), Value::Null)));
     root.extend(unknown);
     (fields, root)
 }
@@ -105,12 +111,21 @@ fn required(version: CardVersion) -> Vec<(&'static str, Value)> {
     required
 }
 
-/// Removes V3 decorators from lorebook entries, because V2 readers would show them as text. Some exporters store the
-/// entries as an object with numeric keys instead of a list.
+/// Removes V3 decorators from lorebook entries, because V2 readers would show them as text. Some
+/// exporters store the entries as an object with numeric keys instead of a list.
 fn strip_decorators(data: &mut Map<String, Value>) {
-    let contents: Vec<&mut Value> = match data.get_mut("character_book").and_then(|book| book.get_mut("entries")) {
-        Some(Value::Array(entries)) => entries.iter_mut().filter_map(|entry| entry.get_mut("content")).collect(),
-        Some(Value::Object(entries)) => entries.values_mut().filter_map(|entry| entry.get_mut("content")).collect(),
+    let contents: Vec<&mut Value> = match data
+        .get_mut("character_book")
+        .and_then(|book| book.get_mut("entries"))
+    {
+        Some(Value::Array(entries)) => entries
+            .iter_mut()
+            .filter_map(|entry| entry.get_mut("content"))
+            .collect(),
+        Some(Value::Object(entries)) => entries
+            .values_mut()
+            .filter_map(|entry| entry.get_mut("content"))
+            .collect(),
         _ => return,
     };
     for content in contents {

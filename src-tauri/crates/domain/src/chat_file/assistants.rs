@@ -1,4 +1,5 @@
-//! Reads the conversations that ChatGPT, Claude and Gemini export, with their branches and the names of their pictures.
+//! Reads the conversations that ChatGPT, Claude and Gemini export, with their branches and the
+//! names of their pictures.
 
 use serde_json::{Map, Value};
 
@@ -42,43 +43,86 @@ pub fn read_assistant(root: &Value) -> Option<AssistantExport> {
         return Some(export("Claude", listed, claude));
     }
     if let [one] = &items[..]
-        && let Some(chunks) = one.get("chunkedPrompt").and_then(|prompt| prompt.get("chunks")).and_then(Value::as_array)
+        && let Some(chunks) = one
+            .get("chunkedPrompt")
+            .and_then(|prompt| prompt.get("chunks"))
+            .and_then(Value::as_array)
     {
         let talks: Vec<Talk> = studio(chunks).into_iter().collect();
-        return Some(AssistantExport { app: "Gemini", unread: usize::from(talks.is_empty()), talks });
+        return Some(AssistantExport {
+            app: "Gemini",
+            unread: usize::from(talks.is_empty()),
+            talks,
+        });
     }
-    let gemini = |item: &Map<String, Value>| matches!(text(item, "header"), "Gemini Apps" | "Bard" | "Gemini");
+    let gemini = |item: &Map<String, Value>| {
+        matches!(text(item, "header"), "Gemini Apps" | "Bard" | "Gemini")
+    };
     let prompts: Vec<_> = items.into_iter().filter(|item| gemini(item)).collect();
     if prompts.is_empty() {
         return None;
     }
     let talks = activity(&prompts);
     let unread = listed.len() - prompts.len() + usize::from(talks.is_empty());
-    Some(AssistantExport { app: "Gemini", unread, talks })
+    Some(AssistantExport {
+        app: "Gemini",
+        unread,
+        talks,
+    })
 }
 
-fn export(app: &'static str, listed: &[Value], read: fn(&Map<String, Value>) -> Option<Talk>) -> AssistantExport {
-    let talks: Vec<Talk> = listed.iter().take(MAX_TALKS).filter_map(|item| read(item.as_object()?)).collect();
-    AssistantExport { app, unread: listed.len() - talks.len(), talks }
+fn export(
+    app: &'static str,
+    listed: &[Value],
+    read: fn(&Map<String, Value>) -> Option<Talk>,
+) -> AssistantExport {
+    let talks: Vec<Talk> = listed
+        .iter()
+        .take(MAX_TALKS)
+        .filter_map(|item| read(item.as_object()?))
+        .collect();
+    AssistantExport {
+        app,
+        unread: listed.len() - talks.len(),
+        talks,
+    }
 }
 
 fn chatgpt(root: &Map<String, Value>) -> Option<Talk> {
     let mapping = root.get("mapping")?.as_object()?;
     let nodes = mapping.iter().map(|(id, node)| Node {
         id: id.clone(),
-        parent: node.get("parent").and_then(Value::as_str).map(str::to_owned),
-        said: node.get("message").and_then(Value::as_object).and_then(chatgpt_said),
+        parent: node
+            .get("parent")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+        said: node
+            .get("message")
+            .and_then(Value::as_object)
+            .and_then(chatgpt_said),
     });
     let current = root.get("current_node").and_then(Value::as_str);
-    talk(cut(text(root, "title")), seconds(root.get("create_time")), nodes.collect(), current)
+    talk(
+        cut(text(root, "title")),
+        seconds(root.get("create_time")),
+        nodes.collect(),
+        current,
+    )
 }
 
 fn chatgpt_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
     let role = message.get("author")?.get("role")?.as_str()?;
-    let (content, about) = (message.get("content")?.as_object()?, message.get("metadata"));
-    let hidden = about.and_then(|about| about.get("is_visually_hidden_from_conversation")) == Some(&Value::Bool(true));
+    let (content, about) = (
+        message.get("content")?.as_object()?,
+        message.get("metadata"),
+    );
+    let hidden = about.and_then(|about| about.get("is_visually_hidden_from_conversation"))
+        == Some(&Value::Bool(true));
     // Messages to a tool are programs and searches.
-    let to_all = message.get("recipient").and_then(Value::as_str).is_none_or(|recipient| recipient == "all");
+    let to_all = message
+        .get("recipient")
+        .and_then(Value::as_str)
+        .is_none_or(|recipient| recipient == "all");
     if hidden || !to_all {
         return None;
     }
@@ -87,13 +131,22 @@ fn chatgpt_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
         "assistant" | "tool" => ChatFileAuthor::Character,
         _ => return None,
     };
-    let parts = content.get("parts").and_then(Value::as_array).into_iter().flatten();
+    let parts = content
+        .get("parts")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let (mut texts, mut pictures) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
             Value::String(words) => texts.push(words.as_str()),
             part => match part.get("asset_pointer").and_then(Value::as_str) {
-                Some(pointer) => pictures.push(pointer.rsplit_once("://").map_or(pointer, |(_, id)| id).to_owned()),
+                Some(pointer) => pictures.push(
+                    pointer
+                        .rsplit_once("://")
+                        .map_or(pointer, |(_, id)| id)
+                        .to_owned(),
+                ),
                 None => texts.extend(part.get("text").and_then(Value::as_str)),
             },
         }
@@ -101,23 +154,43 @@ fn chatgpt_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
     if role == "tool" {
         texts.clear();
     }
-    texts.extend(content.get("text").and_then(Value::as_str).filter(|_| role != "tool"));
-    let thoughts = content.get("thoughts").and_then(Value::as_array).into_iter().flatten();
-    let thoughts: Vec<&str> = thoughts.filter_map(|thought| thought.get("content")?.as_str()).collect();
+    texts.extend(
+        content
+            .get("text")
+            .and_then(Value::as_str)
+            .filter(|_| role != "tool"),
+    );
+    let thoughts = content
+        .get("thoughts")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let thoughts: Vec<&str> = thoughts
+        .filter_map(|thought| thought.get("content")?.as_str())
+        .collect();
     let version = MessageVersion {
         text: joined(&texts),
         thoughts: joined(&thoughts),
         date: seconds(message.get("create_time")),
-        model: about.and_then(|about| about.get("model_slug")?.as_str()).map(cut).unwrap_or_default(),
+        model: about
+            .and_then(|about| about.get("model_slug")?.as_str())
+            .map(cut)
+            .unwrap_or_default(),
         ..MessageVersion::default()
     };
     said(by, version, pictures)
 }
 
 fn claude(root: &Map<String, Value>) -> Option<Talk> {
-    let messages: Vec<&Map<String, Value>> =
-        root.get("chat_messages")?.as_array()?.iter().filter_map(Value::as_object).collect();
-    let tree = messages.iter().any(|message| message.contains_key("parent_message_uuid"));
+    let messages: Vec<&Map<String, Value>> = root
+        .get("chat_messages")?
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_object)
+        .collect();
+    let tree = messages
+        .iter()
+        .any(|message| message.contains_key("parent_message_uuid"));
     let mut before: Option<String> = None;
     let mut nodes = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -126,33 +199,69 @@ fn claude(root: &Map<String, Value>) -> Option<Talk> {
             id => id.to_owned(),
         };
         let parent = match tree {
-            true => Some(text(message, "parent_message_uuid")).filter(|id| !matches!(*id, "" | CLAUDE_ROOT)),
+            true => Some(text(message, "parent_message_uuid"))
+                .filter(|id| !matches!(*id, "" | CLAUDE_ROOT)),
             false => before.as_deref(),
         };
-        nodes.push(Node { parent: parent.map(str::to_owned), said: claude_said(message), id: id.clone() });
+        nodes.push(Node {
+            parent: parent.map(str::to_owned),
+            said: claude_said(message),
+            id: id.clone(),
+        });
         before = Some(id);
     }
     // The newest message is the end of the shown branch.
-    let newest = messages.iter().max_by_key(|message| text(message, "created_at")).map(|message| text(message, "uuid"));
-    let current = root.get("current_leaf_message_uuid").and_then(Value::as_str).or(newest);
-    talk(cut(text(root, "name")), text(root, "created_at").to_owned(), nodes, current)
+    let newest = messages
+        .iter()
+        .max_by_key(|message| text(message, "created_at"))
+        .map(|message| text(message, "uuid"));
+    let current = root
+        .get("current_leaf_message_uuid")
+        .and_then(Value::as_str)
+        .or(newest);
+    talk(
+        cut(text(root, "name")),
+        text(root, "created_at").to_owned(),
+        nodes,
+        current,
+    )
 }
 
 fn claude_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
-    let by = if text(message, "sender") == "human" { ChatFileAuthor::User } else { ChatFileAuthor::Character };
-    let list = |field: &str| message.get(field).and_then(Value::as_array).into_iter().flatten();
+    let by = if text(message, "sender") == "human" {
+        ChatFileAuthor::User
+    } else {
+        ChatFileAuthor::Character
+    };
+    let list = |field: &str| {
+        message
+            .get(field)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
     let of = |kind: &'static str, field: &'static str| {
-        let parts = list("content").filter(move |part| part.get("type").and_then(Value::as_str) == Some(kind));
-        parts.filter_map(move |part| part.get(field)?.as_str()).collect::<Vec<&str>>()
+        let parts = list("content")
+            .filter(move |part| part.get("type").and_then(Value::as_str) == Some(kind));
+        parts
+            .filter_map(move |part| part.get(field)?.as_str())
+            .collect::<Vec<&str>>()
     };
     let mut texts: Vec<String> = of("text", "text").into_iter().map(str::to_owned).collect();
     if texts.iter().all(|text| text.trim().is_empty()) {
         texts = vec![text(message, "text").to_owned()];
     }
     for file in list("attachments").filter_map(Value::as_object) {
-        texts.push(format!("[{}]\n{}", text(file, "file_name"), text(file, "extracted_content")));
+        texts.push(format!(
+            "[{}]\n{}",
+            text(file, "file_name"),
+            text(file, "extracted_content")
+        ));
     }
-    let files = list("files").filter_map(|file| file.get("file_name")?.as_str()).map(str::to_owned).collect();
+    let files = list("files")
+        .filter_map(|file| file.get("file_name")?.as_str())
+        .map(str::to_owned)
+        .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let version = MessageVersion {
         text: joined(&texts),
@@ -172,23 +281,39 @@ fn studio(chunks: &[Value]) -> Option<Talk> {
             thoughts = text(chunk, "text").to_owned();
             continue;
         }
-        let by = if text(chunk, "role") == "user" { ChatFileAuthor::User } else { ChatFileAuthor::Character };
+        let by = if text(chunk, "role") == "user" {
+            ChatFileAuthor::User
+        } else {
+            ChatFileAuthor::Character
+        };
         let inline = chunk.get("inlineImage").or_else(|| chunk.get("inlineData"));
         let inline = inline.and_then(|image| {
-            Some(format!("data:{};base64,{}", image.get("mimeType")?.as_str()?, image.get("data")?.as_str()?))
+            Some(format!(
+                "data:{};base64,{}",
+                image.get("mimeType")?.as_str()?,
+                image.get("data")?.as_str()?
+            ))
         });
-        let on_drive = chunk.get("driveImage").and_then(|image| image.get("id")?.as_str()).map(str::to_owned);
+        let on_drive = chunk
+            .get("driveImage")
+            .and_then(|image| image.get("id")?.as_str())
+            .map(str::to_owned);
         let version = MessageVersion {
             text: text(chunk, "text").to_owned(),
             thoughts: std::mem::take(&mut thoughts),
             ..MessageVersion::default()
         };
-        messages.extend(said(by, version, inline.into_iter().chain(on_drive).collect()));
+        messages.extend(said(
+            by,
+            version,
+            inline.into_iter().chain(on_drive).collect(),
+        ));
     }
     Talk::of_messages(String::new(), messages)
 }
 
-/// Google's activity list has single prompts with their replies; those of one day become one conversation.
+/// Google's activity list has single prompts with their replies; those of one day become one
+/// conversation.
 fn activity(items: &[&Map<String, Value>]) -> Vec<Talk> {
     let mut items: Vec<_> = items.to_vec();
     items.sort_by_key(|item| text(item, "time"));
@@ -198,37 +323,78 @@ fn activity(items: &[&Map<String, Value>]) -> Vec<Talk> {
         let day: String = time.chars().take(10).collect();
         let prompt = text(item, "title");
         let prompt = prompt.strip_prefix(PROMPTED).unwrap_or(prompt);
-        let html = item.get("safeHtmlItem").and_then(Value::as_array).into_iter().flatten();
-        let reply: Vec<String> = html.filter_map(|part| part.get("html")?.as_str()).map(plain).collect();
-        let files = item.get("attachedFiles").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        let files = files.chain(item.get("imageFile").and_then(Value::as_str)).map(str::to_owned).collect();
-        let version = |text: String| MessageVersion { text, date: time.clone(), ..MessageVersion::default() };
-        let pair = said(ChatFileAuthor::User, version(prompt.to_owned()), files).into_iter().chain(said(
-            ChatFileAuthor::Character,
-            version(reply.join("\n\n")),
-            Vec::new(),
-        ));
+        let html = item
+            .get("safeHtmlItem")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let reply: Vec<String> = html
+            .filter_map(|part| part.get("html")?.as_str())
+            .map(plain)
+            .collect();
+        let files = item
+            .get("attachedFiles")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
+        let files = files
+            .chain(item.get("imageFile").and_then(Value::as_str))
+            .map(str::to_owned)
+            .collect();
+        let version = |text: String| MessageVersion {
+            text,
+            date: time.clone(),
+            ..MessageVersion::default()
+        };
+        let pair = said(ChatFileAuthor::User, version(prompt.to_owned()), files)
+            .into_iter()
+            .chain(said(
+                ChatFileAuthor::Character,
+                version(reply.join("\n\n")),
+                Vec::new(),
+            ));
         match days.last_mut().filter(|(last, _)| *last == day) {
             Some((_, messages)) => messages.extend(pair),
             None => days.push((day, pair.collect())),
         }
     }
-    days.into_iter().filter_map(|(day, messages)| Talk::of_messages(format!("Gemini {day}"), messages)).collect()
+    days.into_iter()
+        .filter_map(|(day, messages)| Talk::of_messages(format!("Gemini {day}"), messages))
+        .collect()
 }
 
 /// A message, unless it has neither text nor thoughts nor pictures.
-fn said(by: ChatFileAuthor, version: MessageVersion, pictures: Vec<String>) -> Option<ChatFileMessage> {
-    let empty = version.text.trim().is_empty() && version.thoughts.trim().is_empty() && pictures.is_empty();
-    (!empty).then(|| ChatFileMessage { by, versions: vec![version], pictures, ..ChatFileMessage::default() })
+fn said(
+    by: ChatFileAuthor,
+    version: MessageVersion,
+    pictures: Vec<String>,
+) -> Option<ChatFileMessage> {
+    let empty =
+        version.text.trim().is_empty() && version.thoughts.trim().is_empty() && pictures.is_empty();
+    (!empty).then(|| ChatFileMessage {
+        by,
+        versions: vec![version],
+        pictures,
+        ..ChatFileMessage::default()
+    })
 }
 
 fn joined(texts: &[&str]) -> String {
-    texts.iter().copied().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
+    texts
+        .iter()
+        .copied()
+        .filter(|text| !text.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// Seconds since 1970 as milliseconds, the form of other apps' dates.
 fn seconds(value: Option<&Value>) -> String {
-    value.and_then(Value::as_f64).map(|seconds| ((seconds * 1_000.0) as i64).to_string()).unwrap_or_default()
+    value
+        .and_then(Value::as_f64)
+        .map(|seconds| ((seconds * 1_000.0) as i64).to_string())
+        .unwrap_or_default()
 }
 
 /// The text of HTML: paragraphs and list items on lines of their own, without tags.
@@ -242,11 +408,16 @@ fn plain(html: &str) -> String {
             break;
         };
         let tag = rest[at + 1..at + end].to_ascii_lowercase();
-        let name =
-            tag.trim_start_matches('/').split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+        let name = tag
+            .trim_start_matches('/')
+            .split(|letter: char| !letter.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
         match name {
             "br" => text.push('\n'),
-            "p" | "div" | "h1" | "h2" | "h3" | "h4" | "ul" | "ol" | "pre" | "tr" if tag.starts_with('/') => {
+            "p" | "div" | "h1" | "h2" | "h3" | "h4" | "ul" | "ol" | "pre" | "tr"
+                if tag.starts_with('/') =>
+            {
                 text.push_str("\n\n")
             }
             "li" if !tag.starts_with('/') => text.push_str("\n- "),
@@ -255,12 +426,21 @@ fn plain(html: &str) -> String {
         rest = &rest[at + end + 1..];
     }
     text.push_str(rest);
-    for (entity, letter) in
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
-    {
+    for (entity, letter) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ] {
         text = text.replace(entity, letter);
     }
-    let mut lines = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let mut lines = text
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n");
     while lines.contains("\n\n\n") {
         lines = lines.replace("\n\n\n", "\n\n");
     }
@@ -278,8 +458,15 @@ fn cut(text: &str) -> String {
 impl Talk {
     /// A conversation without branches; `None` if it has no messages.
     fn of_messages(title: String, messages: Vec<ChatFileMessage>) -> Option<Self> {
-        let main = ChatFile { messages, ..ChatFile::default() };
-        (!main.messages.is_empty()).then(|| Self { title, main, ..Self::default() })
+        let main = ChatFile {
+            messages,
+            ..ChatFile::default()
+        };
+        (!main.messages.is_empty()).then(|| Self {
+            title,
+            main,
+            ..Self::default()
+        })
     }
 }
 

@@ -1,5 +1,6 @@
-//! Imports and exports chat files with all versions of each message: JSON lines of SillyTavern. JSON of RisuAI and
-//! others, and transcripts, are only imported. [`crate::readable_chat`] writes documents for people.
+//! Imports and exports chat files with all versions of each message: JSON lines of SillyTavern.
+//! JSON of RisuAI and others, and transcripts, are only imported. [`crate::readable_chat`] writes
+//! documents for people.
 //!
 //! In SillyTavern's files the first line describes the chat and each other line is a message.
 //! Dates are strings, exactly as the file contains them.
@@ -41,8 +42,8 @@ pub struct ChatFile {
     pub character: String,
     /// Empty if the file does not state it.
     pub created: String,
-    /// Unused fields of the first line, unchanged, such as `chat_metadata` with the author's note, variables and
-    /// bookmarks.
+    /// Unused fields of the first line, unchanged, such as `chat_metadata` with the author's note,
+    /// variables and bookmarks.
     pub header: Map<String, Value>,
     pub messages: Vec<ChatFileMessage>,
 }
@@ -96,7 +97,8 @@ pub struct MessageVersion {
     pub date: String,
     /// Name of the model that wrote it.
     pub model: String,
-    /// Unused fields of the version, unchanged: generation times, and `extra` with pictures, translations and so on.
+    /// Unused fields of the version, unchanged: generation times, and `extra` with pictures,
+    /// translations and so on.
     pub unused_fields: Map<String, Value>,
 }
 
@@ -111,7 +113,9 @@ pub enum ChatFileError {
     NoChat,
     #[error("this chat is empty: the file has no messages")]
     Empty,
-    #[error("this text is not a chat. Each line should start with a name, as in \"Mira: Come in.\"")]
+    #[error(
+        "this text is not a chat. Each line should start with a name, as in \"Mira: Come in.\""
+    )]
     NoTalk,
     #[error("the chat has more than {limit} messages; split the file")]
     TooManyMessages { limit: usize },

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::versions::{OF_VERSION, Versions, shown, versions};
 use super::{
-    ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, EVENT, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE, OWN,
+    ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, EVENT, MAX_FILE, MAX_MESSAGES,
+    NARRATOR, NOTE, OWN,
 };
 use crate::lenient_json::{self, Repair};
 
@@ -16,7 +17,8 @@ const MAX_ALL_VERSIONS: usize = 300_000;
 const MAX_UNREAD: usize = 10_000;
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
-/// Maximum size of the unused fields kept from the first line, in bytes. [`MAX_REST`] applies to a message or version.
+/// Maximum size of the unused fields kept from the first line, in bytes. [`MAX_REST`] applies to a
+/// message or version.
 const MAX_HEADER: usize = 4 << 20;
 const MAX_REST: usize = 1 << 20;
 
@@ -45,14 +47,17 @@ pub struct Losses {
     pub repaired: Vec<usize>,
     /// Number of versions above the limit per message.
     pub cut_versions: usize,
-    /// Number of messages, versions and first lines whose unused data exceeded the limit and was dropped.
+    /// Number of messages, versions and first lines whose unused data exceeded the limit and was
+    /// dropped.
     pub oversized: usize,
 }
 
 impl Losses {
     /// Drops `rest` if it is larger than `limit` bytes.
     fn bound(&mut self, rest: &mut Map<String, Value>, limit: usize) {
-        let size = |rest: &Map<String, Value>| serde_json::to_string(rest).map_or(usize::MAX, |text| text.len());
+        let size = |rest: &Map<String, Value>| {
+            serde_json::to_string(rest).map_or(usize::MAX, |text| text.len())
+        };
         if !rest.is_empty() && size(rest) > limit {
             rest.clear();
             self.oversized += 1;
@@ -67,20 +72,34 @@ impl ChatFile {
     /// [`ChatFileError`] if it is no chat, or above the limits.
     pub fn from_jsonl(bytes: &[u8]) -> Result<(Self, Losses), ChatFileError> {
         if bytes.len() > MAX_FILE {
-            return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+            return Err(ChatFileError::TooLarge {
+                bytes: bytes.len(),
+                limit: MAX_FILE,
+            });
         }
         let (text, repair) = lenient_json::text(bytes);
         if text.trim().is_empty() {
             return Err(ChatFileError::Empty);
         }
-        let mut reader = ChatFileReader { damaged: repair.is_some(), ..ChatFileReader::default() };
+        let mut reader = ChatFileReader {
+            damaged: repair.is_some(),
+            ..ChatFileReader::default()
+        };
         match array(&text) {
             Some((all, repairs)) => {
-                reader.losses.repaired.extend(repairs.iter().map(|repair| repair.line));
-                all.into_iter().zip(1..).try_for_each(|(value, place)| reader.take(object(value), place))?;
+                reader
+                    .losses
+                    .repaired
+                    .extend(repairs.iter().map(|repair| repair.line));
+                all.into_iter()
+                    .zip(1..)
+                    .try_for_each(|(value, place)| reader.take(object(value), place))?;
             }
             None => {
-                let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+                let lines = text
+                    .lines()
+                    .zip(1..)
+                    .filter(|(line, _)| !line.trim().is_empty());
                 for (line, number) in lines {
                     let object = reader.object(line, number);
                     reader.take(object, number)?;
@@ -92,8 +111,16 @@ impl ChatFile {
 
     /// Takes names that the first line lacks from the messages.
     fn name_from_messages(&mut self) {
-        let first = |by| self.messages.iter().find(|said| said.by == by).map(|said| said.name.clone());
-        let (user, character) = (first(ChatFileAuthor::User), first(ChatFileAuthor::Character));
+        let first = |by| {
+            self.messages
+                .iter()
+                .find(|said| said.by == by)
+                .map(|said| said.name.clone())
+        };
+        let (user, character) = (
+            first(ChatFileAuthor::User),
+            first(ChatFileAuthor::Character),
+        );
         if self.user.is_empty() {
             self.user = user.unwrap_or_default();
         }
@@ -117,7 +144,8 @@ struct ChatFileReader {
 }
 
 impl ChatFileReader {
-    /// Reads the object in a line. Replaces only invalid bytes and unpaired surrogates, and keeps the rest of the line.
+    /// Reads the object in a line. Replaces only invalid bytes and unpaired surrogates, and keeps
+    /// the rest of the line.
     fn object(&mut self, line: &str, number: usize) -> Option<Map<String, Value>> {
         if line.len() > MAX_LINE {
             return None;
@@ -129,7 +157,11 @@ impl ChatFileReader {
         object(value)
     }
 
-    fn take(&mut self, object: Option<Map<String, Value>>, place: usize) -> Result<(), ChatFileError> {
+    fn take(
+        &mut self,
+        object: Option<Map<String, Value>>,
+        place: usize,
+    ) -> Result<(), ChatFileError> {
         let first = !std::mem::replace(&mut self.begun, true);
         match object {
             Some(header) if first && !header.contains_key("mes") => self.header(header),
@@ -147,7 +179,10 @@ impl ChatFileReader {
     }
 
     fn header(&mut self, mut header: Map<String, Value>) {
-        self.headed = HEADER.iter().chain(&["chat_metadata"]).any(|key| header.contains_key(*key));
+        self.headed = HEADER
+            .iter()
+            .chain(&["chat_metadata"])
+            .any(|key| header.contains_key(*key));
         let chat = &mut self.chat;
         chat.user = name_in(&header, "user_name");
         chat.character = name_in(&header, "character_name");
@@ -162,18 +197,30 @@ impl ChatFileReader {
 
     fn check(&self) -> Result<(), ChatFileError> {
         if self.chat.messages.len() > MAX_MESSAGES {
-            return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
+            return Err(ChatFileError::TooManyMessages {
+                limit: MAX_MESSAGES,
+            });
         }
         if self.versions > MAX_ALL_VERSIONS {
-            return Err(ChatFileError::TooManyVersions { limit: MAX_ALL_VERSIONS });
+            return Err(ChatFileError::TooManyVersions {
+                limit: MAX_ALL_VERSIONS,
+            });
         }
-        if self.losses.unread.len() > MAX_UNREAD { Err(ChatFileError::NoChat) } else { Ok(()) }
+        if self.losses.unread.len() > MAX_UNREAD {
+            Err(ChatFileError::NoChat)
+        } else {
+            Ok(())
+        }
     }
 
     fn finish(mut self) -> Result<(ChatFile, Losses), ChatFileError> {
         if self.chat.messages.is_empty() {
             let empty = self.headed && self.losses.unread.is_empty();
-            return Err(if empty { ChatFileError::Empty } else { ChatFileError::NoChat });
+            return Err(if empty {
+                ChatFileError::Empty
+            } else {
+                ChatFileError::NoChat
+            });
         }
         self.chat.name_from_messages();
         Ok((self.chat, self.losses))
@@ -201,13 +248,20 @@ fn object(value: Value) -> Option<Map<String, Value>> {
 /// SillyTavern no longer reads the names and writes the word `unused` instead.
 fn name_in(header: &Map<String, Value>, key: &str) -> String {
     let name = short(header, key);
-    if name == "unused" { String::new() } else { name }
+    if name == "unused" {
+        String::new()
+    } else {
+        name
+    }
 }
 
 fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMessage> {
     let text = line.get("mes")?.as_str()?.to_owned();
     let (kind, apart) = (kind(&line), is(&line, "is_system"));
-    let event = line.get("extra").and_then(|extra| extra.get(OWN)).is_some_and(|own| own == EVENT);
+    let event = line
+        .get("extra")
+        .and_then(|extra| extra.get(OWN))
+        .is_some_and(|own| own == EVENT);
     // Only system messages have a kind. A message that the user hid keeps its author.
     let note = apart && !matches!(kind.as_str(), "" | NARRATOR);
     let by = match kind.as_str() {
@@ -216,7 +270,11 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
         _ if is(&line, "is_user") => ChatFileAuthor::User,
         _ => ChatFileAuthor::Character,
     };
-    let Versions { mut all, selected, cut } = versions(&line, shown(&text, &line));
+    let Versions {
+        mut all,
+        selected,
+        cut,
+    } = versions(&line, shown(&text, &line));
     losses.cut_versions += cut;
     let told = match (by, note) {
         (ChatFileAuthor::Narrator, false) => NARRATOR,
@@ -245,13 +303,18 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
 }
 
 fn kind(line: &Map<String, Value>) -> String {
-    let kind = line.get("extra").and_then(|extra| extra.get("type")).and_then(Value::as_str);
+    let kind = line
+        .get("extra")
+        .and_then(|extra| extra.get("type"))
+        .and_then(Value::as_str);
     kind.unwrap_or_default().to_owned()
 }
 
 /// Removes `extra.type` if it only repeats the kind of the message.
 fn without_kind(rest: &mut Map<String, Value>, told: &str, event: bool) {
-    let Some(Value::Object(extra)) = rest.get_mut("extra") else { return };
+    let Some(Value::Object(extra)) = rest.get_mut("extra") else {
+        return;
+    };
     if !told.is_empty() && extra.get("type").and_then(Value::as_str) == Some(told) {
         extra.shift_remove("type");
     }
@@ -268,7 +331,13 @@ fn is(line: &Map<String, Value>, key: &str) -> bool {
 }
 
 fn short(object: &Map<String, Value>, key: &str) -> String {
-    object.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(MAX_NAME).collect()
+    object
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .chars()
+        .take(MAX_NAME)
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Reads chats of RisuAI: one chat (`risuChat`) or all chats of a character (`risuAllChats`). The files do not name the
-//! character.
+//! Reads chats of RisuAI: one chat (`risuChat`) or all chats of a character (`risuAllChats`). The
+//! files do not name the character.
 
 use serde_json::{Map, Value};
 
@@ -33,7 +33,8 @@ pub enum Greeting {
     Alternate(usize),
 }
 
-/// Returns the chats in a file and the number of items that are not chats; `None` for any other JSON.
+/// Returns the chats in a file and the number of items that are not chats; `None` for any other
+/// JSON.
 pub fn from_risuai(root: &Map<String, Value>) -> Option<(Vec<RisuChat>, usize)> {
     let data = root.get("data")?;
     let all: Vec<&Value> = match root.get("type")?.as_str()? {
@@ -58,13 +59,25 @@ pub fn from_risuai(root: &Map<String, Value>) -> Option<(Vec<RisuChat>, usize)> 
 impl RisuChat {
     /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, greeting: &str, character: &str, user: &str) -> ChatFile {
-        let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
-        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
-        let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| ChatFileMessage {
-            by: ChatFileAuthor::Character,
-            versions: vec![MessageVersion { text, date: sent.clone(), ..MessageVersion::default() }],
-            ..ChatFileMessage::default()
-        });
+        let named = greeting
+            .replace("{{char}}", character)
+            .replace("{{user}}", user);
+        let sent = self
+            .messages
+            .first()
+            .map(|said| said.shown().date.clone())
+            .unwrap_or_default();
+        let opening = Some(named)
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| ChatFileMessage {
+                by: ChatFileAuthor::Character,
+                versions: vec![MessageVersion {
+                    text,
+                    date: sent.clone(),
+                    ..MessageVersion::default()
+                }],
+                ..ChatFileMessage::default()
+            });
         ChatFile {
             user: user.to_owned(),
             character: character.to_owned(),
@@ -77,8 +90,17 @@ impl RisuChat {
 
 /// Reads a chat; `None` if it has no messages, or more than `left`.
 fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
-    let messages: Vec<ChatFileMessage> = chat.get("message")?.as_array()?.iter().filter_map(said).collect();
-    let greeting = match chat.get("fmIndex").and_then(Value::as_i64).and_then(|at| usize::try_from(at).ok()) {
+    let messages: Vec<ChatFileMessage> = chat
+        .get("message")?
+        .as_array()?
+        .iter()
+        .filter_map(said)
+        .collect();
+    let greeting = match chat
+        .get("fmIndex")
+        .and_then(Value::as_i64)
+        .and_then(|at| usize::try_from(at).ok())
+    {
         Some(at) => Greeting::Alternate(at),
         None => Greeting::First,
     };
@@ -86,7 +108,11 @@ fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
         title: text(chat, "name").chars().take(MAX_NAME).collect(),
         greeting,
         note: text(chat, "note").to_owned(),
-        lore: chat.get("localLore").and_then(Value::as_array).cloned().unwrap_or_default(),
+        lore: chat
+            .get("localLore")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default(),
         messages,
     })
 }
@@ -103,13 +129,24 @@ fn said(message: &Value) -> Option<ChatFileMessage> {
         text: message.get("data")?.as_str()?.to_owned(),
         thoughts: String::new(),
         // In milliseconds since 1970.
-        date: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
-        model: made.map(|made| text(made, "model").chars().take(MAX_NAME).collect()).unwrap_or_default(),
+        date: message
+            .get("time")
+            .and_then(Value::as_f64)
+            .map_or_else(String::new, |time| (time as i64).to_string()),
+        model: made
+            .map(|made| text(made, "model").chars().take(MAX_NAME).collect())
+            .unwrap_or_default(),
         unused_fields: Map::new(),
     };
     let hidden = message.get("disabled").and_then(Value::as_bool) == Some(true);
     let name = text(message, "name").chars().take(MAX_NAME).collect();
-    Some(ChatFileMessage { name, by, hidden, versions: vec![version], ..ChatFileMessage::default() })
+    Some(ChatFileMessage {
+        name,
+        by,
+        hidden,
+        versions: vec![version],
+        ..ChatFileMessage::default()
+    })
 }
 
 fn text<'v>(object: &'v Map<String, Value>, key: &str) -> &'v str {
@@ -127,7 +164,10 @@ mod tests {
     }
 
     fn shown(chat: &ChatFile) -> Vec<String> {
-        chat.messages.iter().map(|said| format!("{:?}: {}", said.by, said.shown().text)).collect()
+        chat.messages
+            .iter()
+            .map(|said| format!("{:?}: {}", said.by, said.shown().text))
+            .collect()
     }
 
     #[test]
@@ -141,14 +181,31 @@ mod tests {
         ]}}))
         .unwrap();
         let chat = chats.remove(0);
-        assert_eq!((chat.title.as_str(), chat.note.as_str(), unread), ("By the lamp", "Slowly.", 0));
-        assert_eq!((chat.greeting, chat.lore.len()), (Greeting::Alternate(1), 1));
+        assert_eq!(
+            (chat.title.as_str(), chat.note.as_str(), unread),
+            ("By the lamp", "Slowly.", 0)
+        );
+        assert_eq!(
+            (chat.greeting, chat.lore.len()),
+            (Greeting::Alternate(1), 1)
+        );
         let file = chat.into_chat("Evening, {{user}}.", "Mira", "Tom");
         assert_eq!(
             shown(&file),
-            ["Character: Evening, Tom.", "User: Hello.", "Character: Come in.", "Character: Long ago."]
+            [
+                "Character: Evening, Tom.",
+                "User: Hello.",
+                "Character: Come in.",
+                "Character: Long ago."
+            ]
         );
-        assert_eq!((file.created.as_str(), file.messages[2].shown().model.as_str()), ("1705321815000", "tiny"));
+        assert_eq!(
+            (
+                file.created.as_str(),
+                file.messages[2].shown().model.as_str()
+            ),
+            ("1705321815000", "tiny")
+        );
         assert!(file.messages[3].hidden);
     }
 
@@ -163,7 +220,11 @@ mod tests {
 
     #[test]
     fn other_risuai_files_are_not_chats() {
-        for other in [json!({"type": "risu", "data": []}), json!({"type": "risuChat"}), json!({"data": {}})] {
+        for other in [
+            json!({"type": "risu", "data": []}),
+            json!({"type": "risuChat"}),
+            json!({"data": {}}),
+        ] {
             assert_eq!(read(other), None);
         }
     }

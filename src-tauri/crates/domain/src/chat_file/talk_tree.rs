@@ -1,5 +1,5 @@
-//! A conversation as a tree: its shown path becomes a chat, replies that were written again become versions, and every
-//! other path becomes a branch.
+//! A conversation as a tree: its shown path becomes a chat, replies that were written again become
+//! versions, and every other path becomes a branch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,10 +37,19 @@ pub struct TalkBranch {
 }
 
 /// Reads a tree. `current` is the end of the shown path, or else the newest one is.
-pub(super) fn talk(title: String, created: String, nodes: Vec<Node>, current: Option<&str>) -> Option<Talk> {
+pub(super) fn talk(
+    title: String,
+    created: String,
+    nodes: Vec<Node>,
+    current: Option<&str>,
+) -> Option<Talk> {
     let tree = Tree::of(&nodes);
-    let leaves: Vec<usize> = (0..nodes.len()).filter(|at| tree.children[*at].is_empty()).collect();
-    let end = current.and_then(|id| tree.places.get(id).copied()).map(|at| tree.last_below(at));
+    let leaves: Vec<usize> = (0..nodes.len())
+        .filter(|at| tree.children[*at].is_empty())
+        .collect();
+    let end = current
+        .and_then(|id| tree.places.get(id).copied())
+        .map(|at| tree.last_below(at));
     let end = end.or_else(|| leaves.last().copied())?;
     let shown = tree.path(end);
     let mut done: HashSet<usize> = HashSet::from([end]);
@@ -59,18 +68,39 @@ pub(super) fn talk(title: String, created: String, nodes: Vec<Node>, current: Op
             continue;
         }
         let path = tree.path(leaf);
-        let shared = path.iter().zip(&shown).take_while(|(own, main)| own == main).count();
+        let shared = path
+            .iter()
+            .zip(&shown)
+            .take_while(|(own, main)| own == main)
+            .count();
         let messages = tree.messages(&path, &mut done);
-        let common = merged(path[..shared].iter().filter_map(|at| nodes[*at].said.clone())).len();
+        let common = merged(
+            path[..shared]
+                .iter()
+                .filter_map(|at| nodes[*at].said.clone()),
+        )
+        .len();
         if messages.len() > common {
-            branches.push(TalkBranch { chat: chat(&created, messages), common });
+            branches.push(TalkBranch {
+                chat: chat(&created, messages),
+                common,
+            });
         }
     }
-    Some(Talk { title, main: chat(&created, main), branches, unread_branches })
+    Some(Talk {
+        title,
+        main: chat(&created, main),
+        branches,
+        unread_branches,
+    })
 }
 
 fn chat(created: &str, messages: Vec<ChatFileMessage>) -> ChatFile {
-    ChatFile { created: created.to_owned(), messages, ..ChatFile::default() }
+    ChatFile {
+        created: created.to_owned(),
+        messages,
+        ..ChatFile::default()
+    }
 }
 
 struct Tree<'n> {
@@ -82,16 +112,27 @@ struct Tree<'n> {
 
 impl<'n> Tree<'n> {
     fn of(nodes: &'n [Node]) -> Self {
-        let places: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
-        let parents: Vec<Option<usize>> =
-            nodes.iter().map(|node| places.get(node.parent.as_deref()?).copied()).collect();
+        let places: HashMap<&str, usize> = nodes
+            .iter()
+            .enumerate()
+            .map(|(at, node)| (node.id.as_str(), at))
+            .collect();
+        let parents: Vec<Option<usize>> = nodes
+            .iter()
+            .map(|node| places.get(node.parent.as_deref()?).copied())
+            .collect();
         let mut children = vec![Vec::new(); nodes.len()];
         for (at, parent) in parents.iter().enumerate() {
             if let Some(parent) = parent.filter(|parent| *parent != at) {
                 children[parent].push(at);
             }
         }
-        Self { nodes, places, parents, children }
+        Self {
+            nodes,
+            places,
+            parents,
+            children,
+        }
     }
 
     /// The nodes from the first to `leaf`. A damaged file can have a ring.
@@ -110,28 +151,46 @@ impl<'n> Tree<'n> {
     /// The newest leaf below a node.
     fn last_below(&self, mut at: usize) -> usize {
         let mut seen = HashSet::from([at]);
-        while let Some(child) = self.children[at].last().copied().filter(|child| seen.insert(*child)) {
+        while let Some(child) = self.children[at]
+            .last()
+            .copied()
+            .filter(|child| seen.insert(*child))
+        {
             at = child;
         }
         at
     }
 
-    /// The messages of a path. Replies beside one of the path that have no continuation become its versions, and are
-    /// then done.
+    /// The messages of a path. Replies beside one of the path that have no continuation become its
+    /// versions, and are then done.
     fn messages(&self, path: &[usize], done: &mut HashSet<usize>) -> Vec<ChatFileMessage> {
         let mut all = Vec::new();
         for at in path {
-            let Some(said) = &self.nodes[*at].said else { continue };
+            let Some(said) = &self.nodes[*at].said else {
+                continue;
+            };
             all.push(self.with_versions(*at, said, done));
         }
         merged(all.into_iter())
     }
 
-    fn with_versions(&self, at: usize, said: &ChatFileMessage, done: &mut HashSet<usize>) -> ChatFileMessage {
+    fn with_versions(
+        &self,
+        at: usize,
+        said: &ChatFileMessage,
+        done: &mut HashSet<usize>,
+    ) -> ChatFileMessage {
         let mut said = said.clone();
-        let Some(parent) = self.parents[at].filter(|_| said.by == ChatFileAuthor::Character) else { return said };
-        let is_version = |one: &usize| *one == at || (self.children[*one].is_empty() && !done.contains(one));
-        let others: Vec<usize> = self.children[parent].iter().copied().filter(is_version).collect();
+        let Some(parent) = self.parents[at].filter(|_| said.by == ChatFileAuthor::Character) else {
+            return said;
+        };
+        let is_version =
+            |one: &usize| *one == at || (self.children[*one].is_empty() && !done.contains(one));
+        let others: Vec<usize> = self.children[parent]
+            .iter()
+            .copied()
+            .filter(is_version)
+            .collect();
         let shown = said.versions.clone();
         let mut versions = Vec::new();
         for one in others {
@@ -142,8 +201,10 @@ impl<'n> Tree<'n> {
             if one == at {
                 said.selected = versions.len();
                 versions.extend(shown.iter().take(1).cloned());
-            } else if let Some(other) =
-                self.nodes[one].said.as_ref().filter(|other| other.by == said.by && other.pictures.is_empty())
+            } else if let Some(other) = self.nodes[one]
+                .said
+                .as_ref()
+                .filter(|other| other.by == said.by && other.pictures.is_empty())
             {
                 versions.extend(other.versions.iter().take(1).cloned());
                 done.insert(one);

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES, MessageVersion};
+use super::{
+    ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES,
+    MessageVersion,
+};
 use crate::lenient_json::{self, RepairKind};
 
 /// Limits of a name, in characters and words. A longer text before a colon is part of a sentence.
@@ -18,21 +21,29 @@ pub struct Transcript {
 
 impl Transcript {
     /// # Errors
-    /// [`ChatFileError`] if the file is not UTF-8 text, exceeds the limits, or has fewer than two speakers.
+    /// [`ChatFileError`] if the file is not UTF-8 text, exceeds the limits, or has fewer than two
+    /// speakers.
     pub fn read(bytes: &[u8]) -> Result<Self, ChatFileError> {
         if bytes.len() > MAX_FILE {
-            return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+            return Err(ChatFileError::TooLarge {
+                bytes: bytes.len(),
+                limit: MAX_FILE,
+            });
         }
         let (text, repair) = lenient_json::text(bytes);
         if repair.is_some_and(|repair| repair.fault == RepairKind::NotText) {
-            let offset = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+            let offset =
+                std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
             return Err(ChatFileError::NotUtf8 { offset });
         }
         let text = text.as_ref();
         let speakers = speakers(text);
         let mut lines: Vec<(String, String)> = Vec::new();
         for line in text.lines() {
-            match (spoken(line).filter(|(name, _)| speakers.contains(name)), lines.last_mut()) {
+            match (
+                spoken(line).filter(|(name, _)| speakers.contains(name)),
+                lines.last_mut(),
+            ) {
                 (Some((name, words)), _) => lines.push((name.to_owned(), words.to_owned())),
                 (None, Some((_, words))) => {
                     words.push('\n');
@@ -42,12 +53,20 @@ impl Transcript {
                 (None, None) => return Err(ChatFileError::NoTalk),
             }
             if lines.len() > MAX_MESSAGES {
-                return Err(ChatFileError::TooManyMessages { limit: MAX_MESSAGES });
+                return Err(ChatFileError::TooManyMessages {
+                    limit: MAX_MESSAGES,
+                });
             }
         }
-        lines.iter_mut().for_each(|(_, words)| *words = words.trim().to_owned());
+        lines
+            .iter_mut()
+            .for_each(|(_, words)| *words = words.trim().to_owned());
         let talk = Self { lines };
-        if talk.speakers().len() < 2 { Err(ChatFileError::NoTalk) } else { Ok(talk) }
+        if talk.speakers().len() < 2 {
+            Err(ChatFileError::NoTalk)
+        } else {
+            Ok(talk)
+        }
     }
 
     /// Names of the speakers without duplicates, in order of appearance.
@@ -64,9 +83,21 @@ impl Transcript {
     /// Builds a chat. Speakers other than `user` become characters.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let said = |(name, text): (String, String)| {
-            let by = if name == user { ChatFileAuthor::User } else { ChatFileAuthor::Character };
-            let versions = vec![MessageVersion { text, ..MessageVersion::default() }];
-            ChatFileMessage { name, by, versions, ..ChatFileMessage::default() }
+            let by = if name == user {
+                ChatFileAuthor::User
+            } else {
+                ChatFileAuthor::Character
+            };
+            let versions = vec![MessageVersion {
+                text,
+                ..MessageVersion::default()
+            }];
+            ChatFileMessage {
+                name,
+                by,
+                versions,
+                ..ChatFileMessage::default()
+            }
         };
         ChatFile {
             user: user.to_owned(),
@@ -77,8 +108,9 @@ impl Transcript {
     }
 }
 
-/// Finds the speakers: names that start more than one line, and the first name. If there are exactly two names, both
-/// are speakers. This rule ignores prefixes such as "Note:" inside a message.
+/// Finds the speakers: names that start more than one line, and the first name. If there are
+/// exactly two names, both are speakers. This rule ignores prefixes such as "Note:" inside a
+/// message.
 fn speakers(text: &str) -> Vec<&str> {
     let mut counted: HashMap<&str, usize> = HashMap::new();
     let mut first = None;
@@ -111,15 +143,30 @@ mod tests {
     use crate::readable_chat::{ReadableChat, ReadableOptions};
 
     fn check(text: &str) -> Vec<String> {
-        let chat = Transcript::read(text.as_bytes()).unwrap().into_chat("Mira", "Tom");
-        chat.messages.iter().map(|said| format!("{:?} {}: {}", said.by, said.name, said.shown().text)).collect()
+        let chat = Transcript::read(text.as_bytes())
+            .unwrap()
+            .into_chat("Mira", "Tom");
+        chat.messages
+            .iter()
+            .map(|said| format!("{:?} {}: {}", said.by, said.name, said.shown().text))
+            .collect()
     }
 
     #[test]
     fn reads_chats_in_lines_or_paragraphs() {
-        let expected = ["Character Mira: Come in.", "User Tom: Thanks.", "Character Mira: Sit."];
-        assert_eq!(check("\u{feff}Mira: Come in.\nTom: Thanks.\nMira: Sit.\n"), expected);
-        assert_eq!(check("\nMira: Come in.\r\n\r\nTom: Thanks.\r\n\r\nMira:\r\nSit.\r\n"), expected);
+        let expected = [
+            "Character Mira: Come in.",
+            "User Tom: Thanks.",
+            "Character Mira: Sit.",
+        ];
+        assert_eq!(
+            check("\u{feff}Mira: Come in.\nTom: Thanks.\nMira: Sit.\n"),
+            expected
+        );
+        assert_eq!(
+            check("\nMira: Come in.\r\n\r\nTom: Thanks.\r\n\r\nMira:\r\nSit.\r\n"),
+            expected
+        );
     }
 
     #[test]
@@ -138,10 +185,22 @@ mod tests {
 
     #[test]
     fn refuses_text_that_is_not_a_chat() {
-        for other in ["", "Once upon a time: nothing.", "Mira: alone\nMira: still", "A novel.\nMira: Hi.\nTom: Hi."] {
-            assert_eq!(Transcript::read(other.as_bytes()), Err(ChatFileError::NoTalk), "{other}");
+        for other in [
+            "",
+            "Once upon a time: nothing.",
+            "Mira: alone\nMira: still",
+            "A novel.\nMira: Hi.\nTom: Hi.",
+        ] {
+            assert_eq!(
+                Transcript::read(other.as_bytes()),
+                Err(ChatFileError::NoTalk),
+                "{other}"
+            );
         }
-        assert_eq!(Transcript::read(b"A: \xff"), Err(ChatFileError::NotUtf8 { offset: 3 }));
+        assert_eq!(
+            Transcript::read(b"A: \xff"),
+            Err(ChatFileError::NotUtf8 { offset: 3 })
+        );
     }
 
     proptest! {

@@ -23,12 +23,22 @@ pub(super) struct Versions {
     pub(super) cut: usize,
 }
 
-/// Reads all versions up to the limit. The message's own text decides which one is shown. `swipe_id` is often missing
-/// or stale, so it only chooses between equal texts. A text that matches no version becomes a new one.
+/// Reads all versions up to the limit. The message's own text decides which one is shown.
+/// `swipe_id` is often missing or stale, so it only chooses between equal texts. A text that
+/// matches no version becomes a new one.
 pub(super) fn versions(line: &Map<String, Value>, mut shown: MessageVersion) -> Versions {
-    let texts: Vec<String> =
-        line.get("swipes").and_then(Value::as_array).into_iter().flatten().map(text_of_version).collect();
-    let about = |index: usize| line.get("swipe_info").and_then(|all| all.get(index)).and_then(Value::as_object);
+    let texts: Vec<String> = line
+        .get("swipes")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(text_of_version)
+        .collect();
+    let about = |index: usize| {
+        line.get("swipe_info")
+            .and_then(|all| all.get(index))
+            .and_then(Value::as_object)
+    };
     let place = chosen(line, &texts, &shown.text);
     if let Some(about) = place.and_then(about) {
         complete(&mut shown, about);
@@ -44,7 +54,11 @@ pub(super) fn versions(line: &Map<String, Value>, mut shown: MessageVersion) -> 
         .collect();
     let selected = place.min(all.len());
     all.insert(selected, shown);
-    Versions { cut: total - all.len(), all, selected }
+    Versions {
+        cut: total - all.len(),
+        all,
+        selected,
+    }
 }
 
 fn text_of_version(value: &Value) -> String {
@@ -56,8 +70,8 @@ fn text_of_version(value: &Value) -> String {
     }
 }
 
-/// Returns the index of the version with the message's text. Prefers `swipe_id` among equal texts, or else the last
-/// one.
+/// Returns the index of the version with the message's text. Prefers `swipe_id` among equal texts,
+/// or else the last one.
 fn chosen(line: &Map<String, Value>, texts: &[String], shown: &str) -> Option<usize> {
     let named = match line.get("swipe_id") {
         Some(Value::Number(id)) => id.as_u64().and_then(|id| usize::try_from(id).ok()),
@@ -65,12 +79,17 @@ fn chosen(line: &Map<String, Value>, texts: &[String], shown: &str) -> Option<us
         _ => None,
     };
     let is_shown = |index: &usize| texts.get(*index).is_some_and(|text| text == shown);
-    named.filter(is_shown).or_else(|| texts.iter().rposition(|text| text == shown))
+    named
+        .filter(is_shown)
+        .or_else(|| texts.iter().rposition(|text| text == shown))
 }
 
 /// Builds a version that is not shown. It takes the message's date if it has none of its own.
 fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>) -> MessageVersion {
-    let mut version = MessageVersion { text, ..MessageVersion::default() };
+    let mut version = MessageVersion {
+        text,
+        ..MessageVersion::default()
+    };
     if let Some(about) = about {
         complete(&mut version, about);
     }
@@ -88,7 +107,10 @@ pub(super) fn shown(text: &str, line: &Map<String, Value>) -> MessageVersion {
             about.insert((*key).to_owned(), value.clone());
         }
     }
-    let mut version = MessageVersion { text: text.to_owned(), ..MessageVersion::default() };
+    let mut version = MessageVersion {
+        text: text.to_owned(),
+        ..MessageVersion::default()
+    };
     complete(&mut version, &about);
     version
 }
@@ -96,7 +118,12 @@ pub(super) fn shown(text: &str, line: &Map<String, Value>) -> MessageVersion {
 /// Fills missing fields of `version` from `about`.
 fn complete(version: &mut MessageVersion, about: &Map<String, Value>) {
     let extra = about.get("extra").and_then(Value::as_object);
-    let text = |key: &str| extra.and_then(|extra| extra.get(key)).and_then(Value::as_str).unwrap_or_default();
+    let text = |key: &str| {
+        extra
+            .and_then(|extra| extra.get(key))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let dated = !version.date.is_empty() || version.unused_fields.contains_key(DATE);
     if let Some(found) = about.get(DATE).filter(|found| !dated && !found.is_null()) {
         version.date = date(Some(found));
@@ -105,16 +132,32 @@ fn complete(version: &mut MessageVersion, about: &Map<String, Value>) {
         }
     }
     fill(&mut version.thoughts, || text("reasoning").to_owned());
-    fill(&mut version.model, || text("model").chars().take(MAX_NAME).collect());
-    for (key, value) in about.iter().filter(|(key, _)| !matches!(key.as_str(), DATE | "extra")) {
-        version.unused_fields.entry(key.clone()).or_insert_with(|| value.clone());
+    fill(&mut version.model, || {
+        text("model").chars().take(MAX_NAME).collect()
+    });
+    for (key, value) in about
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_str(), DATE | "extra"))
+    {
+        version
+            .unused_fields
+            .entry(key.clone())
+            .or_insert_with(|| value.clone());
     }
     let used = |key: &str, value: &Value| matches!(key, "reasoning" | "model") && value.is_string();
-    let unused: Vec<_> = extra.into_iter().flatten().filter(|(key, value)| !used(key, value)).collect();
+    let unused: Vec<_> = extra
+        .into_iter()
+        .flatten()
+        .filter(|(key, value)| !used(key, value))
+        .collect();
     if unused.is_empty() {
         return;
     }
-    if let Value::Object(kept) = version.unused_fields.entry("extra").or_insert_with(|| Map::new().into()) {
+    if let Value::Object(kept) = version
+        .unused_fields
+        .entry("extra")
+        .or_insert_with(|| Map::new().into())
+    {
         for (key, value) in unused {
             kept.entry(key.clone()).or_insert_with(|| value.clone());
         }

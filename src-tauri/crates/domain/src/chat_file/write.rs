@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::versions::OF_VERSION;
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, EVENT, MessageVersion, NARRATOR, NOTE, OWN};
+use super::{
+    ChatFile, ChatFileAuthor, ChatFileMessage, EVENT, MessageVersion, NARRATOR, NOTE, OWN,
+};
 
 impl ChatFile {
     /// Formats the chat as SillyTavern JSON lines.
@@ -16,7 +18,10 @@ impl ChatFile {
         header.extend(self.header.clone());
         header.entry("chat_metadata").or_insert_with(|| json!({}));
         let lines = std::iter::once(Value::Object(header)).chain(self.messages.iter().map(line));
-        lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
+        lines
+            .map(|line| line.to_string())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -25,7 +30,10 @@ fn line(said: &ChatFileMessage) -> Value {
     let mut line = Map::from_iter([
         ("name".to_owned(), json!(said.name)),
         ("is_user".to_owned(), json!(said.by == ChatFileAuthor::User)),
-        ("is_system".to_owned(), json!(said.hidden || said.note || said.event)),
+        (
+            "is_system".to_owned(),
+            json!(said.hidden || said.note || said.event),
+        ),
         ("send_date".to_owned(), json!(shown.date)),
         ("mes".to_owned(), json!(shown.text)),
         ("extra".to_owned(), extra(said, shown)),
@@ -33,14 +41,29 @@ fn line(said: &ChatFileMessage) -> Value {
     if !said.avatar.is_empty() {
         line.insert("original_avatar".to_owned(), json!(said.avatar));
     }
-    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.unused_fields.get(*key)?.clone())));
+    let own = OF_VERSION
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), shown.unused_fields.get(*key)?.clone())));
     line.extend(own.chain(said.unused_fields.clone()));
     // SillyTavern writes versions of a user's message only if there are several.
     if said.by != ChatFileAuthor::User || said.versions.len() > 1 {
-        let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
-        line.insert("swipe_id".to_owned(), json!(said.selected.min(said.versions.len() - 1)));
+        let texts: Vec<&str> = said
+            .versions
+            .iter()
+            .map(|version| version.text.as_str())
+            .collect();
+        line.insert(
+            "swipe_id".to_owned(),
+            json!(said.selected.min(said.versions.len() - 1)),
+        );
         line.insert("swipes".to_owned(), json!(texts));
-        line.insert("swipe_info".to_owned(), said.versions.iter().map(|version| about(said, version)).collect());
+        line.insert(
+            "swipe_info".to_owned(),
+            said.versions
+                .iter()
+                .map(|version| about(said, version))
+                .collect(),
+        );
     }
     Value::Object(line)
 }

@@ -3,8 +3,15 @@
 use serde_json::{Map, Value};
 
 /// Fields that only characters have. A file with one of them is never treated as another type.
-const CERTAIN: [&str; 7] =
-    ["first_mes", "mes_example", "char_name", "char_persona", "char_greeting", "example_dialogue", "sampleChat"];
+const CERTAIN: [&str; 7] = [
+    "first_mes",
+    "mes_example",
+    "char_name",
+    "char_persona",
+    "char_greeting",
+    "example_dialogue",
+    "sampleChat",
+];
 
 /// Fields that make a character of an object with a name.
 const WITH_NAME: [&str; 10] = [
@@ -20,7 +27,8 @@ const WITH_NAME: [&str; 10] = [
     "character_book",
 ];
 
-/// Texts that files of every kind have. They make a character only in pairs, or without any field of another kind.
+/// Texts that files of every kind have. They make a character only in pairs, or without any field
+/// of another kind.
 const TEXTS: [&str; 4] = ["description", "scenario", "persona", "context"];
 
 /// Fields of cards that say nothing about the kind of a file.
@@ -45,13 +53,18 @@ const BESIDE: [&str; 16] = [
 
 /// Whether the object states a card format or has a field that only characters have.
 pub fn is_certain_card(root: &Map<String, Value>) -> bool {
-    let spec = root.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"));
+    let spec = root
+        .get("spec")
+        .and_then(Value::as_str)
+        .is_some_and(|spec| spec.starts_with("chara_card"));
     let kind = root.get("kind").and_then(Value::as_str) == Some("character");
-    spec || kind || has_any(root, &CERTAIN) || (is_named(root) && root.get("personality").is_some_and(is_text))
+    spec || kind
+        || has_any(root, &CERTAIN)
+        || (is_named(root) && root.get("personality").is_some_and(is_text))
 }
 
-/// Whether an object is a character: it states a card format, or has enough fields of one. A description alone is not
-/// enough, because files of every kind have one.
+/// Whether an object is a character: it states a card format, or has enough fields of one. A
+/// description alone is not enough, because files of every kind have one.
 pub fn may_be_card(root: &Map<String, Value>) -> bool {
     if is_certain_card(root) {
         return true;
@@ -60,11 +73,16 @@ pub fn may_be_card(root: &Map<String, Value>) -> bool {
         let stated = root.contains_key("spec") || root.contains_key("spec_version");
         return stated || may_be_card(data);
     }
-    let greeting = |place: &str| root.get(place).is_some_and(|inner| inner.get("greeting").is_some());
+    let greeting = |place: &str| {
+        root.get(place)
+            .is_some_and(|inner| inner.get("greeting").is_some())
+    };
     if greeting("character") || greeting("char") {
         return true;
     }
-    let described = TEXTS.iter().any(|field| root.get(*field).is_some_and(is_text));
+    let described = TEXTS
+        .iter()
+        .any(|field| root.get(*field).is_some_and(is_text));
     if !is_named(root) {
         return described && root.get("personality").is_some_and(is_text);
     }
@@ -76,11 +94,17 @@ fn is_text(value: &Value) -> bool {
 }
 
 fn has_any(root: &Map<String, Value>, fields: &[&str]) -> bool {
-    fields.iter().any(|field| root.get(*field).is_some_and(|value| !value.is_null()))
+    fields
+        .iter()
+        .any(|field| root.get(*field).is_some_and(|value| !value.is_null()))
 }
 
 fn is_named(root: &Map<String, Value>) -> bool {
-    let name = |field: &str| root.get(field).and_then(Value::as_str).is_some_and(|name| !name.trim().is_empty());
+    let name = |field: &str| {
+        root.get(field)
+            .and_then(Value::as_str)
+            .is_some_and(|name| !name.trim().is_empty())
+    };
     name("name") || name("participant__name") || name("chat_name")
 }
 

@@ -28,7 +28,10 @@ pub(super) fn unsupported(kind: &str) -> UnsupportedFile {
         Some("chat" | "chats") => "a chat of Marinara Engine",
         _ => "an export of Marinara Engine",
     };
-    UnsupportedFile { what, instead: "Characters, personas and lorebooks of Marinara Engine can be imported" }
+    UnsupportedFile {
+        what,
+        instead: "Characters, personas and lorebooks of Marinara Engine can be imported",
+    }
 }
 
 /// Converts a character, a persona or a lorebook. `stem` names what has no name.
@@ -44,26 +47,47 @@ pub(super) fn translated(root: &Map<String, Value>, stem: &str) -> Option<Transl
 
 /// The card may be a row of the app's table, which has the card as text in `data`.
 fn character(data: &Map<String, Value>) -> Translated {
-    let packed = data.get("data").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let packed = data
+        .get("data")
+        .and_then(Value::as_str)
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let card = packed.unwrap_or_else(|| Value::Object(data.clone()));
     let is_whole = card.get("spec").is_some() || card.get("data").is_some();
     let value = match is_whole {
         true => card,
         false => json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": card }),
     };
-    let left = ["sprites", "gallery"].into_iter().filter(|part| has_items(data, part));
-    Translated { value, notes: left.map(|part| format!("{part}: not kept")).collect() }
+    let left = ["sprites", "gallery"]
+        .into_iter()
+        .filter(|part| has_items(data, part));
+    Translated {
+        value,
+        notes: left.map(|part| format!("{part}: not kept")).collect(),
+    }
 }
 
 fn persona(data: &Map<String, Value>, stem: &str) -> Translated {
-    let text = |field: &str| data.get(field).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let more = OF_PERSONA.iter().filter_map(|(field, word)| Some(format!("{word}: {}", text(field)?)));
-    let description: Vec<String> = text("description").map(str::to_owned).into_iter().chain(more).collect();
+    let text = |field: &str| {
+        data.get(field)
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let more = OF_PERSONA
+        .iter()
+        .filter_map(|(field, word)| Some(format!("{word}: {}", text(field)?)));
+    let description: Vec<String> = text("description")
+        .map(str::to_owned)
+        .into_iter()
+        .chain(more)
+        .collect();
     let value = json!({
         "personas": { "marinara": text("name").unwrap_or(stem) },
         "persona_descriptions": { "marinara": { "description": description.join("\n\n"), "position": 0 } },
     });
-    let picture = ["avatar", "avatarPath"].iter().any(|field| text(field).is_some());
+    let picture = ["avatar", "avatarPath"]
+        .iter()
+        .any(|field| text(field).is_some());
     let mut notes = Vec::new();
     if picture {
         notes.push("the picture is not kept; choose one under Personas".to_owned());
@@ -75,14 +99,26 @@ fn persona(data: &Map<String, Value>, stem: &str) -> Translated {
 }
 
 fn has_items(data: &Map<String, Value>, field: &str) -> bool {
-    data.get(field).and_then(Value::as_array).is_some_and(|all| !all.is_empty())
+    data.get(field)
+        .and_then(Value::as_array)
+        .is_some_and(|all| !all.is_empty())
 }
 
 /// The book is in `lorebook` beside its entries, or has them itself.
 fn lorebook(data: &Map<String, Value>, stem: &str) -> Option<Translated> {
-    let book = data.get("lorebook").and_then(Value::as_object).unwrap_or(data);
-    let entries = data.get("entries").or_else(|| book.get("entries"))?.as_array()?;
-    let name = book.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty()).unwrap_or(stem);
+    let book = data
+        .get("lorebook")
+        .and_then(Value::as_object)
+        .unwrap_or(data);
+    let entries = data
+        .get("entries")
+        .or_else(|| book.get("entries"))?
+        .as_array()?;
+    let name = book
+        .get("name")
+        .and_then(Value::as_str)
+        .filter(|name| !name.trim().is_empty())
+        .unwrap_or(stem);
     let mut value = json!({ "name": name, "entries": native_entries(entries, "marinara", entry) });
     for (ours, theirs) in [
         ("description", "description"),
@@ -94,7 +130,10 @@ fn lorebook(data: &Map<String, Value>, stem: &str) -> Option<Translated> {
             value[ours] = stated.clone();
         }
     }
-    Some(Translated { value, notes: Vec::new() })
+    Some(Translated {
+        value,
+        notes: Vec::new(),
+    })
 }
 
 /// Keys are plain texts; with `useRegex` each is the source of a pattern.
@@ -104,7 +143,11 @@ fn entry(entry: &Map<String, Value>) -> Value {
         let keys = entry.get(field)?.as_array()?;
         let key = |key: &Value| {
             let key = key.as_str()?;
-            Some(if pattern { Value::from(format!("/{}/", key.replace('/', "\\/"))) } else { Value::from(key) })
+            Some(if pattern {
+                Value::from(format!("/{}/", key.replace('/', "\\/")))
+            } else {
+                Value::from(key)
+            })
         };
         Some(keys.iter().filter_map(key).collect::<Vec<Value>>())
     };

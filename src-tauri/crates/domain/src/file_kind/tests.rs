@@ -5,22 +5,65 @@ use super::{entries_without_book, foreign, guess_damaged_kind, may_be_card};
 #[test]
 fn names_unsupported_file_types() {
     for (file, what) in [
-        (json!({"name":"Plain","blur_strength":10,"chat_width":50}), "a SillyTavern theme"),
-        (json!({"name":"Old","main_text_color":"x","shadow_color":"y"}), "a SillyTavern theme"),
-        (json!({"name":"R1","prefix":"<think>","suffix":"</think>","separator":""}), "a SillyTavern reasoning preset"),
-        (json!({"id":"1","name":"Two","members":["A.png"],"chats":["1"]}), "a SillyTavern group"),
-        (json!({"name":"Two","members":[],"activation_strategy":0}), "a SillyTavern group"),
-        (json!({"presetVersion":3,"name":"Mine","parameters":{}}), "a NovelAI preset"),
-        (json!({"name":"P","gaslight":"x","antiBond":false}), "an Agnai preset"),
-        (json!({"name":"Chat","greeting":"Hi","messages":[{"handle":"M","msg":"Hi"}]}), "an Agnai chat"),
-        (json!({"internal":[],"visible":[]}), "a text-generation-webui chat"),
-        (json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}), "a Tavern-Helper script"),
-        (json!([{"type":"script","content":"a"},{"type":"folder","scripts":[]}]), "a Tavern-Helper script"),
-        (json!({"name":"x","version":"1","description":"y","dependencies":{}}), "a description of a software package"),
-        (json!({"label":"Go","message":"/go"}), "a single SillyTavern quick reply"),
+        (
+            json!({"name":"Plain","blur_strength":10,"chat_width":50}),
+            "a SillyTavern theme",
+        ),
+        (
+            json!({"name":"Old","main_text_color":"x","shadow_color":"y"}),
+            "a SillyTavern theme",
+        ),
+        (
+            json!({"name":"R1","prefix":"<think>","suffix":"</think>","separator":""}),
+            "a SillyTavern reasoning preset",
+        ),
+        (
+            json!({"id":"1","name":"Two","members":["A.png"],"chats":["1"]}),
+            "a SillyTavern group",
+        ),
+        (
+            json!({"name":"Two","members":[],"activation_strategy":0}),
+            "a SillyTavern group",
+        ),
+        (
+            json!({"presetVersion":3,"name":"Mine","parameters":{}}),
+            "a NovelAI preset",
+        ),
+        (
+            json!({"name":"P","gaslight":"x","antiBond":false}),
+            "an Agnai preset",
+        ),
+        (
+            json!({"name":"Chat","greeting":"Hi","messages":[{"handle":"M","msg":"Hi"}]}),
+            "an Agnai chat",
+        ),
+        (
+            json!({"internal":[],"visible":[]}),
+            "a text-generation-webui chat",
+        ),
+        (
+            json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}),
+            "a Tavern-Helper script",
+        ),
+        (
+            json!([{"type":"script","content":"a"},{"type":"folder","scripts":[]}]),
+            "a Tavern-Helper script",
+        ),
+        (
+            json!({"name":"x","version":"1","description":"y","dependencies":{}}),
+            "a description of a software package",
+        ),
+        (
+            json!({"label":"Go","message":"/go"}),
+            "a single SillyTavern quick reply",
+        ),
         (json!({"type":"regex","data":[]}), "RisuAI regex scripts"),
     ] {
-        assert_eq!(foreign(&file).map(|foreign| foreign.what), Some(what), "{file}");
+        assert_eq!(
+            foreign(&file).map(|foreign| foreign.what),
+            Some(what),
+            "{file}"
+        );
     }
 }
 
@@ -40,7 +83,11 @@ fn characters_are_never_another_type() {
 
 #[test]
 fn a_name_alone_is_not_a_card() {
-    for other in [json!({"name":"Mira"}), json!({"name":"x","version":1,"tags":["a"],"creator":"b"}), json!({})] {
+    for other in [
+        json!({"name":"Mira"}),
+        json!({"name":"x","version":1,"tags":["a"],"creator":"b"}),
+        json!({}),
+    ] {
         assert!(!may_be_card(other.as_object().unwrap()), "{other}");
     }
 }
@@ -49,10 +96,18 @@ fn a_name_alone_is_not_a_card() {
 fn finds_entries_without_a_book() {
     let entry = json!({"uid":0,"key":["mill"],"content":"The mill.","order":100});
     assert_eq!(entries_without_book(&entry).map(|all| all.len()), Some(1));
-    assert_eq!(entries_without_book(&json!([entry, entry])).map(|all| all.len()), Some(2));
+    assert_eq!(
+        entries_without_book(&json!([entry, entry])).map(|all| all.len()),
+        Some(2)
+    );
     let of_card = json!({"keys":["mill"],"content":"The mill.","insertion_order":1});
     assert_eq!(entries_without_book(&of_card).map(|all| all.len()), Some(1));
-    for other in [json!({"key":["a"],"content":"b"}), json!([entry, 1]), json!([]), Value::Null] {
+    for other in [
+        json!({"key":["a"],"content":"b"}),
+        json!([entry, 1]),
+        json!([]),
+        Value::Null,
+    ] {
         assert_eq!(entries_without_book(&other), None, "{other}");
     }
 }
@@ -61,7 +116,10 @@ fn finds_entries_without_a_book() {
 fn guesses_type_of_damaged_files() {
     for (text, kind) in [
         (r#"{"entries":{"0":{"key":["#, "lorebook"),
-        (r#"{"spec":"chara_card_v2","data":{"character_book":{"entries":["#, "card"),
+        (
+            r#"{"spec":"chara_card_v2","data":{"character_book":{"entries":["#,
+            "card",
+        ),
         (r#"{"temperature":1,"#, "preset"),
         (r#"[{"findRegex":"#, "regex script"),
         (r#"{"a":"#, "file"),

@@ -14,12 +14,15 @@ pub struct Translated {
 
 impl Translated {
     fn whole(value: Value) -> Self {
-        Self { value, notes: Vec::new() }
+        Self {
+            value,
+            notes: Vec::new(),
+        }
     }
 }
 
-/// Converts a file of another app that has a counterpart here; `None` for any other file. `stem` is the file's name
-/// without its ending, for files that contain no name.
+/// Converts a file of another app that has a counterpart here; `None` for any other file. `stem` is
+/// the file's name without its ending, for files that contain no name.
 pub fn translated(file: &Value, stem: &str) -> Option<Translated> {
     match file {
         Value::Object(root) => marinara::translated(root, stem)
@@ -46,7 +49,8 @@ fn all(list: &Value, is: impl Fn(&Map<String, Value>) -> bool) -> bool {
 /// SillyTavern's list of token biases becomes a sampler preset with nothing else.
 fn logit_bias(list: &Value, stem: &str) -> Option<Translated> {
     let is_bias = |item: &Map<String, Value>| {
-        item.get("text").is_some_and(Value::is_string) && item.get("value").is_some_and(Value::is_number)
+        item.get("text").is_some_and(Value::is_string)
+            && item.get("value").is_some_and(Value::is_number)
     };
     all(list, is_bias).then(|| Translated::whole(json!({ "name": stem, "logit_bias": list })))
 }
@@ -54,8 +58,12 @@ fn logit_bias(list: &Value, stem: &str) -> Option<Translated> {
 /// World info and story cards of AI Dungeon.
 fn dungeon(list: &Value, stem: &str) -> Option<Translated> {
     let is_entry = |item: &Map<String, Value>| {
-        let keys = item.get("keys").is_some_and(|keys| keys.is_string() || keys.is_array());
-        let text = ["entry", "value"].iter().any(|field| item.get(*field).is_some_and(Value::is_string));
+        let keys = item
+            .get("keys")
+            .is_some_and(|keys| keys.is_string() || keys.is_array());
+        let text = ["entry", "value"]
+            .iter()
+            .any(|field| item.get(*field).is_some_and(Value::is_string));
         keys && text && !item.contains_key("content")
     };
     all(list, is_entry).then(|| Translated::whole(json!({ "name": stem, "entries": list })))
@@ -64,11 +72,13 @@ fn dungeon(list: &Value, stem: &str) -> Option<Translated> {
 /// RisuAI's lore entries without the object around them.
 fn risu_lore(list: &Value) -> Option<Translated> {
     let is_entry = |item: &Map<String, Value>| {
-        let own =
-            ["insertorder", "alwaysActive", "secondkey", "mode"].iter().filter(|field| item.contains_key(**field));
+        let own = ["insertorder", "alwaysActive", "secondkey", "mode"]
+            .iter()
+            .filter(|field| item.contains_key(**field));
         item.contains_key("key") && item.contains_key("content") && own.count() >= 2
     };
-    all(list, is_entry).then(|| Translated::whole(json!({ "type": "risu", "ver": 1, "data": list })))
+    all(list, is_entry)
+        .then(|| Translated::whole(json!({ "type": "risu", "ver": 1, "data": list })))
 }
 
 /// The lorebook of a RisuAI module; its other parts are named.
@@ -76,10 +86,16 @@ fn risu_module(root: &Map<String, Value>) -> Option<Translated> {
     let Translated { mut value, .. } = risu_lore(root.get("lorebook")?)?;
     value["name"] = root.get("name").cloned().unwrap_or_else(|| "".into());
     let count = |part: &str| root.get(part).and_then(Value::as_array).map_or(0, Vec::len);
-    let left = [("regex", "regex scripts"), ("trigger", "triggers"), ("assets", "files")];
+    let left = [
+        ("regex", "regex scripts"),
+        ("trigger", "triggers"),
+        ("assets", "files"),
+    ];
     let mut notes = vec!["this is a RisuAI module; its lorebook is imported".to_owned()];
     notes.extend(
-        left.iter().filter(|(part, _)| count(part) > 0).map(|(part, what)| format!("{} {what}: not kept", count(part))),
+        left.iter()
+            .filter(|(part, _)| count(part) > 0)
+            .map(|(part, what)| format!("{} {what}: not kept", count(part))),
     );
     Some(Translated { value, notes })
 }
@@ -87,7 +103,9 @@ fn risu_module(root: &Map<String, Value>) -> Option<Translated> {
 /// Converts RisuAI's regex scripts to SillyTavern's.
 fn risu_scripts(list: &Value) -> Option<Translated> {
     let is_script = |item: &Map<String, Value>| {
-        let texts = ["in", "out", "type"].iter().all(|field| item.get(*field).is_some_and(Value::is_string));
+        let texts = ["in", "out", "type"]
+            .iter()
+            .all(|field| item.get(*field).is_some_and(Value::is_string));
         texts && item.contains_key("comment")
     };
     if !all(list, is_script) {
@@ -98,13 +116,24 @@ fn risu_scripts(list: &Value) -> Option<Translated> {
     let known: Vec<Value> = known.into_iter().flatten().collect();
     let mut notes = vec!["RisuAI's own macros in the scripts are not replaced".to_owned()];
     if !unknown.is_empty() {
-        notes.push(format!("{} scripts act at moments that this app does not know and are left out", unknown.len()));
+        notes.push(format!(
+            "{} scripts act at moments that this app does not know and are left out",
+            unknown.len()
+        ));
     }
-    (!known.is_empty()).then(|| Translated { value: Value::Array(known), notes })
+    (!known.is_empty()).then(|| Translated {
+        value: Value::Array(known),
+        notes,
+    })
 }
 
 fn risu_script(script: &Map<String, Value>) -> Option<Value> {
-    let text = |field: &str| script.get(field).and_then(Value::as_str).unwrap_or_default();
+    let text = |field: &str| {
+        script
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let (placement, shown, sent) = match text("type") {
         "editinput" => (vec![1], false, false),
         "editoutput" => (vec![2], false, false),
@@ -112,8 +141,15 @@ fn risu_script(script: &Map<String, Value>) -> Option<Value> {
         "editprocess" => (vec![1, 2], false, true),
         _ => return None,
     };
-    let flags = script.get("flag").and_then(Value::as_str).filter(|flags| !flags.trim().is_empty());
-    let flags: String = flags.unwrap_or("g").chars().filter(|flag| "gimsuy".contains(*flag)).collect();
+    let flags = script
+        .get("flag")
+        .and_then(Value::as_str)
+        .filter(|flags| !flags.trim().is_empty());
+    let flags: String = flags
+        .unwrap_or("g")
+        .chars()
+        .filter(|flag| "gimsuy".contains(*flag))
+        .collect();
     Some(json!({
         "scriptName": text("comment"), "findRegex": format!("/{}/{flags}", text("in").replace('/', "\\/")),
         "replaceString": text("out").replace("$&", "$0"), "trimStrings": [], "placement": placement,
@@ -126,15 +162,34 @@ fn risu_script(script: &Map<String, Value>) -> Option<Value> {
 fn kobold_adapter(root: &Map<String, Value>, stem: &str) -> Option<Translated> {
     let text = |field: &str| root.get(field).and_then(Value::as_str);
     let (user, reply) = (text("user_start")?, text("assistant_start")?);
-    let name = text("name").map(str::trim).filter(|name| !name.is_empty()).unwrap_or(stem);
+    let name = text("name")
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .unwrap_or(stem);
     let value = json!({
         "name": name, "input_sequence": user, "input_suffix": text("user_end").unwrap_or_default(),
         "output_sequence": reply, "output_suffix": text("assistant_end").unwrap_or_default(),
         "system_sequence": text("system_start").unwrap_or_default(),
         "system_suffix": text("system_end").unwrap_or_default(), "stop_sequence": "", "wrap": false, "macro": false,
     });
-    let marks = ["name", "user_start", "user_end", "assistant_start", "assistant_end", "system_start", "system_end"];
-    let rest: Vec<&str> = root.keys().map(String::as_str).filter(|field| !marks.contains(field)).collect();
-    let notes = if rest.is_empty() { Vec::new() } else { vec![format!("not kept: {}", rest.join(", "))] };
+    let marks = [
+        "name",
+        "user_start",
+        "user_end",
+        "assistant_start",
+        "assistant_end",
+        "system_start",
+        "system_end",
+    ];
+    let rest: Vec<&str> = root
+        .keys()
+        .map(String::as_str)
+        .filter(|field| !marks.contains(field))
+        .collect();
+    let notes = if rest.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("not kept: {}", rest.join(", "))]
+    };
     Some(Translated { value, notes })
 }

@@ -10,7 +10,8 @@ pub(super) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
         [0xef, 0xbb, 0xbf, rest @ ..] => utf8(rest),
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // JSON starts with two ASCII characters, so the position of the zero bytes shows the byte order.
+        // JSON starts with two ASCII characters, so the position of the zero bytes shows the byte
+        // order.
         [1..=127, 0, 1..=127, 0, ..] => utf16(bytes, u16::from_le_bytes),
         [0, 1..=127, 0, 1..=127, ..] => utf16(bytes, u16::from_be_bytes),
         _ => utf8(bytes),
@@ -21,7 +22,10 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(text), None),
         Err(first) => {
-            let count = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+            let count = bytes
+                .utf8_chunks()
+                .filter(|chunk| !chunk.invalid().is_empty())
+                .count();
             let repair = repair(RepairKind::NotText, count, bytes, first.valid_up_to());
             (String::from_utf8_lossy(bytes), Some(repair))
         }
@@ -40,7 +44,9 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Option<Repair
         count += usize::from(found.is_err());
         text.push(found.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
-    let halves = (count > 0).then(|| repair(RepairKind::HalfCharacter, count, text.as_bytes(), first));
-    let cut = (!odd.is_empty()).then(|| repair(RepairKind::NotText, 1, text.as_bytes(), text.len()));
+    let halves =
+        (count > 0).then(|| repair(RepairKind::HalfCharacter, count, text.as_bytes(), first));
+    let cut =
+        (!odd.is_empty()).then(|| repair(RepairKind::NotText, 1, text.as_bytes(), text.len()));
     (Cow::Owned(text), halves.or(cut))
 }

@@ -1,5 +1,5 @@
-//! Lenient JSON, as JavaScript parsers accept it, for all imported files: cards, PNG chunks, lorebooks, presets, regex
-//! scripts, personas and chat lines.
+//! Lenient JSON, as JavaScript parsers accept it, for all imported files: cards, PNG chunks,
+//! lorebooks, presets, regex scripts, personas and chat lines.
 //!
 //! - The text is UTF-8 with or without a byte order mark, or UTF-16 in either byte order.
 //! - Unpaired surrogates in values and keys become U+FFFD, and so do invalid UTF-8 bytes.
@@ -18,10 +18,12 @@ use serde_json::{Map, Value};
 
 /// Maximum size of a JSON text, in bytes of UTF-8.
 pub const MAX_JSON: usize = 24 << 20;
-/// Maximum nesting depth. Real files stay below it. The parser accepts more, so a card upgrade can add a level.
+/// Maximum nesting depth. Real files stay below it. The parser accepts more, so a card upgrade can
+/// add a level.
 pub const MAX_DEPTH: usize = 100;
-/// Limits memory use to about 100 MB and leaves room for a card with a lorebook of 10,000 full entries. A value needs about 70
-/// bytes, its key the same, and a non-empty object 500, so values are weighted.
+/// Limits memory use to about 100 MB and leaves room for a card with a lorebook of 10,000 full
+/// entries. A value needs about 70 bytes, its key the same, and a non-empty object 500, so values
+/// are weighted.
 pub const MAX_VALUES: usize = 1_200_000;
 
 /// How large a JSON text may be.
@@ -35,9 +37,16 @@ pub struct Limits {
 
 impl Limits {
     /// For cards, presets and lines of chats.
-    pub const USUAL: Self = Self { bytes: MAX_JSON, values: MAX_VALUES };
-    /// For lorebooks and the exports of assistants: 100,000 full entries need about 10 million values and 1 GB.
-    pub const LARGE: Self = Self { bytes: 128 << 20, values: 12_000_000 };
+    pub const USUAL: Self = Self {
+        bytes: MAX_JSON,
+        values: MAX_VALUES,
+    };
+    /// For lorebooks and the exports of assistants: 100,000 full entries need about 10 million
+    /// values and 1 GB.
+    pub const LARGE: Self = Self {
+        bytes: 128 << 20,
+        values: 12_000_000,
+    };
 }
 
 /// A replaced fault, which strict JSON does not allow.
@@ -63,18 +72,30 @@ pub enum RepairKind {
 
 impl std::fmt::Display for Repair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { fault, count, line, column } = self;
+        let Self {
+            fault,
+            count,
+            line,
+            column,
+        } = self;
         let what = match fault {
-            RepairKind::HalfCharacter => "half of a character (for example of a cut emoji) was replaced by \u{fffd}",
+            RepairKind::HalfCharacter => {
+                "half of a character (for example of a cut emoji) was replaced by \u{fffd}"
+            }
             RepairKind::NotText => {
                 "bytes that are not UTF-8 text were replaced by \u{fffd}; if letters are missing, save the file as UTF-8 \
                  and import it again"
             }
-            RepairKind::NotANumber => "NaN, Infinity or a number that is too large was read as empty",
+            RepairKind::NotANumber => {
+                "NaN, Infinity or a number that is too large was read as empty"
+            }
         };
         match count {
             1 => write!(f, "line {line}, column {column}: {what}"),
-            count => write!(f, "line {line}, column {column}, {count} places in total: {what}"),
+            count => write!(
+                f,
+                "line {line}, column {column}, {count} places in total: {what}"
+            ),
         }
     }
 }
@@ -87,7 +108,11 @@ pub enum JsonError {
     #[error("the JSON has {what} (the limit is {limit}); real files have fewer")]
     TooComplex { what: &'static str, limit: usize },
     #[error("it is not valid JSON, line {line}, column {column}: {problem}")]
-    Syntax { line: usize, column: usize, problem: String },
+    Syntax {
+        line: usize,
+        column: usize,
+        problem: String,
+    },
 }
 
 /// Strict JSON text, and the replacements that made it strict.
@@ -97,8 +122,8 @@ pub struct Clean<'a> {
     pub repairs: Vec<Repair>,
 }
 
-/// Converts a JSON file to strict UTF-8 without a byte order mark, and replaces each [`RepairKind`]. The text is not parsed,
-/// so it may still be invalid JSON.
+/// Converts a JSON file to strict UTF-8 without a byte order mark, and replaces each
+/// [`RepairKind`]. The text is not parsed, so it may still be invalid JSON.
 ///
 /// # Errors
 /// [`JsonError::TooLarge`] or [`JsonError::TooComplex`] if the text would need too much memory.
@@ -143,7 +168,12 @@ pub fn read_within(bytes: &[u8], limits: Limits) -> Result<(Value, Vec<Repair>),
     let value = serde_json::from_str(&text).map_err(|error| JsonError::Syntax {
         line: error.line(),
         column: error.column(),
-        problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        problem: error
+            .to_string()
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
     })?;
     Ok((value, repairs))
 }
@@ -163,8 +193,8 @@ pub fn begins_as_json(bytes: &[u8]) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// Decodes any UTF-8 or UTF-16 text and removes the byte order mark. Invalid bytes become U+FFFD, and the [`Repair`]
-/// reports them.
+/// Decodes any UTF-8 or UTF-16 text and removes the byte order mark. Invalid bytes become U+FFFD,
+/// and the [`Repair`] reports them.
 pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     encoding::decode(bytes)
 }
@@ -179,7 +209,10 @@ pub fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
 
 fn check_size(bytes: usize, limits: Limits) -> Result<(), JsonError> {
     match bytes > limits.bytes {
-        true => Err(JsonError::TooLarge { bytes, limit: limits.bytes }),
+        true => Err(JsonError::TooLarge {
+            bytes,
+            limit: limits.bytes,
+        }),
         false => Ok(()),
     }
 }
@@ -187,9 +220,17 @@ fn check_size(bytes: usize, limits: Limits) -> Result<(), JsonError> {
 /// Creates a repair whose first occurrence is at `offset` in `text`.
 fn repair(fault: RepairKind, count: usize, text: &[u8], offset: usize) -> Repair {
     let before = &text[..offset.min(text.len())];
-    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let line_start = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-    Repair { fault, count, line, column: 1 + before.len() - line_start }
+    Repair {
+        fault,
+        count,
+        line,
+        column: 1 + before.len() - line_start,
+    }
 }
 
 #[cfg(test)]

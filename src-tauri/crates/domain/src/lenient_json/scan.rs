@@ -1,4 +1,5 @@
-//! Scans a JSON text once, estimates its size in memory and finds the parts that strict JSON does not allow.
+//! Scans a JSON text once, estimates its size in memory and finds the parts that strict JSON does
+//! not allow.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,10 @@ const NULL: &str = "null";
 const MAX_PLAIN_DIGITS: usize = 300;
 
 /// Replaces the faults. Returns the borrowed text if there are none.
-pub(super) fn scan(text: Cow<'_, str>, limits: Limits) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
+pub(super) fn scan(
+    text: Cow<'_, str>,
+    limits: Limits,
+) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
     let mut size = JsonSize::within(limits);
     let (json, mut at) = (text.as_bytes(), 0);
@@ -26,14 +30,25 @@ pub(super) fn scan(text: Cow<'_, str>, limits: Limits) -> Result<(Cow<'_, str>, 
         };
     }
     let repairs = edits.repairs(json);
-    Ok((if edits.list.is_empty() { text } else { Cow::Owned(edits.applied(&text)) }, repairs))
+    Ok((
+        if edits.list.is_empty() {
+            text
+        } else {
+            Cow::Owned(edits.applied(&text))
+        },
+        repairs,
+    ))
 }
 
 pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
     let (mut size, mut at) = (JsonSize::within(Limits::USUAL), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
-        at = if byte == b'"' { end_of_string(json, at + 1) } else { at + 1 };
+        at = if byte == b'"' {
+            end_of_string(json, at + 1)
+        } else {
+            at + 1
+        };
     }
     Ok(())
 }
@@ -47,7 +62,11 @@ struct JsonSize {
 
 impl JsonSize {
     fn within(limits: Limits) -> Self {
-        Self { depth: 0, values: 1, limit: limits.values }
+        Self {
+            depth: 0,
+            values: 1,
+            limit: limits.values,
+        }
     }
 
     /// Adds a byte outside strings.
@@ -60,10 +79,16 @@ impl JsonSize {
             _ => return Ok(()),
         }
         if self.depth > MAX_DEPTH {
-            return Err(JsonError::TooComplex { what: "too many levels", limit: MAX_DEPTH });
+            return Err(JsonError::TooComplex {
+                what: "too many levels",
+                limit: MAX_DEPTH,
+            });
         }
         if self.values > self.limit {
-            return Err(JsonError::TooComplex { what: "too many values", limit: self.limit });
+            return Err(JsonError::TooComplex {
+                what: "too many values",
+                limit: self.limit,
+            });
         }
         Ok(())
     }
@@ -80,7 +105,11 @@ impl Edits {
         let (mut written, mut from) = (String::with_capacity(text.len() + self.list.len()), 0);
         for (at, length, fault) in &self.list {
             written.push_str(&text[from..*at]);
-            written.push_str(if *fault == RepairKind::NotANumber { NULL } else { REPLACEMENT });
+            written.push_str(if *fault == RepairKind::NotANumber {
+                NULL
+            } else {
+                REPLACEMENT
+            });
             from = at + length;
         }
         written.push_str(&text[from..]);
@@ -93,7 +122,10 @@ impl Edits {
             let first = found.next()?.0;
             Some(repair(fault, 1 + found.count(), json, first))
         };
-        [RepairKind::HalfCharacter, RepairKind::NotANumber].into_iter().filter_map(of).collect()
+        [RepairKind::HalfCharacter, RepairKind::NotANumber]
+            .into_iter()
+            .filter_map(of)
+            .collect()
     }
 }
 
@@ -102,7 +134,11 @@ fn string(json: &[u8], mut at: usize, edits: &mut Edits) -> usize {
     while let Some(byte) = json.get(at) {
         at += match (byte, unit(json, at)) {
             (b'"', _) => return at + 1,
-            (b'\\', Some(0xd800..=0xdbff)) if matches!(unit(json, at + ESCAPE), Some(0xdc00..=0xdfff)) => 2 * ESCAPE,
+            (b'\\', Some(0xd800..=0xdbff))
+                if matches!(unit(json, at + ESCAPE), Some(0xdc00..=0xdfff)) =>
+            {
+                2 * ESCAPE
+            }
             (b'\\', Some(0xd800..=0xdfff)) => {
                 edits.list.push((at, ESCAPE, RepairKind::HalfCharacter));
                 ESCAPE
@@ -136,9 +172,13 @@ fn unit(json: &[u8], at: usize) -> Option<u16> {
 fn number(json: &[u8], at: usize, edits: &mut Edits) -> usize {
     let rest = &json[at..];
     let of_number = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-    let length = rest.iter().position(|byte| !of_number(byte)).unwrap_or(rest.len());
+    let length = rest
+        .iter()
+        .position(|byte| !of_number(byte))
+        .unwrap_or(rest.len());
     let token = &rest[..length];
-    let endless = matches!(token, b"NaN" | b"-NaN" | b"Infinity" | b"-Infinity") || is_beyond_double(token);
+    let endless =
+        matches!(token, b"NaN" | b"-NaN" | b"Infinity" | b"-Infinity") || is_beyond_double(token);
     if endless {
         edits.list.push((at, length, RepairKind::NotANumber));
     }
@@ -150,7 +190,13 @@ fn is_beyond_double(token: &[u8]) -> bool {
     if !exponent && token.len() <= MAX_PLAIN_DIGITS {
         return false;
     }
-    let begins = token.strip_prefix(b"-").unwrap_or(token).first().is_some_and(u8::is_ascii_digit);
-    let number = std::str::from_utf8(token).ok().and_then(|token| token.parse::<f64>().ok());
+    let begins = token
+        .strip_prefix(b"-")
+        .unwrap_or(token)
+        .first()
+        .is_some_and(u8::is_ascii_digit);
+    let number = std::str::from_utf8(token)
+        .ok()
+        .and_then(|token| token.parse::<f64>().ok());
     begins && number.is_some_and(f64::is_infinite)
 }

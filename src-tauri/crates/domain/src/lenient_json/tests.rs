@@ -15,16 +15,31 @@ fn half_characters_become_replacement_characters() {
     for (json, expected) in [
         (r#"{"a":"x\ud83d"}"#, json!({ "a": "x\u{fffd}" })),
         (r#"{"a":"\ude00x"}"#, json!({ "a": "\u{fffd}x" })),
-        (r#"{"k\uD83D":{"\udfff":["\ud800\ud800"]}}"#, json!({ "k\u{fffd}": { "\u{fffd}": ["\u{fffd}\u{fffd}"] } })),
+        (
+            r#"{"k\uD83D":{"\udfff":["\ud800\ud800"]}}"#,
+            json!({ "k\u{fffd}": { "\u{fffd}": ["\u{fffd}\u{fffd}"] } }),
+        ),
         (r#"{"a":"\ud83dA"}"#, json!({ "a": "\u{fffd}A" })),
-        (r#"{"a":"\ude00\ud83d"}"#, json!({ "a": "\u{fffd}\u{fffd}" })),
-        (r#"{"a":"\ud83d\n\ude00"}"#, json!({ "a": "\u{fffd}\n\u{fffd}" })),
-        (r#"{"a":"\ud83d\ud83d\ude00"}"#, json!({ "a": "\u{fffd}😀" })),
+        (
+            r#"{"a":"\ude00\ud83d"}"#,
+            json!({ "a": "\u{fffd}\u{fffd}" }),
+        ),
+        (
+            r#"{"a":"\ud83d\n\ude00"}"#,
+            json!({ "a": "\u{fffd}\n\u{fffd}" }),
+        ),
+        (
+            r#"{"a":"\ud83d\ud83d\ude00"}"#,
+            json!({ "a": "\u{fffd}😀" }),
+        ),
     ] {
         let (value, repairs) = read(json.as_bytes()).unwrap();
         assert_eq!(value, expected, "{json}");
         assert_eq!(
-            repairs.iter().map(|repair| repair.fault).collect::<Vec<_>>(),
+            repairs
+                .iter()
+                .map(|repair| repair.fault)
+                .collect::<Vec<_>>(),
             [RepairKind::HalfCharacter],
             "{json}"
         );
@@ -37,32 +52,64 @@ fn whole_pairs_and_escaped_backslashes_stay() {
     let (value, repairs) = read(json.as_bytes()).unwrap();
     assert_eq!(value, json!({ "a": "😀 \\ud83d \\\\ud83d \0 é" }));
     assert!(repairs.is_empty());
-    assert!(matches!(clean(json.as_bytes()).unwrap().text, std::borrow::Cow::Borrowed(_)));
+    assert!(matches!(
+        clean(json.as_bytes()).unwrap().text,
+        std::borrow::Cow::Borrowed(_)
+    ));
 }
 
 #[test]
 fn a_repair_has_position_and_count() {
     let (_, repairs) = read(b"{\n \"a\": \"\\ud83d\",\n \"b\": [NaN, NaN]\n}").unwrap();
-    let told: Vec<_> = repairs.iter().map(|one| (one.fault, one.count, one.line, one.column)).collect();
-    assert_eq!(told, [(RepairKind::HalfCharacter, 1, 2, 8), (RepairKind::NotANumber, 2, 3, 8)]);
-    assert!(repairs[0].to_string().starts_with("line 2, column 8: half of a character"));
+    let told: Vec<_> = repairs
+        .iter()
+        .map(|one| (one.fault, one.count, one.line, one.column))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (RepairKind::HalfCharacter, 1, 2, 8),
+            (RepairKind::NotANumber, 2, 3, 8)
+        ]
+    );
+    assert!(
+        repairs[0]
+            .to_string()
+            .starts_with("line 2, column 8: half of a character")
+    );
 }
 
 #[test]
 fn numbers_out_of_range_become_null() {
-    let read = value(r#"{"a":NaN,"b":[Infinity,-Infinity,-NaN],"c":1e999,"d":-1E+999,"e":1e-999,"f":12}"#);
-    assert_eq!(read, json!({ "a": null, "b": [null, null, null], "c": null, "d": null, "e": 0.0, "f": 12 }));
+    let read =
+        value(r#"{"a":NaN,"b":[Infinity,-Infinity,-NaN],"c":1e999,"d":-1E+999,"e":1e-999,"f":12}"#);
+    assert_eq!(
+        read,
+        json!({ "a": null, "b": [null, null, null], "c": null, "d": null, "e": 0.0, "f": 12 })
+    );
     let digits = format!("{{\"a\":{}}}", "9".repeat(400));
     assert_eq!(value(&digits), json!({ "a": null }));
-    assert_eq!(value(r#"{"NaN":"NaN, Infinity"}"#), json!({ "NaN": "NaN, Infinity" }));
+    assert_eq!(
+        value(r#"{"NaN":"NaN, Infinity"}"#),
+        json!({ "NaN": "NaN, Infinity" })
+    );
 }
 
 #[test]
 fn other_bare_words_stay_errors() {
-    for json in
-        ["{\"a\":nan}", "{\"a\":NaNa}", "{\"a\":undefined}", "{\"a\":1,}", "{\"a\":\"x", "", "{\"a\":\"\\ud8\"}"]
-    {
-        assert!(matches!(read(json.as_bytes()), Err(JsonError::Syntax { .. })), "{json}");
+    for json in [
+        "{\"a\":nan}",
+        "{\"a\":NaNa}",
+        "{\"a\":undefined}",
+        "{\"a\":1,}",
+        "{\"a\":\"x",
+        "",
+        "{\"a\":\"\\ud8\"}",
+    ] {
+        assert!(
+            matches!(read(json.as_bytes()), Err(JsonError::Syntax { .. })),
+            "{json}"
+        );
     }
 }
 
@@ -90,10 +137,16 @@ fn damaged_text_is_read_with_a_warning() {
     cut.extend(0xd83d_u16.to_le_bytes());
     cut.extend(utf16("\"}", u16::to_le_bytes));
     let (value, repairs) = read(&cut).unwrap();
-    assert_eq!((value, repairs[0].fault), (json!({ "a": "\u{fffd}" }), RepairKind::HalfCharacter));
+    assert_eq!(
+        (value, repairs[0].fault),
+        (json!({ "a": "\u{fffd}" }), RepairKind::HalfCharacter)
+    );
     let (value, repairs) = read(b"{\"a\":\"Gr\xfc\xdfe \xed\xa0\xbd\"}").unwrap();
     assert!(value["a"].as_str().unwrap().starts_with("Gr\u{fffd}"));
-    assert_eq!((repairs[0].fault, repairs[0].line, repairs[0].column), (RepairKind::NotText, 1, 9));
+    assert_eq!(
+        (repairs[0].fault, repairs[0].line, repairs[0].column),
+        (RepairKind::NotText, 1, 9)
+    );
 }
 
 #[test]
@@ -104,7 +157,13 @@ fn the_last_of_equal_keys_wins() {
 #[test]
 fn refuses_json_that_needs_too_much_memory() {
     let deep = "[".repeat(101);
-    assert!(matches!(read(deep.as_bytes()), Err(JsonError::TooComplex { .. })));
-    assert!(matches!(check_complexity("{},".repeat(300_000).as_bytes()), Err(JsonError::TooComplex { .. })));
+    assert!(matches!(
+        read(deep.as_bytes()),
+        Err(JsonError::TooComplex { .. })
+    ));
+    assert!(matches!(
+        check_complexity("{},".repeat(300_000).as_bytes()),
+        Err(JsonError::TooComplex { .. })
+    ));
     assert!(check_complexity(br#"{"a":"[[[[\"[["}"#).is_ok());
 }

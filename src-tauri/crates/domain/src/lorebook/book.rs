@@ -10,7 +10,8 @@ use super::{BookError, MAX_FILE, Skipped, foreign};
 use crate::card::novelai_lorebook;
 use crate::lenient_json::{self, Limits, Repair};
 
-/// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory use.
+/// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory
+/// use.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The format a book was read from.
@@ -59,8 +60,8 @@ impl Book {
     /// Reads a lorebook file in any format: JSON, or a PNG in which NovelAI stored a book.
     ///
     /// # Errors
-    /// [`BookError`] if the file is not valid JSON, not a lorebook, or above the limits. A bad entry is a [`Skipped`],
-    /// not an error.
+    /// [`BookError`] if the file is not valid JSON, not a lorebook, or above the limits. A bad
+    /// entry is a [`Skipped`], not an error.
     pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Skipped>), BookError> {
         let ReadBook { book, skipped, .. } = Self::read_with_repairs(bytes)?;
         Ok((book, skipped))
@@ -72,19 +73,28 @@ impl Book {
     /// The errors of [`Book::read`].
     pub fn read_with_repairs(bytes: &[u8]) -> Result<ReadBook, BookError> {
         if bytes.len() > MAX_FILE {
-            return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
+            return Err(BookError::TooLarge {
+                bytes: bytes.len(),
+                limit: MAX_FILE,
+            });
         }
         let inside = novelai_lorebook(bytes);
         let bytes = inside.as_deref().unwrap_or(bytes);
         let (value, repairs) = lenient_json::read_within(bytes, Limits::LARGE)?;
         let (book, skipped) = Self::from_value(value)?;
-        Ok(ReadBook { book, skipped, repairs })
+        Ok(ReadBook {
+            book,
+            skipped,
+            repairs,
+        })
     }
 
     /// # Errors
     /// [`BookError::NoEntries`] if the JSON is not a lorebook.
     pub fn from_value(value: Value) -> Result<(Self, Vec<Skipped>), BookError> {
-        let Value::Object(mut root) = value else { return Err(BookError::NoEntries) };
+        let Value::Object(mut root) = value else {
+            return Err(BookError::NoEntries);
+        };
         if let Some(Value::Object(native)) = foreign::to_native(&root) {
             return Self::from_object(native, None);
         }
@@ -126,7 +136,10 @@ impl Book {
     }
 
     pub fn name(&self) -> &str {
-        self.raw.get("name").and_then(Value::as_str).unwrap_or_default()
+        self.raw
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     pub fn set_name(&mut self, name: &str) {
@@ -135,7 +148,10 @@ impl Book {
 
     /// For users; never part of a prompt.
     pub fn description(&self) -> &str {
-        self.raw.get("description").and_then(Value::as_str).unwrap_or_default()
+        self.raw
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// Number of latest messages to scan for keys.
@@ -153,8 +169,8 @@ impl Book {
         self.stated("recursive_scanning", "recursiveScanning")
     }
 
-    /// Names of the entries that can never be used, because they have a text but no keys and need some. An entry without a
-    /// name gives the start of its text.
+    /// Names of the entries that can never be used, because they have a text but no keys and need
+    /// some. An entry without a name gives the start of its text.
     pub fn dead_entries(&self) -> Vec<String> {
         let dead = self.entries.iter().filter(|entry| entry.is_dead());
         dead.map(Entry::short_name).collect()
@@ -176,7 +192,8 @@ impl Book {
         Value::Object(root)
     }
 
-    /// Converts to SillyTavern's format. Entries with equal ids both survive: the second gets a new key.
+    /// Converts to SillyTavern's format. Entries with equal ids both survive: the second gets a new
+    /// key.
     pub fn to_native(&self) -> Value {
         let entries = if self.form == BookFormat::Native && self.listed {
             Value::Array(self.list(Entry::to_native))
@@ -192,7 +209,9 @@ impl Book {
     pub fn to_character_book(&self) -> Map<String, Value> {
         let mut book = self.raw.clone();
         let entries = match self.form {
-            BookFormat::Card | BookFormat::Standalone if !self.listed => Value::Object(self.named(Entry::to_card)),
+            BookFormat::Card | BookFormat::Standalone if !self.listed => {
+                Value::Object(self.named(Entry::to_card))
+            }
             _ => Value::Array(self.list(Entry::to_card)),
         };
         book.insert("entries".into(), entries);
@@ -201,10 +220,16 @@ impl Book {
             let by_name = [
                 ("scan_depth", self.scan_depth().map(Value::from)),
                 ("token_budget", self.token_budget().map(Value::from)),
-                ("recursive_scanning", self.recursive_scanning().map(Value::from)),
+                (
+                    "recursive_scanning",
+                    self.recursive_scanning().map(Value::from),
+                ),
             ];
             // Native files use other names, which readers of cards do not know.
-            for (name, value) in by_name.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            for (name, value) in by_name
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?)))
+            {
                 book.entry(name).or_insert(value);
             }
         }
@@ -219,8 +244,21 @@ impl Book {
         Value::Object(root)
     }
 
-    fn empty(form: BookFormat, raw: Map<String, Value>, outer: Map<String, Value>, listed: bool) -> Self {
-        Self { entries: Vec::new(), form, raw, outer, names: Vec::new(), listed, kept: Vec::new() }
+    fn empty(
+        form: BookFormat,
+        raw: Map<String, Value>,
+        outer: Map<String, Value>,
+        listed: bool,
+    ) -> Self {
+        Self {
+            entries: Vec::new(),
+            form,
+            raw,
+            outer,
+            names: Vec::new(),
+            listed,
+            kept: Vec::new(),
+        }
     }
 
     fn from_object(
@@ -231,9 +269,14 @@ impl Book {
             Some(entries @ (Value::Object(_) | Value::Array(_))) => entries,
             _ => return Err(BookError::NoEntries),
         };
-        let count = entries.as_array().map_or_else(|| entries.as_object().map_or(0, Map::len), Vec::len);
+        let count = entries
+            .as_array()
+            .map_or_else(|| entries.as_object().map_or(0, Map::len), Vec::len);
         if count > MAX_ENTRIES {
-            return Err(BookError::TooComplex { what: "too many entries", limit: MAX_ENTRIES });
+            return Err(BookError::TooComplex {
+                what: "too many entries",
+                limit: MAX_ENTRIES,
+            });
         }
         let form = match &outer {
             Some(_) => BookFormat::Standalone,
@@ -258,7 +301,10 @@ impl Book {
                     self.entries.push(entry);
                 }
                 Err((value, why)) => {
-                    skipped.push(Skipped { place: place.clone(), why });
+                    skipped.push(Skipped {
+                        place: place.clone(),
+                        why,
+                    });
                     self.kept.push((place, value));
                 }
             }
@@ -279,9 +325,18 @@ impl Book {
         let mut entries = Map::new();
         let mut names = self.names.iter().filter(|_| !self.listed);
         for entry in &self.entries {
-            let known = names.clone().position(|(uid, _)| *uid == entry.uid).and_then(|ahead| names.nth(ahead));
+            let known = names
+                .clone()
+                .position(|(uid, _)| *uid == entry.uid)
+                .and_then(|ahead| names.nth(ahead));
             let name = known.map_or_else(|| entry.uid.to_string(), |(_, name)| name.clone());
-            let mut free = (0..).map(|n: u32| if n == 0 { name.clone() } else { format!("{name}_{n}") });
+            let mut free = (0..).map(|n: u32| {
+                if n == 0 {
+                    name.clone()
+                } else {
+                    format!("{name}_{n}")
+                }
+            });
             if let Some(name) = free.find(|name| !entries.contains_key(name)) {
                 entries.insert(name, Value::Object(write(entry)));
             }
@@ -293,7 +348,11 @@ impl Book {
     }
 
     fn list(&self, write: impl Fn(&Entry) -> Map<String, Value>) -> Vec<Value> {
-        let mut entries: Vec<Value> = self.entries.iter().map(|entry| Value::Object(write(entry))).collect();
+        let mut entries: Vec<Value> = self
+            .entries
+            .iter()
+            .map(|entry| Value::Object(write(entry)))
+            .collect();
         for (place, value) in &self.kept {
             let at = place.parse().unwrap_or(usize::MAX).min(entries.len());
             entries.insert(at, value.clone());
@@ -302,13 +361,19 @@ impl Book {
     }
 
     fn stated<T: Field>(&self, spec: &str, native: &str) -> Option<T> {
-        self.raw.get(spec).or_else(|| self.raw.get(native)).and_then(T::read)
+        self.raw
+            .get(spec)
+            .or_else(|| self.raw.get(native))
+            .and_then(T::read)
     }
 }
 
 /// Whether the object contains a book in `data`, whatever its `spec`.
 fn is_wrapper(root: &Map<String, Value>) -> bool {
-    !root.contains_key("entries") && root.get("data").is_some_and(|data| data.get("entries").is_some())
+    !root.contains_key("entries")
+        && root
+            .get("data")
+            .is_some_and(|data| data.get("entries").is_some())
 }
 
 fn is_card_format(entries: &Value) -> bool {
@@ -320,10 +385,15 @@ fn is_card_format(entries: &Value) -> bool {
     }
 }
 
-/// Returns entries with their keys in JavaScript's order: integer keys first, ascending, then the others as written.
+/// Returns entries with their keys in JavaScript's order: integer keys first, ascending, then the
+/// others as written.
 fn in_order(entries: Value) -> Vec<(String, Value)> {
     let mut named: Vec<(String, Value)> = match entries {
-        Value::Array(entries) => entries.into_iter().enumerate().map(|(i, entry)| (i.to_string(), entry)).collect(),
+        Value::Array(entries) => entries
+            .into_iter()
+            .enumerate()
+            .map(|(i, entry)| (i.to_string(), entry))
+            .collect(),
         Value::Object(entries) => entries.into_iter().collect(),
         _ => Vec::new(),
     };

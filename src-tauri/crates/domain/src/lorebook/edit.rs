@@ -16,7 +16,11 @@ impl Book {
         };
         raw.insert(name.to_owned(), number.into());
         let mut added = self.read_entry(uid.as_str(), raw);
-        let places = self.entries.iter().zip(0..).map(|(entry, at)| entry.display_index.unwrap_or(at));
+        let places = self
+            .entries
+            .iter()
+            .zip(0..)
+            .map(|(entry, at)| entry.display_index.unwrap_or(at));
         let last = places.max().map_or(0, |last| last.saturating_add(1));
         // The display position in its previous book is meaningless here.
         if added.display_index.is_some() || last != self.entries.len() as i64 {
@@ -36,7 +40,11 @@ impl Book {
     ///
     /// # Errors
     /// Says why `raw` is not an entry.
-    pub fn restore_set_aside(&mut self, index: usize, raw: Map<String, Value>) -> Result<(), &'static str> {
+    pub fn restore_set_aside(
+        &mut self,
+        index: usize,
+        raw: Map<String, Value>,
+    ) -> Result<(), &'static str> {
         let raw = check(Value::Object(raw)).map_err(|(_, why)| why)?;
         let entry = self.read_entry(&index.to_string(), raw);
         self.entries.insert(index.min(self.entries.len()), entry);
@@ -46,7 +54,8 @@ impl Book {
     /// For users; never part of a prompt.
     pub fn set_description(&mut self, description: &str) {
         if self.description() != description {
-            self.raw.insert("description".to_owned(), description.into());
+            self.raw
+                .insert("description".to_owned(), description.into());
         }
     }
 
@@ -65,7 +74,11 @@ impl Book {
     /// `None` uses the setting.
     pub fn set_recursive_scanning(&mut self, recursive: Option<bool>) {
         let before = self.recursive_scanning();
-        self.state(["recursive_scanning", "recursiveScanning"], before, recursive);
+        self.state(
+            ["recursive_scanning", "recursiveScanning"],
+            before,
+            recursive,
+        );
     }
 
     fn read_entry(&self, name: &str, raw: Map<String, Value>) -> Entry {
@@ -78,7 +91,11 @@ impl Book {
     /// Returns the number above the highest uid.
     fn free_uid(&self) -> (Uid, u64) {
         let kept = self.kept.iter().map(|(place, _)| place.as_str());
-        let taken = self.entries.iter().map(|entry| entry.uid.as_str()).chain(kept);
+        let taken = self
+            .entries
+            .iter()
+            .map(|entry| entry.uid.as_str())
+            .chain(kept);
         let highest = taken.filter_map(|uid| uid.parse::<u32>().ok()).max();
         let number = highest.map_or(0, |highest| u64::from(highest) + 1);
         (Uid::from(number.to_string().as_str()), number)
@@ -89,10 +106,15 @@ impl Book {
         if before == after {
             return;
         }
-        let known = names.into_iter().find(|name| self.raw.contains_key(*name)).unwrap_or(names[0]);
+        let known = names
+            .into_iter()
+            .find(|name| self.raw.contains_key(*name))
+            .unwrap_or(names[0]);
         match after {
             Some(value) => _ = self.raw.insert(known.to_owned(), value.write()),
-            None => names.into_iter().for_each(|name| _ = self.raw.shift_remove(name)),
+            None => names
+                .into_iter()
+                .for_each(|name| _ = self.raw.shift_remove(name)),
         }
     }
 }
@@ -122,7 +144,11 @@ mod tests {
     fn uids(book: &Book) -> Vec<String> {
         let (again, skipped) = Book::from_value(book.to_value()).unwrap();
         assert_eq!(skipped, []);
-        again.entries.iter().map(|entry| format!("{} {}", entry.uid, entry.content)).collect()
+        again
+            .entries
+            .iter()
+            .map(|entry| format!("{} {}", entry.uid, entry.content))
+            .collect()
     }
 
     #[test]
@@ -131,13 +157,22 @@ mod tests {
         assert_eq!(card.add(&native.entries[0]).as_str(), "4");
         assert_eq!(uids(&card), ["3 Sharp.", "4 Oil."]);
         let written = &card.to_value()["entries"][1];
-        assert_eq!((&written["keys"], &written["strange"]), (&json!(["lamp"]), &json!([1])));
-        assert_eq!((&written["extensions"]["probability"], written.get("key")), (&json!(40), None));
+        assert_eq!(
+            (&written["keys"], &written["strange"]),
+            (&json!(["lamp"]), &json!([1]))
+        );
+        assert_eq!(
+            (&written["extensions"]["probability"], written.get("key")),
+            (&json!(40), None)
+        );
 
         assert_eq!(native.add(&card.entries[0]).as_str(), "5");
         assert_eq!(uids(&native), ["0 Oil.", "4 Grey.", "5 Sharp."]);
         let written = &native.to_value()["entries"]["5"];
-        assert_eq!((&written["key"], &written["depth"], written.get("keys")), (&json!(["reef"]), &json!(2), None));
+        assert_eq!(
+            (&written["key"], &written["depth"], written.get("keys")),
+            (&json!(["reef"]), &json!(2), None)
+        );
     }
 
     #[test]
@@ -150,13 +185,19 @@ mod tests {
             assert_eq!(book.to_value(), before.to_value());
         }
         assert_eq!(native().remove(2), None);
-        assert!(native().restore_set_aside(0, Map::from_iter([("content".to_owned(), json!([]))])).is_err());
+        assert!(
+            native()
+                .restore_set_aside(0, Map::from_iter([("content".to_owned(), json!([]))]))
+                .is_err()
+        );
     }
 
     /// Edits of a book's own fields use the name in the file.
     #[test]
     fn edits_use_the_field_names_of_the_file() {
-        let mut book = Book::from_value(json!({ "scanDepth": 3, "entries": {} })).unwrap().0;
+        let mut book = Book::from_value(json!({ "scanDepth": 3, "entries": {} }))
+            .unwrap()
+            .0;
         book.set_scan_depth(Some(8));
         book.set_token_budget(Some(300));
         book.set_description("Of the sea");

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::raw::At::{Ext, Not, Own, Root};
 use super::raw::{
-    CARD_FORM, CARD_ROOT, NATIVE_FORM, NATIVE_ROOT, convert_field, get, put, remove_own, restore_set_aside, set_aside,
-    unknown_fields, without_empty_own,
+    CARD_FORM, CARD_ROOT, NATIVE_FORM, NATIVE_ROOT, convert_field, get, put, remove_own,
+    restore_set_aside, set_aside, unknown_fields, without_empty_own,
 };
 use super::value::Field;
 
@@ -217,33 +217,56 @@ impl Entry {
             ("probability", 100.into()),
             ("useProbability", true.into()),
         ];
-        Self::read_native(uid, values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Self::read_native(
+            uid,
+            values
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     }
 
-    /// Whether the entry is switched on and has a text, but neither keys nor another way to be used.
+    /// Whether the entry is switched on and has a text, but neither keys nor another way to be
+    /// used.
     pub(super) fn is_dead(&self) -> bool {
         let keyless = self.keys.iter().all(|key| key.trim().is_empty());
         let text = self.content.trim_start();
         // Decorators at the start of the text can activate an entry.
-        keyless && !self.constant && !self.vectorized && !self.disable && !text.is_empty() && !text.starts_with("@@")
+        keyless
+            && !self.constant
+            && !self.vectorized
+            && !self.disable
+            && !text.is_empty()
+            && !text.starts_with("@@")
     }
 
     /// The title, or else the start of the text, as one line.
     pub(super) fn short_name(&self) -> String {
-        let named = [&self.comment, &self.name, &self.content].into_iter().find(|text| !text.trim().is_empty());
-        let line = named.map(|text| text.trim().lines().next().unwrap_or_default()).unwrap_or_default();
+        let named = [&self.comment, &self.name, &self.content]
+            .into_iter()
+            .find(|text| !text.trim().is_empty());
+        let line = named
+            .map(|text| text.trim().lines().next().unwrap_or_default())
+            .unwrap_or_default();
         line.chars().take(MAX_SHORT_NAME).collect()
     }
 
-    /// Reads SillyTavern's format. `name` is the entry's key in the map and replaces a missing `uid`.
+    /// Reads SillyTavern's format. `name` is the entry's key in the map and replaces a missing
+    /// `uid`.
     pub(super) fn from_native(name: &str, raw: Map<String, Value>) -> Self {
-        let uid = raw.get("uid").and_then(String::read).unwrap_or_else(|| name.to_owned());
+        let uid = raw
+            .get("uid")
+            .and_then(String::read)
+            .unwrap_or_else(|| name.to_owned());
         Self::read_native(Uid(uid), raw)
     }
 
     /// Reads an entry of a `character_book`.
     pub(super) fn from_card(index: usize, raw: Map<String, Value>) -> Self {
-        let uid = raw.get("id").and_then(String::read).filter(|id| !id.is_empty());
+        let uid = raw
+            .get("id")
+            .and_then(String::read)
+            .filter(|id| !id.is_empty());
         let root = raw.get("position").and_then(card_position);
         Self::read_card(Uid(uid.unwrap_or_else(|| index.to_string())), raw)
             .with(|entry| entry.position = entry.position.or(root).or(Some(Position::AfterChar)))
@@ -251,7 +274,11 @@ impl Entry {
 
     /// Writes the format that the entry was read from.
     pub(super) fn to_own_form(&self) -> Map<String, Value> {
-        if self.native { self.to_native() } else { self.to_card() }
+        if self.native {
+            self.to_native()
+        } else {
+            self.to_card()
+        }
     }
 
     /// Writes SillyTavern's format.
@@ -260,7 +287,11 @@ impl Entry {
         if !self.native {
             raw = unknown_fields(&self.raw, CARD_ROOT, NATIVE_ROOT, CARD_FORM);
             restore_set_aside(&mut raw, NATIVE_FORM);
-            if let Some(odd) = self.raw.get("position").filter(|word| card_position(word).is_none()) {
+            if let Some(odd) = self
+                .raw
+                .get("position")
+                .filter(|word| card_position(word).is_none())
+            {
                 set_aside(&mut raw, CARD_FORM, "position", odd.clone());
             }
             self.convert_to_native(&mut raw);
@@ -273,8 +304,8 @@ impl Entry {
         raw
     }
 
-    /// Writes the format of a `character_book`. Position 0 becomes `before_char` and all others `after_char`. The exact
-    /// position goes into `extensions`.
+    /// Writes the format of a `character_book`. Position 0 becomes `before_char` and all others
+    /// `after_char`. The exact position goes into `extensions`.
     pub fn to_card(&self) -> Map<String, Value> {
         if !self.native {
             return self.edited_card();
@@ -293,19 +324,33 @@ impl Entry {
         ] {
             raw.insert(field.into(), empty);
         }
-        raw.entry("extensions").or_insert_with(|| Value::Object(Map::new()));
+        raw.entry("extensions")
+            .or_insert_with(|| Value::Object(Map::new()));
         let marked = EXPORT_MARKS.map(|mark| in_extensions(&raw, mark));
         self.convert_to_card(&mut raw);
-        if let Some(Value::Object(extensions)) = raw.get_mut("extensions").filter(|_| self.use_regex) {
-            // Readers treat an entry with these keys as SillyTavern's export and then ignore `use_regex`.
-            for (mark, _) in EXPORT_MARKS.into_iter().zip(marked).filter(|(_, marked)| !marked) {
+        if let Some(Value::Object(extensions)) =
+            raw.get_mut("extensions").filter(|_| self.use_regex)
+        {
+            // Readers treat an entry with these keys as SillyTavern's export and then ignore
+            // `use_regex`.
+            for (mark, _) in EXPORT_MARKS
+                .into_iter()
+                .zip(marked)
+                .filter(|(_, marked)| !marked)
+            {
                 extensions.shift_remove(mark);
             }
         }
         self.write_card(&mut raw);
-        let word = if self.position == Some(Position::BeforeChar) { "before_char" } else { "after_char" };
+        let word = if self.position == Some(Position::BeforeChar) {
+            "before_char"
+        } else {
+            "after_char"
+        };
         // An unknown word of another exporter already means `after_char`, so keep it.
-        let odd = raw.get("position").is_some_and(|odd| word == "after_char" && card_position(odd).is_none());
+        let odd = raw
+            .get("position")
+            .is_some_and(|odd| word == "after_char" && card_position(odd).is_none());
         if !odd {
             raw.insert("position".into(), word.into());
         }
@@ -315,8 +360,13 @@ impl Entry {
 
     /// Returns the uid as the file wrote it, because some files quote the number.
     fn number(&self, name: &str) -> Value {
-        let stated = self.raw.get(name).filter(|stated| String::read(stated).as_deref() == Some(self.uid.as_str()));
-        stated.cloned().unwrap_or_else(|| serde_json::to_value(&self.uid).unwrap_or_default())
+        let stated = self
+            .raw
+            .get(name)
+            .filter(|stated| String::read(stated).as_deref() == Some(self.uid.as_str()));
+        stated
+            .cloned()
+            .unwrap_or_else(|| serde_json::to_value(&self.uid).unwrap_or_default())
     }
 
     /// The JSON that was read, to detect changes.
@@ -324,22 +374,36 @@ impl Entry {
         &self.raw
     }
 
-    /// Whether SillyTavern wrote this entry into a card. It writes `use_regex` for every entry, so the field is
-    /// meaningless there.
+    /// Whether SillyTavern wrote this entry into a card. It writes `use_regex` for every entry, so
+    /// the field is meaningless there.
     pub fn is_sillytavern_export(&self) -> bool {
-        EXPORT_MARKS.into_iter().any(|mark| in_extensions(&self.raw, mark))
+        EXPORT_MARKS
+            .into_iter()
+            .any(|mark| in_extensions(&self.raw, mark))
     }
 
     fn edited_card(&self) -> Map<String, Value> {
         let mut raw = self.raw.clone();
         // A missing or root-only position is not an edit.
-        let stated =
-            raw.get("extensions").and_then(|it| it.get("position")).and_then(Option::<Position>::read).flatten();
-        let root = raw.get("position").and_then(card_position).unwrap_or(Position::AfterChar);
+        let stated = raw
+            .get("extensions")
+            .and_then(|it| it.get("position"))
+            .and_then(Option::<Position>::read)
+            .flatten();
+        let root = raw
+            .get("position")
+            .and_then(card_position)
+            .unwrap_or(Position::AfterChar);
         let unedited = stated.is_none() && self.position == Some(root);
-        let word = if self.position == Some(Position::BeforeChar) { "before_char" } else { "after_char" };
+        let word = if self.position == Some(Position::BeforeChar) {
+            "before_char"
+        } else {
+            "after_char"
+        };
         if unedited {
-            self.clone().with(|entry| entry.position = None).write_card(&mut raw);
+            self.clone()
+                .with(|entry| entry.position = None)
+                .write_card(&mut raw);
         } else {
             let moved = stated != self.position;
             self.write_card(&mut raw);
@@ -363,7 +427,9 @@ const MAX_SHORT_NAME: usize = 40;
 const EXPORT_MARKS: [&str; 2] = ["selectiveLogic", "exclude_recursion"];
 
 fn in_extensions(raw: &Map<String, Value>, name: &str) -> bool {
-    raw.get("extensions").and_then(Value::as_object).is_some_and(|it| it.contains_key(name))
+    raw.get("extensions")
+        .and_then(Value::as_object)
+        .is_some_and(|it| it.contains_key(name))
 }
 
 /// Reads the specification's word, or the number that some exporters write instead.

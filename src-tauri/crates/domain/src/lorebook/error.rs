@@ -4,10 +4,16 @@ use crate::lenient_json::JsonError;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BookError {
-    #[error("the lorebook takes {bytes} bytes, and the limit is {limit}. Split it into several lorebooks")]
+    #[error(
+        "the lorebook takes {bytes} bytes, and the limit is {limit}. Split it into several lorebooks"
+    )]
     TooLarge { bytes: usize, limit: usize },
     #[error("the lorebook is not valid JSON, line {line}, column {column}: {problem}")]
-    Json { line: usize, column: usize, problem: String },
+    Json {
+        line: usize,
+        column: usize,
+        problem: String,
+    },
     #[error("the lorebook has {what}; the limit is {limit}. Split it into several lorebooks")]
     TooComplex { what: &'static str, limit: usize },
     #[error("this is not a lorebook: it has no list or map of \"entries\"")]
@@ -19,7 +25,15 @@ impl From<JsonError> for BookError {
         match error {
             JsonError::TooLarge { bytes, limit } => Self::TooLarge { bytes, limit },
             JsonError::TooComplex { what, limit } => Self::TooComplex { what, limit },
-            JsonError::Syntax { line, column, problem } => Self::Json { line, column, problem },
+            JsonError::Syntax {
+                line,
+                column,
+                problem,
+            } => Self::Json {
+                line,
+                column,
+                problem,
+            },
         }
     }
 }

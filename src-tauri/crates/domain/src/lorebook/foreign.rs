@@ -1,5 +1,5 @@
-//! Converts lorebooks of Agnai, NovelAI and RisuAI to SillyTavern's format. Each entry keeps its source in
-//! `extensions`, under the program's name.
+//! Converts lorebooks of Agnai, NovelAI and RisuAI to SillyTavern's format. Each entry keeps its
+//! source in `extensions`, under the program's name.
 
 use serde_json::{Map, Value, json};
 
@@ -20,10 +20,18 @@ pub(super) fn to_native(root: &Map<String, Value>) -> Option<Value> {
 
 type Convert = fn(&Map<String, Value>) -> Value;
 
-fn converted(root: &Map<String, Value>, list: &str, program: &str, convert: Convert) -> Option<Value> {
+fn converted(
+    root: &Map<String, Value>,
+    list: &str,
+    program: &str,
+    convert: Convert,
+) -> Option<Value> {
     let entries = native_entries(root.get(list)?.as_array()?, program, convert);
-    let rest: Map<String, Value> =
-        root.iter().filter(|(name, _)| *name != list).map(|(name, value)| (name.clone(), value.clone())).collect();
+    let rest: Map<String, Value> = root
+        .iter()
+        .filter(|(name, _)| *name != list)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     let name = rest.get("name").cloned().unwrap_or_else(|| "".into());
     Some(json!({ "name": name, "entries": entries, "extensions": { program: rest } }))
 }
@@ -37,14 +45,17 @@ pub(crate) fn native_entries(
     let mut entries = Map::new();
     for (uid, source) in list.iter().enumerate() {
         // Keeps an entry that is not an object; reading the book reports it.
-        let entry =
-            source.as_object().map_or_else(|| source.clone(), |entry| whole(uid, program, entry, convert(entry)));
+        let entry = source.as_object().map_or_else(
+            || source.clone(),
+            |entry| whole(uid, program, entry, convert(entry)),
+        );
         entries.insert(uid.to_string(), entry);
     }
     entries
 }
 
-/// Names that other programs use for the fields of an entry: the names in SillyTavern's files, in cards, and elsewhere.
+/// Names that other programs use for the fields of an entry: the names in SillyTavern's files, in
+/// cards, and elsewhere.
 const KEYS: [&str; 8] = [
     "keywords",
     "keyword",
@@ -55,22 +66,38 @@ const KEYS: [&str; 8] = [
     "trigger",
     "activation_keys",
 ];
-const SECONDARY: [&str; 4] = ["secondary_keywords", "secondaryKeywords", "secondaryKeys", "secondary"];
+const SECONDARY: [&str; 4] = [
+    "secondary_keywords",
+    "secondaryKeywords",
+    "secondaryKeys",
+    "secondary",
+];
 const CONTENT: [&str; 3] = ["entry", "text", "value"];
 const TITLE: [&str; 3] = ["name", "title", "displayName"];
 const RANK: [&str; 3] = ["priority", "weight", "insertorder"];
 
-/// Adds the fields of our names to an entry that has them under other names. The original fields stay.
+/// Adds the fields of our names to an entry that has them under other names. The original fields
+/// stay.
 pub(super) fn add_our_names(entry: &mut Map<String, Value>, is_card: bool) {
     let of_form = |native: &'static str, card: &'static str| if is_card { card } else { native };
     let has_keys = ["key", "keys"].iter().any(|name| entry.contains_key(*name));
     let is_other = !has_keys && KEYS.iter().any(|name| entry.contains_key(*name));
     if is_other {
-        copy(entry, of_form("key", "keys"), &KEYS, |value| value.is_array() || value.is_string());
-        copy(entry, of_form("keysecondary", "secondary_keys"), &SECONDARY, |value| {
+        copy(entry, of_form("key", "keys"), &KEYS, |value| {
             value.is_array() || value.is_string()
         });
-        copy(entry, of_form("order", "insertion_order"), &RANK, Value::is_number);
+        copy(
+            entry,
+            of_form("keysecondary", "secondary_keys"),
+            &SECONDARY,
+            |value| value.is_array() || value.is_string(),
+        );
+        copy(
+            entry,
+            of_form("order", "insertion_order"),
+            &RANK,
+            Value::is_number,
+        );
     }
     let without_text = !entry.contains_key("content");
     copy(entry, "content", &CONTENT, Value::is_string);
@@ -80,11 +107,20 @@ pub(super) fn add_our_names(entry: &mut Map<String, Value>, is_card: bool) {
 }
 
 /// Copies the first usable field of `theirs` to `ours`, which the entry lacks.
-fn copy(entry: &mut Map<String, Value>, ours: &str, theirs: &[&str], usable: impl Fn(&Value) -> bool) {
+fn copy(
+    entry: &mut Map<String, Value>,
+    ours: &str,
+    theirs: &[&str],
+    usable: impl Fn(&Value) -> bool,
+) {
     if entry.contains_key(ours) {
         return;
     }
-    if let Some(value) = theirs.iter().find_map(|name| entry.get(*name).filter(|value| usable(value))).cloned() {
+    if let Some(value) = theirs
+        .iter()
+        .find_map(|name| entry.get(*name).filter(|value| usable(value)))
+        .cloned()
+    {
         entry.insert(ours.to_owned(), value);
     }
 }

@@ -1,4 +1,5 @@
-//! Reads and writes the fields of an entry's JSON in both formats, and converts between the formats.
+//! Reads and writes the fields of an entry's JSON in both formats, and converts between the
+//! formats.
 
 use std::borrow::Cow;
 
@@ -88,15 +89,18 @@ pub(super) const CARD_ROOT: &[&str] = &[
 pub(super) const NATIVE_FORM: &str = "native";
 pub(super) const CARD_FORM: &str = "card";
 
-/// Returns the fields that the other format does not define, including `extensions`. A field without meaning in its own
-/// format, but with one in the other, is set aside under `form`. An example is `depth` at the root of a card's entry.
+/// Returns the fields that the other format does not define, including `extensions`. A field
+/// without meaning in its own format, but with one in the other, is set aside under `form`. An
+/// example is `depth` at the root of a card's entry.
 pub(super) fn unknown_fields(
     raw: &Map<String, Value>,
     known: &[&str],
     other: &[&str],
     form: &str,
 ) -> Map<String, Value> {
-    let unknown = raw.iter().filter(|(name, _)| !known.contains(&name.as_str()));
+    let unknown = raw
+        .iter()
+        .filter(|(name, _)| !known.contains(&name.as_str()));
     let (aside, mut carried): (Map<_, _>, Map<_, _>) = unknown
         .map(|(name, value)| (name.clone(), value.clone()))
         .partition(|(name, _)| other.contains(&name.as_str()));
@@ -117,7 +121,8 @@ pub(super) fn restore_set_aside(raw: &mut Map<String, Value>, form: &str) {
     }
 }
 
-/// Removes a field that was in our part of `extensions` only because the other format does not define it.
+/// Removes a field that was in our part of `extensions` only because the other format does not
+/// define it.
 pub(super) fn remove_own(raw: &mut Map<String, Value>, at: At) {
     if let Own(name) = at
         && let Some(own) = own(raw)
@@ -143,14 +148,19 @@ fn find(raw: &Map<String, Value>, at: At) -> Option<Cow<'_, Value>> {
     let extension = |name: &str| raw.get("extensions")?.get(name);
     match at {
         Root(name) => raw.get(name).map(Cow::Borrowed),
-        Not(name) => raw.get(name).and_then(bool::read).map(|it| Cow::Owned(Value::Bool(!it))),
+        Not(name) => raw
+            .get(name)
+            .and_then(bool::read)
+            .map(|it| Cow::Owned(Value::Bool(!it))),
         Ext(name) => extension(name).map(Cow::Borrowed),
         Own(name) => extension(OWN)?.get(name).map(Cow::Borrowed),
     }
 }
 
 pub(super) fn get<T: Field>(raw: &Map<String, Value>, at: At, absent: T) -> T {
-    find(raw, at).and_then(|value| T::read(&value)).unwrap_or(absent)
+    find(raw, at)
+        .and_then(|value| T::read(&value))
+        .unwrap_or(absent)
 }
 
 /// Writes a field only if its value differs from the file.
@@ -161,8 +171,9 @@ pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, abs
     insert(raw, at, value.write());
 }
 
-/// Converts a field to the other format, even if its value is that format's default, so that no value is lost. Values
-/// keep their spelling, such as `true` for a recursion level. Fields of the specification are normalized.
+/// Converts a field to the other format, even if its value is that format's default, so that no
+/// value is lost. Values keep their spelling, such as `true` for a recursion level. Fields of the
+/// specification are normalized.
 pub(super) fn convert_field<T: Field>(
     raw: &mut Map<String, Value>,
     source: (&Map<String, Value>, At, T),
@@ -170,7 +181,9 @@ pub(super) fn convert_field<T: Field>(
     value: &T,
 ) {
     let (source, from, absent) = source;
-    let Some(stated) = find(source, from) else { return };
+    let Some(stated) = find(source, from) else {
+        return;
+    };
     let spec_has_it = matches!((from, to), (Root(_), Root(_)) | (Not(_), _) | (_, Not(_)));
     if spec_has_it || get(source, from, absent) != *value {
         insert(raw, to, value.write());

@@ -16,9 +16,10 @@ impl Field for bool {
         match value {
             Value::Bool(value) => Some(*value),
             Value::Number(number) => Some(number.as_f64() != Some(0.0)),
-            Value::String(text) => {
-                Some(!matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no"))
-            }
+            Value::String(text) => Some(!matches!(
+                text.trim().to_ascii_lowercase().as_str(),
+                "" | "false" | "0" | "no"
+            )),
             _ => None,
         }
     }
@@ -40,7 +41,11 @@ impl Field for f64 {
     }
 
     fn write(&self) -> Value {
-        if self.fract() == 0.0 && self.abs() < 9e15 { json!(*self as i64) } else { json!(*self) }
+        if self.fract() == 0.0 && self.abs() < 9e15 {
+            json!(*self as i64)
+        } else {
+            json!(*self)
+        }
     }
 }
 
@@ -74,9 +79,13 @@ impl Field for Vec<String> {
         match value {
             Value::Array(items) => Some(items.iter().filter_map(String::read).collect()),
             Value::Object(numbered) => Some(numbered.values().filter_map(String::read).collect()),
-            Value::String(text) => {
-                Some(text.split(',').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect())
-            }
+            Value::String(text) => Some(
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|key| !key.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            ),
             _ => None,
         }
     }
@@ -149,8 +158,15 @@ impl Field for CharacterFilter {
     fn read(value: &Value) -> Option<Self> {
         let filter = value.as_object()?;
         let list = |name| filter.get(name).and_then(Vec::read).unwrap_or_default();
-        let exclude = filter.get("isExclude").and_then(bool::read).unwrap_or(false);
-        Some(Self { names: list("names"), tags: list("tags"), exclude })
+        let exclude = filter
+            .get("isExclude")
+            .and_then(bool::read)
+            .unwrap_or(false);
+        Some(Self {
+            names: list("names"),
+            tags: list("tags"),
+            exclude,
+        })
     }
 
     fn write(&self) -> Value {

@@ -52,13 +52,19 @@ fn push_message(message: &ReadableMessage, options: ReadableOptions, html: &mut 
         html.push_str(&format!("<div class=\"thoughts\">\n{thoughts}</div>\n"));
     }
     html.push_str(&markup(&printable(&message.text)));
-    message.pictures.iter().for_each(|picture| push_picture(picture, html));
+    message
+        .pictures
+        .iter()
+        .for_each(|picture| push_picture(picture, html));
     html.push_str("</article>\n");
 }
 
 fn push_picture(picture: &EmbeddedPicture, html: &mut String) {
     let (mime, bytes) = (escaped(&picture.mime), escaped(&picture.base64));
-    html.push_str(&format!("<img src=\"data:{mime};base64,{bytes}\" alt=\"{}\">\n", escaped(&picture.name)));
+    html.push_str(&format!(
+        "<img src=\"data:{mime};base64,{bytes}\" alt=\"{}\">\n",
+        escaped(&picture.name)
+    ));
 }
 
 fn escaped(text: &str) -> String {
@@ -73,8 +79,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in crate::readable_chat) const EVERYTHING: ReadableOptions =
-        ReadableOptions { names: true, thoughts: true, times: true, hidden: true };
+    pub(in crate::readable_chat) const EVERYTHING: ReadableOptions = ReadableOptions {
+        names: true,
+        thoughts: true,
+        times: true,
+        hidden: true,
+    };
 
     pub(in crate::readable_chat) fn talk() -> ReadableChat {
         let said = |name: &str, text: &str| ReadableMessage {
@@ -86,10 +96,25 @@ pub(super) mod tests {
         ReadableChat {
             title: "A *talk*".to_owned(),
             messages: vec![
-                ReadableMessage { thoughts: thought, time: "3 May 2026, 21:04".into(), ..said("Mira", "Come *in*.") },
-                ReadableMessage { by: ChatFileAuthor::Narrator, ..said("", "The rain stops.") },
-                ReadableMessage { by: ChatFileAuthor::User, hidden: true, ..said("Tom", "A secret.") },
-                ReadableMessage { note: true, hidden: true, ..said("Note", "Never shown.") },
+                ReadableMessage {
+                    thoughts: thought,
+                    time: "3 May 2026, 21:04".into(),
+                    ..said("Mira", "Come *in*.")
+                },
+                ReadableMessage {
+                    by: ChatFileAuthor::Narrator,
+                    ..said("", "The rain stops.")
+                },
+                ReadableMessage {
+                    by: ChatFileAuthor::User,
+                    hidden: true,
+                    ..said("Tom", "A secret.")
+                },
+                ReadableMessage {
+                    note: true,
+                    hidden: true,
+                    ..said("Note", "Never shown.")
+                },
             ],
         }
     }
@@ -97,18 +122,38 @@ pub(super) mod tests {
     /// The tags of the document, without those of its head.
     fn tags(html: &str) -> Vec<&str> {
         let body = html.split_once("<body>").unwrap().1;
-        body.split('<').skip(1).map(|rest| rest.split_once('>').unwrap().0).collect()
+        body.split('<')
+            .skip(1)
+            .map(|rest| rest.split_once('>').unwrap().0)
+            .collect()
     }
 
     #[test]
     fn html_shows_what_is_asked_for() {
         let plain = talk().to_html(ReadableOptions::default());
-        assert!(plain.contains("<b dir=\"auto\">Mira</b>") && plain.contains("Come <em>in</em>."), "{plain}");
-        assert!(!["He is wet", "21:04", "A secret", "Never"].iter().any(|text| plain.contains(text)), "{plain}");
+        assert!(
+            plain.contains("<b dir=\"auto\">Mira</b>") && plain.contains("Come <em>in</em>."),
+            "{plain}"
+        );
+        assert!(
+            !["He is wet", "21:04", "A secret", "Never"]
+                .iter()
+                .any(|text| plain.contains(text)),
+            "{plain}"
+        );
         let whole = talk().to_html(EVERYTHING);
-        assert!(["He is wet", "<time>3 May 2026, 21:04</time>", "A secret"].iter().all(|text| whole.contains(text)));
-        assert!(!whole.contains("Never shown") && whole.contains("<article class=\"user hidden\">"));
-        let bare = talk().to_html(ReadableOptions { names: false, ..ReadableOptions::default() });
+        assert!(
+            ["He is wet", "<time>3 May 2026, 21:04</time>", "A secret"]
+                .iter()
+                .all(|text| whole.contains(text))
+        );
+        assert!(
+            !whole.contains("Never shown") && whole.contains("<article class=\"user hidden\">")
+        );
+        let bare = talk().to_html(ReadableOptions {
+            names: false,
+            ..ReadableOptions::default()
+        });
         assert!(!bare.contains("Mira"), "{bare}");
     }
 
@@ -129,16 +174,30 @@ pub(super) mod tests {
             pictures: vec![picture],
             ..ReadableMessage::default()
         };
-        let html = ReadableChat { title: hostile.into(), messages: vec![message] }.to_html(EVERYTHING);
+        let html = ReadableChat {
+            title: hostile.into(),
+            messages: vec![message],
+        }
+        .to_html(EVERYTHING);
         let known = ["h1", "b", "p", "time", "div", "em", "br"];
         for tag in tags(&html) {
             let name = tag.trim_start_matches('/').split(' ').next().unwrap();
             let of_page = ["main", "article", "header", "img", "body", "html"].contains(&name);
             assert!(of_page || known.contains(&name), "{tag}");
-            assert!(!tag.contains(" onerror=\"") && !tag.contains(" onload"), "{tag}");
+            assert!(
+                !tag.contains(" onerror=\"") && !tag.contains(" onload"),
+                "{tag}"
+            );
         }
-        assert!(!html.contains('\u{1b}') && !html.contains("<script") && html.matches("</style>").count() == 1);
-        assert!(!html.contains("href") && !html.contains("src=\"http"), "nothing is loaded");
+        assert!(
+            !html.contains('\u{1b}')
+                && !html.contains("<script")
+                && html.matches("</style>").count() == 1
+        );
+        assert!(
+            !html.contains("href") && !html.contains("src=\"http"),
+            "nothing is loaded"
+        );
     }
 
     proptest! {

@@ -38,7 +38,8 @@ enum Piece<'t> {
     Close(Mark),
 }
 
-/// Converts `*emphasis*`, `**strong**`, `~~struck~~` and `` `code` `` to elements, and escapes everything else.
+/// Converts `*emphasis*`, `**strong**`, `~~struck~~` and `` `code` `` to elements, and escapes
+/// everything else.
 pub(super) fn inline(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     for piece in pieces(text) {
@@ -76,14 +77,20 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     // The open marks with their places in `pieces`. Each mark is open at most once.
     let mut open: Vec<(Mark, usize)> = Vec::new();
     let (mut begun, mut at, mut has_code) = (0, 0, true);
-    while let Some(found) = text[at..].find(['*', '_', '~', '`']).map(|found| at + found) {
+    while let Some(found) = text[at..]
+        .find(['*', '_', '~', '`'])
+        .map(|found| at + found)
+    {
         let rest = &text[found..];
         if rest.starts_with('`') {
             let end = has_code.then(|| rest[1..].find('`')).flatten();
             has_code = end.is_some();
             at = found + 1;
             if let Some(end) = end.filter(|end| *end > 0) {
-                pieces.extend([Piece::Text(&text[begun..found]), Piece::Code(&rest[1..=end])]);
+                pieces.extend([
+                    Piece::Text(&text[begun..found]),
+                    Piece::Code(&rest[1..=end]),
+                ]);
                 at = found + end + 2;
                 begun = at;
             }
@@ -98,7 +105,11 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::Text(&text[begun..found]));
         (begun, at) = (end, end);
         pieces.push(Piece::Literal(mark));
-        let (place, before, after) = (pieces.len() - 1, text[..found].chars().next_back(), text[end..].chars().next());
+        let (place, before, after) = (
+            pieces.len() - 1,
+            text[..found].chars().next_back(),
+            text[end..].chars().next(),
+        );
         match open.iter().rposition(|(known, _)| *known == mark) {
             Some(depth) if closes(mark, before, after) => {
                 pieces[open[depth].1] = Piece::Open(mark);
@@ -115,7 +126,11 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
 
 /// The mark at the start of `rest`. `last` is the mark that was opened last.
 fn mark_at(rest: &str, last: Option<Mark>) -> Option<Mark> {
-    let stars = rest.bytes().take(3).take_while(|byte| *byte == b'*').count();
+    let stars = rest
+        .bytes()
+        .take(3)
+        .take_while(|byte| *byte == b'*')
+        .count();
     match stars {
         0 if rest.starts_with("~~") => Some(Mark::Struck),
         0 => rest.starts_with('_').then_some(Mark::Underscore),
@@ -162,7 +177,12 @@ mod tests {
 
     #[test]
     fn hostile_text_takes_linear_time() {
-        for text in ["*".repeat(200_000), "*a".repeat(100_000), "`".repeat(200_001), "_*~~".repeat(60_000)] {
+        for text in [
+            "*".repeat(200_000),
+            "*a".repeat(100_000),
+            "`".repeat(200_001),
+            "_*~~".repeat(60_000),
+        ] {
             assert!(inline(&text).len() >= text.len());
         }
     }

@@ -2,7 +2,8 @@
 
 use super::inline::{escape, inline};
 
-/// Converts the Markdown that messages usually contain. Everything else is shown as it is written, escaped.
+/// Converts the Markdown that messages usually contain. Everything else is shown as it is written,
+/// escaped.
 pub(super) fn markup(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     let mut lines = text.lines().peekable();
@@ -18,7 +19,11 @@ pub(super) fn markup(text: &str) -> String {
         } else if is_rule(line) {
             html.push_str("<hr>\n");
         } else if let Some(heading) = heading(line) {
-            html.extend(["<p class=\"heading\" dir=\"auto\">", &inline(heading), "</p>\n"]);
+            html.extend([
+                "<p class=\"heading\" dir=\"auto\">",
+                &inline(heading),
+                "</p>\n",
+            ]);
         } else {
             let quotes = quoted(line).is_some();
             let mut part = vec![line];
@@ -45,13 +50,16 @@ fn paragraph(lines: &[&str], quotes: bool) -> String {
 
 /// Whether a line belongs to the paragraph or quotation before it.
 fn continues(line: &str, quotes: bool) -> bool {
-    let ends = line.trim().is_empty() || fence(line).is_some() || is_rule(line) || heading(line).is_some();
+    let ends =
+        line.trim().is_empty() || fence(line).is_some() || is_rule(line) || heading(line).is_some();
     !ends && quoted(line).is_some() == quotes
 }
 
 /// The mark of a code block, `` ``` `` or `~~~`, that begins with this line.
 fn fence(line: &str) -> Option<&'static str> {
-    ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark))
+    ["```", "~~~"]
+        .into_iter()
+        .find(|mark| line.trim_start().starts_with(mark))
 }
 
 fn closes(line: &str, fence: &str) -> bool {
@@ -60,7 +68,12 @@ fn closes(line: &str, fence: &str) -> bool {
 
 fn is_rule(line: &str) -> bool {
     let mut marks = line.chars().filter(|letter| !letter.is_whitespace());
-    let Some(first) = marks.next().filter(|first| matches!(first, '-' | '*' | '_')) else { return false };
+    let Some(first) = marks
+        .next()
+        .filter(|first| matches!(first, '-' | '*' | '_'))
+    else {
+        return false;
+    };
     let others = marks.try_fold(0, |count, mark| (mark == first).then_some(count + 1));
     others.is_some_and(|others| others >= 2)
 }
@@ -68,7 +81,10 @@ fn is_rule(line: &str) -> bool {
 fn heading(line: &str) -> Option<&str> {
     let words = line.trim_start_matches('#');
     let level = line.len() - words.len();
-    (1..=6).contains(&level).then(|| words.strip_prefix(' ')).flatten()
+    (1..=6)
+        .contains(&level)
+        .then(|| words.strip_prefix(' '))
+        .flatten()
 }
 
 fn quoted(line: &str) -> Option<&str> {
@@ -79,7 +95,11 @@ fn quoted(line: &str) -> Option<&str> {
 /// A line of a list gets a bullet, so that its mark is no emphasis.
 fn item(line: &str) -> String {
     let words = line.trim_start();
-    match words.strip_prefix("- ").or_else(|| words.strip_prefix("* ")).or_else(|| words.strip_prefix("+ ")) {
+    match words
+        .strip_prefix("- ")
+        .or_else(|| words.strip_prefix("* "))
+        .or_else(|| words.strip_prefix("+ "))
+    {
         Some(words) => format!("• {words}"),
         None => line.to_owned(),
     }
@@ -92,13 +112,31 @@ mod tests {
     #[test]
     fn paragraphs_and_blocks_become_elements() {
         for (text, html) in [
-            ("One\ntwo\n\nthree", "<p dir=\"auto\">One<br>\ntwo</p>\n<p dir=\"auto\">three</p>\n"),
-            ("> so\n> it is\nno", "<blockquote dir=\"auto\">so<br>\nit is</blockquote>\n<p dir=\"auto\">no</p>\n"),
-            ("a\n***\nb", "<p dir=\"auto\">a</p>\n<hr>\n<p dir=\"auto\">b</p>\n"),
-            ("```rust\n<x>*y*\n```\nz", "<pre dir=\"ltr\"><code>&lt;x&gt;*y*\n</code></pre>\n<p dir=\"auto\">z</p>\n"),
-            ("## A *title*", "<p class=\"heading\" dir=\"auto\">A <em>title</em></p>\n"),
+            (
+                "One\ntwo\n\nthree",
+                "<p dir=\"auto\">One<br>\ntwo</p>\n<p dir=\"auto\">three</p>\n",
+            ),
+            (
+                "> so\n> it is\nno",
+                "<blockquote dir=\"auto\">so<br>\nit is</blockquote>\n<p dir=\"auto\">no</p>\n",
+            ),
+            (
+                "a\n***\nb",
+                "<p dir=\"auto\">a</p>\n<hr>\n<p dir=\"auto\">b</p>\n",
+            ),
+            (
+                "```rust\n<x>*y*\n```\nz",
+                "<pre dir=\"ltr\"><code>&lt;x&gt;*y*\n</code></pre>\n<p dir=\"auto\">z</p>\n",
+            ),
+            (
+                "## A *title*",
+                "<p class=\"heading\" dir=\"auto\">A <em>title</em></p>\n",
+            ),
             ("* one\n- two", "<p dir=\"auto\">• one<br>\n• two</p>\n"),
-            ("*starts\nhere*", "<p dir=\"auto\"><em>starts<br>\nhere</em></p>\n"),
+            (
+                "*starts\nhere*",
+                "<p dir=\"auto\"><em>starts<br>\nhere</em></p>\n",
+            ),
             ("", ""),
         ] {
             assert_eq!(markup(text), html, "{text}");
@@ -107,6 +145,9 @@ mod tests {
 
     #[test]
     fn unclosed_code_block_ends_with_the_message() {
-        assert_eq!(markup("~~~\n<b>"), "<pre dir=\"ltr\"><code>&lt;b&gt;\n</code></pre>\n");
+        assert_eq!(
+            markup("~~~\n<b>"),
+            "<pre dir=\"ltr\"><code>&lt;b&gt;\n</code></pre>\n"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Chats as documents for people: one HTML file, Markdown or plain text.
 //!
-//! All texts are data: nothing in a message becomes HTML or a terminal command. HTML files contain their pictures, run no
-//! script and load nothing.
+//! All texts are data: nothing in a message becomes HTML or a terminal command. HTML files contain
+//! their pictures, run no script and load nothing.
 
 mod html;
 mod inline;
@@ -23,7 +23,12 @@ pub struct ReadableOptions {
 
 impl Default for ReadableOptions {
     fn default() -> Self {
-        Self { names: true, thoughts: false, times: false, hidden: false }
+        Self {
+            names: true,
+            thoughts: false,
+            times: false,
+            hidden: false,
+        }
     }
 }
 
@@ -60,12 +65,17 @@ pub struct EmbeddedPicture {
 impl ReadableChat {
     /// The shown versions, without times and pictures.
     pub fn of(file: &ChatFile, title: &str) -> Self {
-        Self { title: title.to_owned(), messages: file.messages.iter().map(ReadableMessage::of).collect() }
+        Self {
+            title: title.to_owned(),
+            messages: file.messages.iter().map(ReadableMessage::of).collect(),
+        }
     }
 
     /// The messages that a document shows.
     pub fn shown(&self, options: ReadableOptions) -> impl Iterator<Item = &ReadableMessage> {
-        self.messages.iter().filter(move |message| !message.note && (options.hidden || !message.hidden))
+        self.messages
+            .iter()
+            .filter(move |message| !message.note && (options.hidden || !message.hidden))
     }
 }
 
@@ -86,5 +96,7 @@ impl ReadableMessage {
 
 /// Removes control characters, because terminals interpret them as commands.
 fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
+    text.chars()
+        .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'))
+        .collect()
 }

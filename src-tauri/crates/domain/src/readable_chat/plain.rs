@@ -8,11 +8,16 @@ impl ReadableChat {
         paragraphs(self.shown(options).map(|message| text(message, options)))
     }
 
-    /// The shown texts as Markdown, with the speaker's name in bold. The texts are already Markdown. Thoughts are
-    /// quotations.
+    /// The shown texts as Markdown, with the speaker's name in bold. The texts are already
+    /// Markdown. Thoughts are quotations.
     pub fn to_markdown(&self, options: ReadableOptions) -> String {
         let title = std::iter::once(format!("# {}", literal(&self.title)));
-        paragraphs(title.chain(self.shown(options).map(|message| markdown(message, options))))
+        paragraphs(
+            title.chain(
+                self.shown(options)
+                    .map(|message| markdown(message, options)),
+            ),
+        )
     }
 }
 
@@ -44,21 +49,38 @@ fn markdown(message: &ReadableMessage, options: ReadableOptions) -> String {
     }
     if options.thoughts && !message.thoughts.trim().is_empty() {
         let lines = printable(message.thoughts.trim());
-        parts.push(lines.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"));
+        parts.push(
+            lines
+                .lines()
+                .map(|line| format!("> {line}").trim_end().to_owned())
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
     }
     parts.push(printable(&message.text));
     parts.join("\n\n")
 }
 
 fn paragraphs(texts: impl Iterator<Item = String>) -> String {
-    texts.map(|text| format!("{}\n", text.trim_end())).collect::<Vec<_>>().join("\n")
+    texts
+        .map(|text| format!("{}\n", text.trim_end()))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Escapes Markdown and joins lines.
 fn literal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    for letter in printable(text).split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        if matches!(letter, '\\' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' | '~' | '|') {
+    for letter in printable(text)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+    {
+        if matches!(
+            letter,
+            '\\' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' | '~' | '|'
+        ) {
             written.push('\\');
         }
         written.push(letter);
@@ -77,7 +99,10 @@ mod tests {
         assert_eq!(talk().to_text(ReadableOptions::default()), plain);
         let whole = "[3 May 2026, 21:04] Mira: (He is wet.)\n\nCome *in*.\n\nThe rain stops.\n\nTom: A secret.\n";
         assert_eq!(talk().to_text(EVERYTHING), whole);
-        let bare = ReadableOptions { names: false, ..ReadableOptions::default() };
+        let bare = ReadableOptions {
+            names: false,
+            ..ReadableOptions::default()
+        };
         assert_eq!(talk().to_text(bare), "Come *in*.\n\nThe rain stops.\n");
     }
 
@@ -86,6 +111,9 @@ mod tests {
         let plain = "# A \\*talk\\*\n\n**Mira**\n\nCome *in*.\n\nThe rain stops.\n";
         assert_eq!(talk().to_markdown(ReadableOptions::default()), plain);
         let whole = talk().to_markdown(EVERYTHING);
-        assert!(whole.contains("**Mira** · 3 May 2026, 21:04\n\n> He is wet.\n\nCome *in*."), "{whole}");
+        assert!(
+            whole.contains("**Mira** · 3 May 2026, 21:04\n\n> He is wet.\n\nCome *in*."),
+            "{whole}"
+        );
     }
 }

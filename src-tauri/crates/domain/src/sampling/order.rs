@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A sampler that has a place in the order. Logit biases, bans and the grammar always come first, and the draw always
-/// comes last.
+/// A sampler that has a place in the order. Logit biases, bans and the grammar always come first,
+/// and the draw always comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SamplerStage {
@@ -21,8 +21,17 @@ pub enum SamplerStage {
 }
 
 /// Names of the stages in the default order, which is that of llama.cpp.
-pub const STAGES: &[&str] =
-    &["penalties", "dry", "top_n_sigma", "top_k", "typical_p", "top_p", "min_p", "xtc", "temperature"];
+pub const STAGES: &[&str] = &[
+    "penalties",
+    "dry",
+    "top_n_sigma",
+    "top_k",
+    "typical_p",
+    "top_p",
+    "min_p",
+    "xtc",
+    "temperature",
+];
 
 impl SamplerStage {
     /// All stages in the default order.
@@ -73,7 +82,11 @@ impl SamplerOrder {
 
     /// Parses names separated by commas, and ignores unknown ones.
     pub fn parse(names: &str) -> Self {
-        Self::of(names.split(',').filter_map(|name| SamplerStage::named(name.trim())))
+        Self::of(
+            names
+                .split(',')
+                .filter_map(|name| SamplerStage::named(name.trim())),
+        )
     }
 
     pub fn stages(&self) -> &[SamplerStage] {

@@ -43,30 +43,50 @@ pub enum TokenSelector {
 }
 
 impl TokenSelector {
-    /// Parses `[12, 345]` as token ids, `" text"` in quotes as an exact text, and anything else as a word.
+    /// Parses `[12, 345]` as token ids, `" text"` in quotes as an exact text, and anything else as
+    /// a word.
     ///
     /// # Errors
     /// A clause that names the mistake.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(ids) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        if let Some(ids) = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
             let ids: Result<Vec<u32>, _> = ids.split(',').map(|id| id.trim().parse()).collect();
-            return ids.map(Self::Ids).map_err(|_| "token ids are whole numbers, such as [12, 345]".to_owned());
+            return ids
+                .map(Self::Ids)
+                .map_err(|_| "token ids are whole numbers, such as [12, 345]".to_owned());
         }
-        if let Some(exact) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        if let Some(exact) = text
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
             return match unescaped(exact) {
                 exact if exact.is_empty() => Err("the text is empty".to_owned()),
                 exact => Ok(Self::Text(exact)),
             };
         }
-        if text.is_empty() { Err("the text is empty".to_owned()) } else { Ok(Self::Word(unescaped(text))) }
+        if text.is_empty() {
+            Err("the text is empty".to_owned())
+        } else {
+            Ok(Self::Word(unescaped(text)))
+        }
     }
 }
 
 impl std::fmt::Display for TokenSelector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Ids(ids) => write!(f, "[{}]", ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+            Self::Ids(ids) => write!(
+                f,
+                "[{}]",
+                ids.iter()
+                    .map(u32::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
             Self::Text(text) => write!(f, "\"{}\"", escaped(text)),
             Self::Word(word) => f.write_str(&escaped(word)),
         }
@@ -79,14 +99,24 @@ impl std::fmt::Display for TokenSelector {
 /// The first invalid line, and a clause that names the mistake.
 pub fn logit_biases(lines: &str) -> Result<Vec<LogitBias>, (String, String)> {
     let parse = |line: &str| {
-        let (tokens, bias) = line.rsplit_once('=').ok_or("a line is a text, =, and a number, such as  blue = -5")?;
-        let bias: f32 = bias.trim().parse().map_err(|_| "a number must follow the last =".to_owned())?;
+        let (tokens, bias) = line
+            .rsplit_once('=')
+            .ok_or("a line is a text, =, and a number, such as  blue = -5")?;
+        let bias: f32 = bias
+            .trim()
+            .parse()
+            .map_err(|_| "a number must follow the last =".to_owned())?;
         if !(-100.0..=100.0).contains(&bias) {
             return Err("a bias is a number from -100 to 100".to_owned());
         }
-        Ok(LogitBias { tokens: TokenSelector::parse(tokens)?, bias })
+        Ok(LogitBias {
+            tokens: TokenSelector::parse(tokens)?,
+            bias,
+        })
     };
-    filled(lines).map(|line| parse(line).map_err(|why| (line.trim().to_owned(), why))).collect()
+    filled(lines)
+        .map(|line| parse(line).map_err(|why| (line.trim().to_owned(), why)))
+        .collect()
 }
 
 /// Parses banned tokens, one selector per line.
@@ -94,8 +124,15 @@ pub fn logit_biases(lines: &str) -> Result<Vec<LogitBias>, (String, String)> {
 /// # Errors
 /// The first invalid line, and a clause that names the mistake.
 pub fn banned_tokens(lines: &str) -> Result<Vec<LogitBias>, (String, String)> {
-    let parse = |line: &str| Ok(LogitBias { tokens: TokenSelector::parse(line)?, bias: NEVER });
-    filled(lines).map(|line| parse(line).map_err(|why: String| (line.trim().to_owned(), why))).collect()
+    let parse = |line: &str| {
+        Ok(LogitBias {
+            tokens: TokenSelector::parse(line)?,
+            bias: NEVER,
+        })
+    };
+    filled(lines)
+        .map(|line| parse(line).map_err(|why: String| (line.trim().to_owned(), why)))
+        .collect()
 }
 
 fn filled(lines: &str) -> impl Iterator<Item = &str> {
@@ -149,16 +186,37 @@ mod tests {
             "Word(\"blue\") -5; Text(\" = \") 2.5; Ids([7, 8]) -100"
         );
         let banned = banned_tokens("[1]\n\"\\n\\n\"").unwrap();
-        assert_eq!(banned[1], LogitBias { tokens: TokenSelector::Text("\n\n".into()), bias: NEVER });
+        assert_eq!(
+            banned[1],
+            LogitBias {
+                tokens: TokenSelector::Text("\n\n".into()),
+                bias: NEVER
+            }
+        );
     }
 
     #[test]
     fn names_the_wrong_line() {
-        assert_eq!(biases("blue = -5\nred"), "red: a line is a text, =, and a number, such as  blue = -5");
-        assert_eq!(biases("red = warm"), "red = warm: a number must follow the last =");
-        assert_eq!(biases("red = 1e9"), "red = 1e9: a bias is a number from -100 to 100");
-        assert_eq!(biases("red = NaN"), "red = NaN: a bias is a number from -100 to 100");
-        assert_eq!(biases("[-1] = 1"), "[-1] = 1: token ids are whole numbers, such as [12, 345]");
+        assert_eq!(
+            biases("blue = -5\nred"),
+            "red: a line is a text, =, and a number, such as  blue = -5"
+        );
+        assert_eq!(
+            biases("red = warm"),
+            "red = warm: a number must follow the last ="
+        );
+        assert_eq!(
+            biases("red = 1e9"),
+            "red = 1e9: a bias is a number from -100 to 100"
+        );
+        assert_eq!(
+            biases("red = NaN"),
+            "red = NaN: a bias is a number from -100 to 100"
+        );
+        assert_eq!(
+            biases("[-1] = 1"),
+            "[-1] = 1: token ids are whole numbers, such as [12, 345]"
+        );
         assert_eq!(biases("\"\" = 1"), "\"\" = 1: the text is empty");
         assert!(banned_tokens(" \n[x]").is_err());
     }

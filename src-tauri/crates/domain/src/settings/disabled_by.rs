@@ -1,5 +1,5 @@
-//! Detects settings that have no effect because of another setting. Replies still work; the settings screen shows a
-//! hint.
+//! Detects settings that have no effect because of another setting. Replies still work; the
+//! settings screen shows a hint.
 
 use super::value::ConfigValue;
 
@@ -12,15 +12,21 @@ pub struct Disabler {
 }
 
 /// At temperature 0 only the most likely token is used.
-const GREEDY: Disabler = Disabler { key: "temperature", at_zero: true };
+const GREEDY: Disabler = Disabler {
+    key: "temperature",
+    at_zero: true,
+};
 /// Mirostat replaces all cut-offs.
-const MIROSTAT: Disabler = Disabler { key: "mirostat", at_zero: false };
+const MIROSTAT: Disabler = Disabler {
+    key: "mirostat",
+    at_zero: false,
+};
 
 /// Returns the settings that can disable the setting `key`.
 pub fn disablers(key: &str) -> &'static [Disabler] {
     match key {
-        "top_p" | "min_p" | "top_k" | "typical_p" | "top_n_sigma" | "xtc_probability" | "xtc_threshold"
-        | "dynatemp_range" | "dynatemp_exponent" => &[GREEDY, MIROSTAT],
+        "top_p" | "min_p" | "top_k" | "typical_p" | "top_n_sigma" | "xtc_probability"
+        | "xtc_threshold" | "dynatemp_range" | "dynatemp_exponent" => &[GREEDY, MIROSTAT],
         "mirostat" | "mirostat_tau" | "mirostat_eta" | "seed" => &[GREEDY],
         _ => &[],
     }
@@ -43,21 +49,35 @@ mod tests {
     use super::*;
 
     fn disabled(key: &str, value: ConfigValue) -> Vec<&'static str> {
-        let holding = |of: &&str| disablers(of).iter().any(|by| by.key == key && by.disables(&value));
-        super::super::SETTINGS.iter().map(|setting| setting.key).filter(holding).collect()
+        let holding = |of: &&str| {
+            disablers(of)
+                .iter()
+                .any(|by| by.key == key && by.disables(&value))
+        };
+        super::super::SETTINGS
+            .iter()
+            .map(|setting| setting.key)
+            .filter(holding)
+            .collect()
     }
 
     #[test]
     fn mirostat_and_zero_temperature_disable_cutoffs() {
         assert_eq!(disabled("mirostat", ConfigValue::Whole(0)), [""; 0]);
         let cuts = disabled("mirostat", ConfigValue::Whole(2));
-        assert!(cuts.contains(&"top_k") && cuts.contains(&"dynatemp_range"), "{cuts:?}");
+        assert!(
+            cuts.contains(&"top_k") && cuts.contains(&"dynatemp_range"),
+            "{cuts:?}"
+        );
         assert!(
             !cuts.contains(&"dry_multiplier") && !cuts.contains(&"repeat_penalty"),
             "penalties apply before mirostat"
         );
         let greedy = disabled("temperature", ConfigValue::Number(0.0));
-        assert!(cuts.iter().all(|key| greedy.contains(key)) && greedy.contains(&"mirostat"), "{greedy:?}");
+        assert!(
+            cuts.iter().all(|key| greedy.contains(key)) && greedy.contains(&"mirostat"),
+            "{greedy:?}"
+        );
         assert_eq!(disabled("temperature", ConfigValue::Number(0.01)), [""; 0]);
         assert!(cuts.iter().all(|key| setting(key).is_some()));
     }

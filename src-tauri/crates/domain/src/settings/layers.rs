@@ -21,16 +21,35 @@ pub struct IgnoredValue {
 
 impl Layer {
     /// Reads the stored JSON values of a layer. Ignores keys that this version does not know.
-    pub fn read<'a>(scope: Scope, stored: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<IgnoredValue>) {
-        Self::collect(stored.into_iter().filter_map(|(key, json)| Some((setting(key)?, read_json(key, scope, json)))))
+    pub fn read<'a>(
+        scope: Scope,
+        stored: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> (Self, Vec<IgnoredValue>) {
+        Self::collect(
+            stored
+                .into_iter()
+                .filter_map(|(key, json)| Some((setting(key)?, read_json(key, scope, json)))),
+        )
     }
 
     /// Reads the environment variables that override settings, and ignores all others.
-    pub fn from_environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<IgnoredValue>) {
-        let ours = |name: &str| super::list::SETTINGS.iter().find(|setting| setting.variable() == name);
+    pub fn from_environment<'a>(
+        variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> (Self, Vec<IgnoredValue>) {
+        let ours = |name: &str| {
+            super::list::SETTINGS
+                .iter()
+                .find(|setting| setting.variable() == name)
+        };
         let read = |(name, text): (&str, &str)| {
             let setting = ours(name)?;
-            Some((setting, setting.kind.read(text).map_err(|refusal| refusal.to_string())))
+            Some((
+                setting,
+                setting
+                    .kind
+                    .read(text)
+                    .map_err(|refusal| refusal.to_string()),
+            ))
         };
         Self::collect(variables.into_iter().filter_map(read))
     }
@@ -42,7 +61,10 @@ impl Layer {
         for (setting, value) in read {
             match value {
                 Ok(value) => drop(layer.0.insert(setting.key, value)),
-                Err(reason) => problems.push(IgnoredValue { key: setting.key, reason }),
+                Err(reason) => problems.push(IgnoredValue {
+                    key: setting.key,
+                    reason,
+                }),
             }
         }
         (layer, problems)
@@ -70,7 +92,8 @@ impl Layer {
         self.0.get(key)
     }
 
-    /// Sets a value that must be valid for `setting`. `None` removes it, so the layer below applies.
+    /// Sets a value that must be valid for `setting`. `None` removes it, so the layer below
+    /// applies.
     pub fn set(&mut self, setting: &'static Setting, value: Option<ConfigValue>) {
         match value {
             Some(value) => self.0.insert(setting.key, value),
@@ -78,11 +101,16 @@ impl Layer {
         };
     }
 
-    /// Copies values of `preset` for settings without a value here, and returns their keys. Skips settings that are not
-    /// allowed in `scope`.
+    /// Copies values of `preset` for settings without a value here, and returns their keys. Skips
+    /// settings that are not allowed in `scope`.
     pub fn fill(&mut self, preset: &Self, scope: Option<Scope>) -> Vec<&'static str> {
-        let fits = |key: &str| setting(key).is_some_and(|of| scope.is_none_or(|scope| of.scopes.contains(&scope)));
-        let missing = preset.0.iter().filter(|(key, _)| fits(key) && !self.0.contains_key(*key));
+        let fits = |key: &str| {
+            setting(key).is_some_and(|of| scope.is_none_or(|scope| of.scopes.contains(&scope)))
+        };
+        let missing = preset
+            .0
+            .iter()
+            .filter(|(key, _)| fits(key) && !self.0.contains_key(*key));
         let missing: Vec<_> = missing.map(|(key, value)| (*key, value.clone())).collect();
         let keys = missing.iter().map(|(key, _)| *key).collect();
         self.0.extend(missing);
@@ -99,9 +127,12 @@ fn read_json(key: &str, scope: Scope, json: &str) -> Result<ConfigValue, String>
     let Some(setting) = setting(key).filter(|setting| setting.scopes.contains(&scope)) else {
         return Err(format!("it cannot be set for a {}", scope.as_str()));
     };
-    let value =
-        serde_json::from_str(json).map_err(|_| format!("the stored value is not {}", setting.kind.expects()))?;
-    setting.kind.check(value).map_err(|refusal| refusal.to_string())
+    let value = serde_json::from_str(json)
+        .map_err(|_| format!("the stored value is not {}", setting.kind.expects()))?;
+    setting
+        .kind
+        .check(value)
+        .map_err(|refusal| refusal.to_string())
 }
 
 /// The layers that apply in one place, such as a chat.
@@ -119,7 +150,10 @@ impl Layers {
 
     /// Returns the value with the highest precedence and its origin.
     pub fn find(&self, key: &str) -> Option<(SettingOrigin, &ConfigValue)> {
-        self.0.iter().rev().find_map(|(origin, layer)| Some((*origin, layer.get(key)?)))
+        self.0
+            .iter()
+            .rev()
+            .find_map(|(origin, layer)| Some((*origin, layer.get(key)?)))
     }
 }
 
@@ -132,15 +166,24 @@ pub struct Resolved {
 
 impl Resolved {
     pub fn origin(&self, key: &str) -> SettingOrigin {
-        self.origins.get(key).copied().unwrap_or(SettingOrigin::BuiltIn)
+        self.origins
+            .get(key)
+            .copied()
+            .unwrap_or(SettingOrigin::BuiltIn)
     }
 }
 
-/// Resolves each setting separately. Precedence: environment, chat, character, model, global, template, built-in.
+/// Resolves each setting separately. Precedence: environment, chat, character, model, global,
+/// template, built-in.
 pub fn resolve(layers: &Layers) -> Resolved {
-    let origins =
-        super::list::SETTINGS.iter().filter_map(|setting| Some((setting.key, layers.find(setting.key)?.0))).collect();
-    Resolved { values: Values::gather(|key| layers.find(key).map(|(_, value)| value.clone())), origins }
+    let origins = super::list::SETTINGS
+        .iter()
+        .filter_map(|setting| Some((setting.key, layers.find(setting.key)?.0)))
+        .collect();
+    Resolved {
+        values: Values::gather(|key| layers.find(key).map(|(_, value)| value.clone())),
+        origins,
+    }
 }
 
 #[cfg(test)]
@@ -168,15 +211,23 @@ mod tests {
     fn the_topmost_layer_wins() {
         for set in 0_u32..1 << ORIGINS.len() {
             let mut layers = Layers::default();
-            let chosen = ORIGINS.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1);
+            let chosen = ORIGINS
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| set >> bit & 1 == 1);
             let top = chosen.clone().next_back();
             for (bit, origin) in chosen {
                 layers.put(*origin, capped(1_000 + bit as u32));
             }
             let resolved = resolve(&layers);
-            let expected =
-                top.map_or((SettingOrigin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
-            assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:06b}");
+            let expected = top.map_or((SettingOrigin::BuiltIn, None), |(bit, origin)| {
+                (*origin, Some(1_000 + bit as u32))
+            });
+            assert_eq!(
+                (resolved.origin("history_cap"), resolved.values.history_cap),
+                expected,
+                "{set:06b}"
+            );
         }
     }
 
@@ -186,12 +237,20 @@ mod tests {
         let context = ("context_limit", ConfigValue::Whole(4096));
         let preset = Layer::of_preset([number("temperature", 1.2), number("min_p", 0.2), context]);
         let mut of_character = Layer([number("temperature", 0.3)].into());
-        assert_eq!(of_character.fill(&preset, Some(Scope::Character)), ["min_p"]);
+        assert_eq!(
+            of_character.fill(&preset, Some(Scope::Character)),
+            ["min_p"]
+        );
         let mut layers = Layers::default();
         layers.put(SettingOrigin::Global, Layer([number("min_p", 0.01)].into()));
         layers.put(SettingOrigin::Character, of_character);
         let resolved = resolve(&layers);
-        let Values { temperature, min_p, context_limit, .. } = resolved.values.clone();
+        let Values {
+            temperature,
+            min_p,
+            context_limit,
+            ..
+        } = resolved.values.clone();
         assert_eq!((temperature, min_p, context_limit), (0.3, 0.2, None));
         assert_eq!(resolved.origin("min_p"), SettingOrigin::Character);
         assert_eq!(
@@ -223,7 +282,10 @@ mod tests {
         let mut layers = Layers::default();
         layers.put(SettingOrigin::Chat, layer);
         let Resolved { values, .. } = resolve(&layers);
-        assert_eq!((values.history_cap, values.temperature, values.top_k), (Some(3_000), 0.8, 40));
+        assert_eq!(
+            (values.history_cap, values.temperature, values.top_k),
+            (Some(3_000), 0.8, 40)
+        );
     }
 
     #[test]
@@ -236,8 +298,17 @@ mod tests {
             ("PATH", "/bin"),
         ];
         let (layer, problems) = Layer::from_environment(variables);
-        assert_eq!(layer.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["context_limit", "show_streaming"]);
-        assert_eq!(problems.iter().map(|problem| problem.key).collect::<Vec<_>>(), ["top_p"]);
+        assert_eq!(
+            layer.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+            ["context_limit", "show_streaming"]
+        );
+        assert_eq!(
+            problems
+                .iter()
+                .map(|problem| problem.key)
+                .collect::<Vec<_>>(),
+            ["top_p"]
+        );
     }
 
     proptest! {

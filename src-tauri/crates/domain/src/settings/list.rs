@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use super::owner::Scope;
 use super::value::{ConfigValue, FromValue, Syntax, ValueType};
 use super::words::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix, FlashAttention,
-    GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode,
-    SpritePlace, StartMode,
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix,
+    FlashAttention, GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace,
+    NoteRole, PlacementMode, SpritePlace, StartMode,
 };
 use crate::sampling::STAGES;
 
@@ -63,10 +63,12 @@ pub fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// Returns the setting if sampler presets can contain it. The context size is excluded, because a preset must not
-/// change how much of a chat is remembered.
+/// Returns the setting if sampler presets can contain it. The context size is excluded, because a
+/// preset must not change how much of a chat is remembered.
 pub fn preset_setting(key: &str) -> Option<&'static Setting> {
-    setting(key).filter(|setting| setting.group == SettingSection::Sampler && setting.key != "sampler_preset")
+    setting(key).filter(|setting| {
+        setting.group == SettingSection::Sampler && setting.key != "sampler_preset"
+    })
 }
 
 const EVERYWHERE: &[Scope] = &Scope::ALL;
@@ -83,13 +85,21 @@ const fn text(text: &'static str) -> ConfigValue {
 }
 
 const fn auto(min: u32) -> ValueType {
-    ValueType::WholeOr { word: "auto", min, max: 2_000_000 }
+    ValueType::WholeOr {
+        word: "auto",
+        min,
+        max: 2_000_000,
+    }
 }
 
 /// Sequence breakers of llama.cpp, one per line.
 const DRY_BREAKERS: &str = "\\n\n:\n\"\n*";
 
-const OFF_OR_TOKENS: ValueType = ValueType::WholeOr { word: "off", min: 1, max: 2_000_000 };
+const OFF_OR_TOKENS: ValueType = ValueType::WholeOr {
+    word: "off",
+    min: 1,
+    max: 2_000_000,
+};
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $key:ident: $ty:ty = $default:expr, $kind:expr, $unit:ident, $group:ident, $scopes:ident;)*) => {
@@ -124,17 +134,20 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Context size in tokens, limited by the model's. `None`: the model's own size, at most 200,000, and for local
-    /// models what memory allows.
+    /// Context size in tokens, limited by the model's. `None`: the model's own size, at most
+    /// 200,000, and for local models what memory allows.
     context_limit: Option<u32> = text("auto"), auto(512), Tokens, Context, MACHINE;
     /// Maximum number of history tokens. `None`: depends on the kind of model.
     history_cap: Option<u32> = text("auto"), auto(200), Tokens, Context, EVERYWHERE;
-    /// Maximum number of tokens for lore, memories and excerpts. `None`: a quarter of the space left by head and input.
+    /// Maximum number of tokens for lore, memories and excerpts. `None`: a quarter of the space
+    /// left by head and input.
     retrieval_cap: Option<u32> = text("auto"), auto(0), Tokens, Context, EVERYWHERE;
-    /// Tokens reserved for the reply, at most a quarter of the context. `None`: the maximum reply length.
+    /// Tokens reserved for the reply, at most a quarter of the context. `None`: the maximum reply
+    /// length.
     reply_reserve: Option<u32> = text("auto"), auto(16), Tokens, Context, EVERYWHERE;
-    /// Tokens to remove from the window when it overflows, at most half of the history. `None`: half for local models,
-    /// because re-reading takes time; an eighth for remote models, at least 1,000.
+    /// Tokens to remove from the window when it overflows, at most half of the history. `None`:
+    /// half for local models, because re-reading takes time; an eighth for remote models, at least
+    /// 1,000.
     trim_chunk: Option<u32> = text("auto"), auto(100), Tokens, Context, EVERYWHERE;
     /// Messages that stay in the window if the token limit allows it.
     min_tail_messages: u32 = ConfigValue::Whole(10), ValueType::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;
@@ -142,17 +155,17 @@ settings! {
     message_ceiling: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: PlacementMode = text("cache-first"), ValueType::Choice(PlacementMode::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), ValueType::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
-    /// The endpoint's model accepts images. If off, it gets a text that mentions the picture. A local model accepts images if
-    /// a file that reads them belongs to it.
+    /// The endpoint's model accepts images. If off, it gets a text that mentions the picture. A
+    /// local model accepts images if a file that reads them belongs to it.
     sees_images: bool = ConfigValue::Switch(false), ValueType::Switch, None, Context, MACHINE;
-    /// Tokens to count for a picture of any size, for endpoints. The default is what OpenAI's models use for 1,024 × 1,024
-    /// pixels. Local models count exactly.
+    /// Tokens to count for a picture of any size, for endpoints. The default is what OpenAI's
+    /// models use for 1,024 × 1,024 pixels. Local models count exactly.
     image_tokens: u32 = ConfigValue::Whole(765), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
-    /// When idle, a local model pre-reads the prefix of the next turn: the open chat after the start, and a window that
-    /// is due for trimming.
+    /// When idle, a local model pre-reads the prefix of the next turn: the open chat after the
+    /// start, and a window that is due for trimming.
     read_ahead: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, MACHINE;
-    /// If off, nothing is recalled or learned. Trimming is independent of this: pinned and important messages stay as
-    /// verbatim excerpts.
+    /// If off, nothing is recalled or learned. Trimming is independent of this: pinned and
+    /// important messages stay as verbatim excerpts.
     memory: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// If off, recall does not search other chats of the same character and persona.
     memory_other_chats: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
@@ -162,8 +175,8 @@ settings! {
     keyframe_every_messages: u32 = ConfigValue::Whole(20), ValueType::Whole { min: 5, max: 50 }, Messages, Context, PEOPLE;
     /// Exchanges per run of fact extraction.
     memory_extract_every_exchanges: u32 = ConfigValue::Whole(5), ValueType::Whole { min: 1, max: 20 }, Exchanges, Context, PEOPLE;
-    /// Id of the model or endpoint that learns memories. `auto`, or a model that no longer exists, means the chat's own
-    /// model.
+    /// Id of the model or endpoint that learns memories. `auto`, or a model that no longer exists,
+    /// means the chat's own model.
     memory_model: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), ValueType::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
     lore_profile: LoreProfile = text("corrected"), ValueType::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
@@ -193,7 +206,8 @@ settings! {
     template: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// Name of the mode: the character's mood or style.
     mode: String = text("default"), ValueType::NameOr { word: "default" }, None, Prompt, PEOPLE;
-    /// Owner of the main prompt, post-history text and scenario in a group chat. The chat's own texts precede both.
+    /// Owner of the main prompt, post-history text and scenario in a group chat. The chat's own
+    /// texts precede both.
     group_texts: GroupTexts = text("speaker"), ValueType::Choice(GroupTexts::WORDS), None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, MACHINE;
@@ -202,26 +216,31 @@ settings! {
     /// The text between a reply and its continuation.
     continue_postfix: ContinuePostfix = text("auto"), ValueType::Choice(ContinuePostfix::WORDS), None, Prompt, EVERYWHERE;
     continue_by: ContinueBy = text("auto"), ValueType::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
-    /// Ids of the templates for continuing a reply, writing for the user and naming the chat; `auto` is the built-in
-    /// one.
+    /// Ids of the templates for continuing a reply, writing for the user and naming the chat;
+    /// `auto` is the built-in one.
     continue_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     impersonate_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     title_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    /// More marks around a model's thoughts, one pair per line: opening mark, a space, closing mark.
+    /// More marks around a model's thoughts, one pair per line: opening mark, a space, closing
+    /// mark.
     thought_marks: String = text(""), ValueType::Text { max: 1_000 }, None, Prompt, MACHINE;
     /// The user's own text, appended to the rules unchanged.
     extra_instructions: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
-    /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.
+    /// Includes date and time in the prompt, and again when they change. Turn off for stories set
+    /// in another time.
     tell_time: bool = ConfigValue::Switch(true), ValueType::Switch, None, Prompt, EVERYWHERE;
-    /// Accepts reports of a program with a camera. The next turn tells them to the model; no picture is stored.
+    /// Accepts reports of a program with a camera. The next turn tells them to the model; no
+    /// picture is stored.
     vision: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
-    /// Asks the model to begin each reply with a tag that names its emotion. The tag is never shown.
+    /// Asks the model to begin each reply with a tag that names its emotion. The tag is never
+    /// shown.
     emotion_tags: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
     /// The emotions that replies can show, separated by commas.
     emotion_labels: String = text(crate::emotion::DEFAULT_LABELS), ValueType::Text { max: 2_000 }, None, Prompt, PEOPLE;
     /// Guesses the emotion of a reply without a tag, if the character has pictures of emotions.
     emotion_guess: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
-    /// Tells the model which pictures of the card a reply can show with `${image.NAME}`. Not in groups.
+    /// Tells the model which pictures of the card a reply can show with `${image.NAME}`. Not in
+    /// groups.
     picture_tags: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
     /// Text repeated periodically in the turn's context block. Empty: no reminder.
     reminder: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, PEOPLE;
@@ -252,9 +271,11 @@ settings! {
     introductions: bool = ConfigValue::Switch(false), ValueType::Switch, None, Story, PEOPLE;
     /// The goal that the conversation is steered towards. Empty: none.
     session_goal: String = text(""), ValueType::Text { max: 4_000 }, None, Story, PEOPLE;
-    /// Planned episodes, one per line: the theme, then a colon and its stages, separated by semicolons.
+    /// Planned episodes, one per line: the theme, then a colon and its stages, separated by
+    /// semicolons.
     episodes: String = text(""), ValueType::Text { max: 20_000 }, None, Story, PEOPLE;
-    /// Number of the current episode, starting at 1. `None`: the one after the last that a reply has ended.
+    /// Number of the current episode, starting at 1. `None`: the one after the last that a reply
+    /// has ended.
     episode: Option<u32> = text("auto"), auto(1), None, Story, PEOPLE;
     /// More template variables about the people and the place, one per line: name, colon, value.
     details: String = text(""), ValueType::Text { max: 20_000 }, None, Story, PEOPLE;
@@ -266,14 +287,15 @@ settings! {
     show_streaming: bool = ConfigValue::Switch(true), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Shows a model's thoughts expanded instead of folded.
     show_thoughts: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
-    /// Records the probabilities of the tokens of local replies, so that a reply can continue from another token.
+    /// Records the probabilities of the tokens of local replies, so that a reply can continue from
+    /// another token.
     token_probabilities: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Position of the characters' pictures that show their emotions.
     sprite_place: SpritePlace = text("beside"), ValueType::Choice(SpritePlace::WORDS), None, Chat, PEOPLE;
     /// Hash of the picture behind the messages.
     background: String = text("none"), ValueType::NameOr { word: "none" }, None, Chat, PEOPLE;
-    /// Accent colour of a chat, such as `#7fb2ff`; empty or unreadable: that of the window. The page adjusts it so that text
-    /// in it stays readable.
+    /// Accent colour of a chat, such as `#7fb2ff`; empty or unreadable: that of the window. The
+    /// page adjusts it so that text in it stays readable.
     accent_color: String = text(""), ValueType::Text { max: 7 }, None, Chat, PEOPLE;
     /// Approximate number of tokens to load before a chat is usable.
     eager_load_tokens: u32 = ConfigValue::Whole(3_000), ValueType::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
@@ -282,7 +304,8 @@ settings! {
     tool_rounds: u32 = ConfigValue::Whole(5), ValueType::Whole { min: 1, max: 12 }, None, Tools, PEOPLE;
     /// Maximum length of one result of a tool. A longer one is cut, with a note for the model.
     tool_result_tokens: u32 = ConfigValue::Whole(1_000), ValueType::Whole { min: 50, max: 50_000 }, Tokens, Tools, PEOPLE;
-    /// Describes tools in the prompt to models that know none. Their calls are read from the reply's text.
+    /// Describes tools in the prompt to models that know none. Their calls are read from the
+    /// reply's text.
     tools_as_text: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
     /// The model may roll dice.
     tool_dice: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
@@ -305,7 +328,8 @@ settings! {
     /// The model may change the background of this chat.
     tool_scene: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
 
-    /// Name of the sampler preset. Its values apply if the same layer sets none of its own. `none` is no preset.
+    /// Name of the sampler preset. Its values apply if the same layer sets none of its own. `none`
+    /// is no preset.
     sampler_preset: String = text("none"), ValueType::NameOr { word: "none" }, None, Sampler, EVERYWHERE;
     /// 0 always takes the most likely token.
     temperature: f32 = ConfigValue::Number(0.8), ValueType::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
@@ -333,7 +357,8 @@ settings! {
     dry_allowed_length: u32 = ConfigValue::Whole(2), ValueType::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
     /// Number of tokens to look back; 0 is all.
     dry_range: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
-    /// Texts that a repetition does not cross, one per line. `\\n` is a line break, `\\\\` a backslash.
+    /// Texts that a repetition does not cross, one per line. `\\n` is a line break, `\\\\` a
+    /// backslash.
     dry_breakers: String = text(DRY_BREAKERS), ValueType::Text { max: 4_000 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
     xtc_probability: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
@@ -345,16 +370,18 @@ settings! {
     /// 0 is off.
     dynatemp_range: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     dynatemp_exponent: f32 = ConfigValue::Number(1.0), ValueType::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
-    /// `None` draws a new seed for each reply. A fixed seed makes the reply to the same prompt reproducible.
+    /// `None` draws a new seed for each reply. A fixed seed makes the reply to the same prompt
+    /// reproducible.
     seed: Option<u32> = text("random"), ValueType::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
     /// Names of the samplers in the order of application. The default is that of llama.cpp.
     sampler_order: String = text("penalties, dry, top_n_sigma, top_k, typical_p, top_p, min_p, xtc, temperature"), ValueType::Order(STAGES), None, Sampler, EVERYWHERE;
-    /// Numbers that are added to the logits of tokens, one per line: a word, an exact text in quotes or `[token ids]`,
-    /// then `=` and a number from -100 (never) to 100.
+    /// Numbers that are added to the logits of tokens, one per line: a word, an exact text in
+    /// quotes or `[token ids]`, then `=` and a number from -100 (never) to 100.
     logit_bias: String = text(""), ValueType::Code(Syntax::LogitBiases), None, Sampler, EVERYWHERE;
     /// Tokens that a reply never contains, one word, quoted text or list of `[token ids]` per line.
     banned_tokens: String = text(""), ValueType::Code(Syntax::Tokens), None, Sampler, EVERYWHERE;
-    /// Texts that a reply never contains, one per line, in any letter case. `\\n` is a line break, `\\\\` a backslash.
+    /// Texts that a reply never contains, one per line, in any letter case. `\\n` is a line break,
+    /// `\\\\` a backslash.
     banned_strings: String = text(""), ValueType::Text { max: 20_000 }, None, Sampler, EVERYWHERE;
     /// GBNF that every reply matches. Empty: none.
     grammar: String = text(""), ValueType::Code(Syntax::Grammar), None, Sampler, EVERYWHERE;
@@ -367,20 +394,24 @@ settings! {
     /// Maximum length of a reply, in tokens.
     max_tokens: u32 = ConfigValue::Whole(512), ValueType::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
 
-    /// Layers of a local model that graphics devices compute; 0 is none. `None`: as many as fit their free memory.
+    /// Layers of a local model that graphics devices compute; 0 is none. `None`: as many as fit
+    /// their free memory.
     gpu_layers: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 0, max: 1_000 }, None, Loading, LOADING;
-    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor. `None`: as many as the
-    /// graphics devices have no room for.
+    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor.
+    /// `None`: as many as the graphics devices have no room for.
     processor_experts: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 0, max: 1_000 }, None, Loading, LOADING;
-    /// Name of the only graphics device to use. `auto`: all graphics cards, or else the graphics of the processor.
+    /// Name of the only graphics device to use. `auto`: all graphics cards, or else the graphics of
+    /// the processor.
     gpu_device: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Loading, LOADING;
     kv_cache_type: KvCacheType = text("f16"), ValueType::Choice(KvCacheType::WORDS), None, Loading, LOADING;
     flash_attention: FlashAttention = text("auto"), ValueType::Choice(FlashAttention::WORDS), None, Loading, LOADING;
     /// Threads that compute. `None`: one for each physical core.
     compute_threads: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 1, max: 512 }, None, Loading, LOADING;
-    /// Tokens that are read at once. Stop takes effect between two batches. `None`: by the size of the model.
+    /// Tokens that are read at once. Stop takes effect between two batches. `None`: by the size of
+    /// the model.
     prompt_batch: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 1, max: 4_096 }, Tokens, Loading, LOADING;
-    /// Share of this machine's memory that loaded models may take, in percent. The least recently used ones are unloaded.
+    /// Share of this machine's memory that loaded models may take, in percent. The least recently
+    /// used ones are unloaded.
     model_memory_percent: u32 = ConfigValue::Whole(60), ValueType::Whole { min: 5, max: 95 }, None, Loading, WINDOW;
     /// Minutes after which an unused model is unloaded. `None`: it stays.
     model_idle_minutes: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 1_440 }, None, Loading, WINDOW;
@@ -401,8 +432,17 @@ mod tests {
     #[test]
     fn every_default_is_valid() {
         for setting in SETTINGS {
-            assert_eq!(setting.kind.check(setting.default.clone()).as_ref(), Ok(&setting.default), "{}", setting.key);
-            assert!(setting.scopes.contains(&Scope::Global), "{} has no global layer", setting.key);
+            assert_eq!(
+                setting.kind.check(setting.default.clone()).as_ref(),
+                Ok(&setting.default),
+                "{}",
+                setting.key
+            );
+            assert!(
+                setting.scopes.contains(&Scope::Global),
+                "{} has no global layer",
+                setting.key
+            );
         }
     }
 
@@ -412,23 +452,47 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), SETTINGS.len());
-        assert_eq!(setting("context_limit").unwrap().variable(), "INGLENOOK_CONTEXT_LIMIT");
+        assert_eq!(
+            setting("context_limit").unwrap().variable(),
+            "INGLENOOK_CONTEXT_LIMIT"
+        );
     }
 
     #[test]
     fn built_in_defaults_are_pinned() {
         let built_in = Values::default();
-        assert_eq!((built_in.context_limit, built_in.message_ceiling), (None, None));
         assert_eq!(
-            (built_in.min_tail_messages, built_in.remind_every_messages, built_in.eager_load_tokens),
+            (built_in.context_limit, built_in.message_ceiling),
+            (None, None)
+        );
+        assert_eq!(
+            (
+                built_in.min_tail_messages,
+                built_in.remind_every_messages,
+                built_in.eager_load_tokens
+            ),
             (10, 6, 3_000)
         );
-        assert_eq!((built_in.placement, built_in.start_mode), (PlacementMode::CacheFirst, StartMode::Character));
+        assert_eq!(
+            (built_in.placement, built_in.start_mode),
+            (PlacementMode::CacheFirst, StartMode::Character)
+        );
         assert!(built_in.show_streaming && !built_in.show_thoughts);
         assert_eq!(built_in.sampling(7).temperature, 0.8);
         assert_eq!(built_in.sampling(7).order, SamplerOrder::default());
         assert_eq!(built_in.sampling(7).rules, TokenRules::default());
         assert_eq!(built_in.sampling(7).dry.breakers, ["\n", ":", "\"", "*"]);
-        assert_eq!((built_in.sampling(7).seed, Values { seed: Some(3), ..built_in }.sampling(7).seed), (7, 3));
+        assert_eq!(
+            (
+                built_in.sampling(7).seed,
+                Values {
+                    seed: Some(3),
+                    ..built_in
+                }
+                .sampling(7)
+                .seed
+            ),
+            (7, 3)
+        );
     }
 }

@@ -25,22 +25,46 @@ impl Values {
                 range: self.dry_range,
                 breakers: sampling::texts(&self.dry_breakers).collect(),
             },
-            xtc: Xtc { probability: self.xtc_probability, threshold: self.xtc_threshold },
-            mirostat: Mirostat { version: self.mirostat, tau: self.mirostat_tau, eta: self.mirostat_eta },
-            dynatemp: Dynatemp { range: self.dynatemp_range, exponent: self.dynatemp_exponent },
+            xtc: Xtc {
+                probability: self.xtc_probability,
+                threshold: self.xtc_threshold,
+            },
+            mirostat: Mirostat {
+                version: self.mirostat,
+                tau: self.mirostat_tau,
+                eta: self.mirostat_eta,
+            },
+            dynatemp: Dynatemp {
+                range: self.dynatemp_range,
+                exponent: self.dynatemp_exponent,
+            },
             max_tokens: self.max_tokens,
             seed: self.seed.unwrap_or(seed),
             order: SamplerOrder::parse(&self.sampler_order),
             rules: self.token_rules(),
-            alternatives: if self.token_probabilities { ALTERNATIVES } else { 0 },
+            alternatives: if self.token_probabilities {
+                ALTERNATIVES
+            } else {
+                0
+            },
         }
     }
 
     fn token_rules(&self) -> TokenRules {
-        let given = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned);
-        let biases = [sampling::logit_biases(&self.logit_bias), sampling::banned_tokens(&self.banned_tokens)];
+        let given = |text: &str| {
+            Some(text)
+                .filter(|text| !text.trim().is_empty())
+                .map(str::to_owned)
+        };
+        let biases = [
+            sampling::logit_biases(&self.logit_bias),
+            sampling::banned_tokens(&self.banned_tokens),
+        ];
         TokenRules {
-            logit_bias: biases.into_iter().flat_map(Result::unwrap_or_default).collect(),
+            logit_bias: biases
+                .into_iter()
+                .flat_map(Result::unwrap_or_default)
+                .collect(),
             banned_strings: sampling::texts(&self.banned_strings).collect(),
             grammar: given(&self.grammar),
             json_schema: given(&self.json_schema),

@@ -91,7 +91,10 @@ impl Syntax {
         let whole = |why: GrammarRefusal| (text.to_owned(), why.to_string());
         match self {
             _ if text.trim().is_empty() => None,
-            _ if text.len() > self.max() => Some((text.to_owned(), format!("it is longer than {} bytes", self.max()))),
+            _ if text.len() > self.max() => Some((
+                text.to_owned(),
+                format!("it is longer than {} bytes", self.max()),
+            )),
             Self::LogitBiases => sampling::logit_biases(text).err(),
             Self::Tokens => sampling::banned_tokens(text).err(),
             Self::Grammar => sampling::check_grammar(text).err().map(whole),
@@ -117,7 +120,8 @@ pub struct InvalidValue {
 }
 
 impl ValueType {
-    /// Validates and normalizes a value. For example, a slider may send a whole number as a decimal.
+    /// Validates and normalizes a value. For example, a slider may send a whole number as a
+    /// decimal.
     ///
     /// # Errors
     /// [`InvalidValue`] describes valid values.
@@ -127,14 +131,22 @@ impl ValueType {
             (
                 Self::Whole { min, max } | Self::WholeOr { min, max, .. },
                 ConfigValue::Whole(_) | ConfigValue::Number(_),
-            ) => whole(&value).filter(|number| (min..=max).contains(&number)).map(ConfigValue::Whole),
-            (Self::WholeOr { word, .. }, ConfigValue::Text(text)) => (text == word).then(|| value.clone()),
-            (Self::Number { min, max }, _) => {
-                number(&value).filter(|it| (min..=max).contains(&it)).map(ConfigValue::Number)
+            ) => whole(&value)
+                .filter(|number| (min..=max).contains(&number))
+                .map(ConfigValue::Whole),
+            (Self::WholeOr { word, .. }, ConfigValue::Text(text)) => {
+                (text == word).then(|| value.clone())
             }
-            (Self::Choice(words), ConfigValue::Text(text)) => words.contains(&text.as_ref()).then(|| value.clone()),
+            (Self::Number { min, max }, _) => number(&value)
+                .filter(|it| (min..=max).contains(&it))
+                .map(ConfigValue::Number),
+            (Self::Choice(words), ConfigValue::Text(text)) => {
+                words.contains(&text.as_ref()).then(|| value.clone())
+            }
             (Self::NameOr { .. }, ConfigValue::Text(text)) => is_name(text).then(|| value.clone()),
-            (Self::Text { max }, ConfigValue::Text(text)) => (text.len() <= *max).then(|| value.clone()),
+            (Self::Text { max }, ConfigValue::Text(text)) => {
+                (text.len() <= *max).then(|| value.clone())
+            }
             (Self::Code(syntax), ConfigValue::Text(text)) => match syntax.mistake(text) {
                 Some((given, why)) => return Err(self.refuse_because(&given, &why)),
                 None => Some(value.clone()),
@@ -160,8 +172,12 @@ impl ValueType {
                 "false" | "off" | "no" | "0" => ConfigValue::Switch(false),
                 _ => return Err(self.refuse(text)),
             },
-            Self::Whole { .. } | Self::WholeOr { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Whole),
-            Self::Number { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Number),
+            Self::Whole { .. } | Self::WholeOr { .. } => {
+                trimmed.parse().map_or_else(|_| plain(), ConfigValue::Whole)
+            }
+            Self::Number { .. } => trimmed
+                .parse()
+                .map_or_else(|_| plain(), ConfigValue::Number),
             Self::Choice(_) | Self::NameOr { .. } => plain(),
             Self::Order(_) => plain(),
             Self::Text { .. } | Self::Code(_) => ConfigValue::Text(Cow::Owned(text.to_owned())),
@@ -174,7 +190,9 @@ impl ValueType {
         match self {
             Self::Switch => "on or off".to_owned(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
-            Self::WholeOr { word, min, max } => format!("a whole number from {min} to {max}, or {word}"),
+            Self::WholeOr { word, min, max } => {
+                format!("a whole number from {min} to {max}, or {word}")
+            }
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::NameOr { word } => format!("a name, or {word}"),
@@ -189,31 +207,47 @@ impl ValueType {
 
     fn refuse_because(&self, given: &str, why: &str) -> InvalidValue {
         let InvalidValue { given, expected } = self.refuse(given);
-        InvalidValue { given, expected: format!("{expected}: {why}") }
+        InvalidValue {
+            given,
+            expected: format!("{expected}: {why}"),
+        }
     }
 
     fn refuse(&self, given: &str) -> InvalidValue {
-        InvalidValue { given: given.chars().take(QUOTE).collect(), expected: self.expects() }
+        InvalidValue {
+            given: given.chars().take(QUOTE).collect(),
+            expected: self.expects(),
+        }
     }
 }
 
 /// Normalizes a list of names. `None` for an unknown or repeated name.
 fn ordered(names: &[&str], text: &str) -> Option<String> {
     let mut order: Vec<&str> = Vec::with_capacity(names.len());
-    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+    for name in text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
         if order.contains(&name) || !names.contains(&name) {
             return None;
         }
         order.push(name);
     }
-    let missing: Vec<&str> = names.iter().copied().filter(|name| !order.contains(name)).collect();
+    let missing: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !order.contains(name))
+        .collect();
     Some([order, missing].concat().join(", "))
 }
 
 fn whole(value: &ConfigValue) -> Option<u32> {
     match value {
         ConfigValue::Whole(number) => Some(*number),
-        ConfigValue::Number(number) if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number) => {
+        ConfigValue::Number(number)
+            if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number) =>
+        {
             Some(*number as u32)
         }
         _ => None,
@@ -239,7 +273,11 @@ pub(crate) trait FromValue: Sized + Default {
 
 impl FromValue for bool {
     fn from_value(value: &ConfigValue) -> Option<Self> {
-        if let ConfigValue::Switch(on) = value { Some(*on) } else { None }
+        if let ConfigValue::Switch(on) = value {
+            Some(*on)
+        } else {
+            None
+        }
     }
 }
 
@@ -264,7 +302,11 @@ impl FromValue for f32 {
 
 impl FromValue for String {
     fn from_value(value: &ConfigValue) -> Option<Self> {
-        if let ConfigValue::Text(text) = value { Some(text.clone().into_owned()) } else { None }
+        if let ConfigValue::Text(text) = value {
+            Some(text.clone().into_owned())
+        } else {
+            None
+        }
     }
 }
 
@@ -272,7 +314,11 @@ impl FromValue for String {
 mod tests {
     use super::*;
 
-    const LIMIT: ValueType = ValueType::WholeOr { word: "auto", min: 512, max: 1_000 };
+    const LIMIT: ValueType = ValueType::WholeOr {
+        word: "auto",
+        min: 512,
+        max: 1_000,
+    };
 
     fn json(kind: ValueType, json: &str) -> Result<ConfigValue, InvalidValue> {
         kind.check(serde_json::from_str(json).unwrap())
@@ -282,7 +328,10 @@ mod tests {
     fn a_number_may_be_a_word_instead() {
         assert_eq!(json(LIMIT, "600"), Ok(ConfigValue::Whole(600)));
         assert_eq!(json(LIMIT, "600.0"), Ok(ConfigValue::Whole(600)));
-        assert_eq!(json(LIMIT, r#""auto""#), Ok(ConfigValue::Text("auto".into())));
+        assert_eq!(
+            json(LIMIT, r#""auto""#),
+            Ok(ConfigValue::Text("auto".into()))
+        );
         for wrong in ["511", "1001", "600.5", "-1", "true", r#""off""#, r#""600""#] {
             assert!(json(LIMIT, wrong).is_err(), "{wrong}");
         }
@@ -291,18 +340,37 @@ mod tests {
     #[test]
     fn a_refusal_describes_valid_values() {
         let refusal = json(LIMIT, "2").unwrap_err();
-        assert_eq!(refusal.to_string(), "\"2\" is not a whole number from 512 to 1000, or auto");
-        let long = ValueType::Choice(&["a", "b"]).read(&"x".repeat(9_999)).unwrap_err();
-        assert_eq!((long.given.len(), long.expected.as_str()), (QUOTE, "one of a, b"));
+        assert_eq!(
+            refusal.to_string(),
+            "\"2\" is not a whole number from 512 to 1000, or auto"
+        );
+        let long = ValueType::Choice(&["a", "b"])
+            .read(&"x".repeat(9_999))
+            .unwrap_err();
+        assert_eq!(
+            (long.given.len(), long.expected.as_str()),
+            (QUOTE, "one of a, b")
+        );
     }
 
     #[test]
     fn parses_values_typed_by_people() {
-        assert_eq!(ValueType::Switch.read(" Yes "), Ok(ConfigValue::Switch(true)));
-        assert_eq!(ValueType::Number { min: 0.0, max: 2.0 }.read("1"), Ok(ConfigValue::Number(1.0)));
+        assert_eq!(
+            ValueType::Switch.read(" Yes "),
+            Ok(ConfigValue::Switch(true))
+        );
+        assert_eq!(
+            ValueType::Number { min: 0.0, max: 2.0 }.read("1"),
+            Ok(ConfigValue::Number(1.0))
+        );
         assert_eq!(LIMIT.read("auto"), Ok(ConfigValue::Text("auto".into())));
         for wrong in ["NaN", "inf", "2.01", "warm", ""] {
-            assert!(ValueType::Number { min: 0.0, max: 2.0 }.read(wrong).is_err(), "{wrong}");
+            assert!(
+                ValueType::Number { min: 0.0, max: 2.0 }
+                    .read(wrong)
+                    .is_err(),
+                "{wrong}"
+            );
         }
     }
 
@@ -319,13 +387,37 @@ mod tests {
 
     #[test]
     fn code_is_refused_with_its_mistake() {
-        let refusal = ValueType::Code(Syntax::LogitBiases).read("blue = -5\nred").unwrap_err().to_string();
-        assert!(refusal.starts_with("\"red\" is not a list of logit biases: a line is a text"), "{refusal}");
-        let refusal = ValueType::Code(Syntax::Grammar).read("answer ::= x").unwrap_err().to_string();
-        assert_eq!(refusal, "\"answer ::= x\" is not a GBNF grammar: it has no rule named root");
-        for syntax in [Syntax::LogitBiases, Syntax::Tokens, Syntax::Grammar, Syntax::JsonSchema] {
-            assert!(ValueType::Code(syntax).read(" \n").is_ok(), "an empty text is off");
-            assert!(ValueType::Code(syntax).read(&"= 1\n".repeat(30_000)).is_err());
+        let refusal = ValueType::Code(Syntax::LogitBiases)
+            .read("blue = -5\nred")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refusal.starts_with("\"red\" is not a list of logit biases: a line is a text"),
+            "{refusal}"
+        );
+        let refusal = ValueType::Code(Syntax::Grammar)
+            .read("answer ::= x")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            refusal,
+            "\"answer ::= x\" is not a GBNF grammar: it has no rule named root"
+        );
+        for syntax in [
+            Syntax::LogitBiases,
+            Syntax::Tokens,
+            Syntax::Grammar,
+            Syntax::JsonSchema,
+        ] {
+            assert!(
+                ValueType::Code(syntax).read(" \n").is_ok(),
+                "an empty text is off"
+            );
+            assert!(
+                ValueType::Code(syntax)
+                    .read(&"= 1\n".repeat(30_000))
+                    .is_err()
+            );
         }
     }
 

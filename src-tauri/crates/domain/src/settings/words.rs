@@ -55,8 +55,8 @@ words! {
         Ephemeral = "ephemeral",
     }
 
-    /// Sorting of the character's books and global books. It decides which entries are added first if the lore budget
-    /// is short, and the order of entries with equal `order`.
+    /// Sorting of the character's books and global books. It decides which entries are added first
+    /// if the lore budget is short, and the order of entries with equal `order`.
     LoreStrategy {
         CharacterFirst = "character-first",
         GlobalFirst = "global-first",
@@ -129,7 +129,8 @@ words! {
 
     /// How to continue an unfinished reply.
     ContinueBy {
-        /// Ends the prompt with the unfinished reply. Endpoints that have rejected this get the `continue` prompt.
+        /// Ends the prompt with the unfinished reply. Endpoints that have rejected this get the
+        /// `continue` prompt.
         Auto = "auto",
         Prefill = "prefill",
         /// Appends the `continue` prompt.

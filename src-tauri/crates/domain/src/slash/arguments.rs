@@ -1,7 +1,7 @@
 //! Arguments of a command: `"Mary Ann" Good evening.` and `name="Mary Ann" Good evening.`
 
-/// Splits the first word from the rest. Quotes keep spaces: `"Mary Ann" waves` is `Mary Ann` and `waves`. Without a
-/// closing quote, the quote is part of the word.
+/// Splits the first word from the rest. Quotes keep spaces: `"Mary Ann" waves` is `Mary Ann` and
+/// `waves`. Without a closing quote, the quote is part of the word.
 pub fn leading_word(arguments: &str) -> (&str, &str) {
     let arguments = arguments.trim();
     if let Some((word, rest)) = quoted(arguments) {
@@ -21,7 +21,9 @@ pub fn named_argument<'a>(arguments: &'a str, name: &str) -> Option<(&'a str, &'
 
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let pairs = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
-    pairs.iter().find_map(|(open, close)| text.strip_prefix(*open)?.split_once(*close))
+    pairs
+        .iter()
+        .find_map(|(open, close)| text.strip_prefix(*open)?.split_once(*close))
 }
 
 #[cfg(test)]
@@ -30,17 +32,32 @@ mod tests {
 
     #[test]
     fn quotes_keep_spaces() {
-        assert_eq!(leading_word("Mira  Good evening. "), ("Mira", "Good evening."));
-        assert_eq!(leading_word("\"Mary Ann\" Good evening."), ("Mary Ann", "Good evening."));
-        assert_eq!(leading_word("„Mary Ann“ Guten Abend."), ("Mary Ann", "Guten Abend."));
+        assert_eq!(
+            leading_word("Mira  Good evening. "),
+            ("Mira", "Good evening.")
+        );
+        assert_eq!(
+            leading_word("\"Mary Ann\" Good evening."),
+            ("Mary Ann", "Good evening.")
+        );
+        assert_eq!(
+            leading_word("„Mary Ann“ Guten Abend."),
+            ("Mary Ann", "Guten Abend.")
+        );
         assert_eq!(leading_word("\"Mary Ann"), ("\"Mary", "Ann"));
         assert_eq!(leading_word("  "), ("", ""));
     }
 
     #[test]
     fn reads_named_arguments() {
-        assert_eq!(named_argument("name=\"Mary Ann\" Hi", "name"), Some(("Mary Ann", "Hi")));
-        assert_eq!(named_argument("name=Bo Hi there", "name"), Some(("Bo", "Hi there")));
+        assert_eq!(
+            named_argument("name=\"Mary Ann\" Hi", "name"),
+            Some(("Mary Ann", "Hi"))
+        );
+        assert_eq!(
+            named_argument("name=Bo Hi there", "name"),
+            Some(("Bo", "Hi there"))
+        );
         assert_eq!(named_argument("names Hi", "name"), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Slash commands in the composer: `/mode study`. Only what a user types is read; texts of cards, lorebooks and models
-//! never reach this module.
+//! Slash commands in the composer: `/mode study`. Only what a user types is read; texts of cards,
+//! lorebooks and models never reach this module.
 //!
-//! To add a command: a variant of [`SlashCommand`], a row in [`COMMANDS`], and its arm in the engine's
-//! `turn/slash/run.rs`.
+//! To add a command: a variant of [`SlashCommand`], a row in [`COMMANDS`], and its arm in the
+//! engine's `turn/slash/run.rs`.
 
 mod arguments;
 mod list;
@@ -31,12 +31,15 @@ pub struct TypedCommand<'t> {
     pub arguments: &'t str,
 }
 
-/// Tells a command from a text to send. A command is a slash, a word of letters, digits, `-`, `_` and `?`, and then a
-/// space, a bar or the end; so `/usr/bin` and `1/2` are text. A comment in `/* */` is the unknown command `*`: it
-/// begins a script, which must never reach a model. `//mode` is the text `/mode`.
+/// Tells a command from a text to send. A command is a slash, a word of letters, digits, `-`, `_`
+/// and `?`, and then a space, a bar or the end; so `/usr/bin` and `1/2` are text. A comment in `/*
+/// */` is the unknown command `*`: it begins a script, which must never reach a model. `//mode` is
+/// the text `/mode`.
 pub fn read(text: &str) -> Typed<'_> {
     let trimmed = text.trim();
-    let Some(rest) = trimmed.strip_prefix('/') else { return Typed::Message(text) };
+    let Some(rest) = trimmed.strip_prefix('/') else {
+        return Typed::Message(text);
+    };
     if let Some(escaped) = rest.strip_prefix('/') {
         return match parse(escaped) {
             Some(_) => Typed::Message(rest),
@@ -49,18 +52,27 @@ pub fn read(text: &str) -> Typed<'_> {
 fn parse(rest: &str) -> Option<TypedCommand<'_>> {
     if comment_length(rest).is_some() {
         let (name, arguments) = rest.split_at(1);
-        return Some(TypedCommand { name, arguments: arguments.trim() });
+        return Some(TypedCommand {
+            name,
+            arguments: arguments.trim(),
+        });
     }
     let of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '?');
-    let end = rest.find(|letter: char| !of_word(letter)).unwrap_or(rest.len());
+    let end = rest
+        .find(|letter: char| !of_word(letter))
+        .unwrap_or(rest.len());
     let (name, arguments) = rest.split_at(end);
-    let ends = arguments.is_empty() || arguments.starts_with(|next: char| next.is_whitespace() || next == '|');
+    let ends = arguments.is_empty()
+        || arguments.starts_with(|next: char| next.is_whitespace() || next == '|');
     let is_text = name.is_empty() || WORDS.contains(&name.to_lowercase().as_str());
-    (ends && !is_text).then_some(TypedCommand { name, arguments: arguments.trim() })
+    (ends && !is_text).then_some(TypedCommand {
+        name,
+        arguments: arguments.trim(),
+    })
 }
 
-/// The length of the block comment at the start of `rest`, which follows a slash: `* remark */`, or `* remark *|` as
-/// SillyTavern writes it. `None` if there is none, or if it does not end.
+/// The length of the block comment at the start of `rest`, which follows a slash: `* remark */`, or
+/// `* remark *|` as SillyTavern writes it. `None` if there is none, or if it does not end.
 pub fn comment_length(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('*')?;
     let ends = |at: usize| inner[at + 1..].starts_with(['/', '|']);
@@ -84,11 +96,25 @@ mod tests {
     #[test]
     fn tells_commands_from_text() {
         assert_eq!(is_command("/mode study"), Some(("mode", "study")));
-        assert_eq!(is_command("  /mode   deep work "), Some(("mode", "deep work")));
+        assert_eq!(
+            is_command("  /mode   deep work "),
+            Some(("mode", "deep work"))
+        );
         assert_eq!(is_command("/note one\ntwo"), Some(("note", "one\ntwo")));
         assert_eq!(is_command("/hilfe"), Some(("hilfe", "")));
-        let texts =
-            ["/", "/usr/bin is full", "/ 3", "//", "/:", "1/2 cup", "/me", "/me waves", "a /mode", "", "/*wink*"];
+        let texts = [
+            "/",
+            "/usr/bin is full",
+            "/ 3",
+            "//",
+            "/:",
+            "1/2 cup",
+            "/me",
+            "/me waves",
+            "a /mode",
+            "",
+            "/*wink*",
+        ];
         for text in texts {
             assert_eq!(read(text), Typed::Message(text), "{text}");
         }
@@ -104,7 +130,11 @@ mod tests {
             ("/v2 on", "v2", "on"),
             ("/d20", "d20", ""),
             ("/qr-list|/echo", "qr-list", "|/echo"),
-            ("/* step one */\n/setvar key=a 1", "*", "step one */\n/setvar key=a 1"),
+            (
+                "/* step one */\n/setvar key=a 1",
+                "*",
+                "step one */\n/setvar key=a 1",
+            ),
             ("/* step one *|", "*", "step one *|"),
         ] {
             assert_eq!(is_command(text), Some((name, arguments)), "{text}");

@@ -5,7 +5,8 @@ const MOST: usize = 5;
 /// Longest name that is compared, in characters.
 const LONGEST: usize = 60;
 
-/// The names that begin with `wanted` or differ from it by a few letters, the most similar first. Case is ignored.
+/// The names that begin with `wanted` or differ from it by a few letters, the most similar first.
+/// Case is ignored.
 pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(LONGEST).collect();
     let allowed = match wanted.len() {
@@ -18,9 +19,20 @@ pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Ve
     for name in names {
         let letters: Vec<char> = name.to_lowercase().chars().take(LONGEST).collect();
         let contains = letters.windows(wanted.len()).any(|part| part == wanted);
-        let differing = if letters.starts_with(&wanted) { 0 } else { distance(&wanted, &letters) };
+        let differing = if letters.starts_with(&wanted) {
+            0
+        } else {
+            distance(&wanted, &letters)
+        };
         if contains || differing <= allowed {
-            found.push((if contains { differing.min(1) } else { differing }, name));
+            found.push((
+                if contains {
+                    differing.min(1)
+                } else {
+                    differing
+                },
+                name,
+            ));
         }
     }
     found.sort_by_key(|(differing, _)| *differing);

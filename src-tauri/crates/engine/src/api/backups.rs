@@ -12,7 +12,8 @@ pub struct Backup {
     /// Size of the copy of the database.
     #[specta(type = u32)]
     pub bytes: u64,
-    /// Number of pictures and files that belong to it; `null` in backups of earlier versions, which have none.
+    /// Number of pictures and files that belong to it; `null` in backups of earlier versions, which
+    /// have none.
     pub pictures: Option<u32>,
     pub kind: BackupKind,
     /// It is in the second location, alone or as well.

@@ -92,7 +92,8 @@ pub struct StoryNode {
     /// A chat that contains the message; the asked one, if it does.
     pub chat: String,
     pub message: String,
-    /// Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in common.
+    /// Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in
+    /// common.
     pub number: u32,
     /// The beginning of the message.
     pub text: String,
@@ -105,7 +106,8 @@ pub struct StoryNode {
     pub is_current: bool,
 }
 
-/// The chats of one origin as a tree. A node follows its parent in the list, and precedes its own branches.
+/// The chats of one origin as a tree. A node follows its parent in the list, and precedes its own
+/// branches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct StoryTree {

@@ -162,7 +162,8 @@ pub struct Message {
     pub role: Role,
     /// The speaker's name, as shown.
     pub name: String,
-    /// The character who says it, if it is not the chat's own; empty for one that was deleted, and for the narrator.
+    /// The character who says it, if it is not the chat's own; empty for one that was deleted, and
+    /// for the narrator.
     #[serde(default)]
     pub speaker: Option<String>,
     pub swipes: Vec<Swipe>,
@@ -174,7 +175,8 @@ pub struct Message {
     /// The user hides it from the model; it is shown folded.
     #[serde(default)]
     pub hidden: bool,
-    /// A reply that can be written anew while it is the last message of the chat. A greeting of the card cannot.
+    /// A reply that can be written anew while it is the last message of the chat. A greeting of the
+    /// card cannot.
     pub can_regenerate: bool,
     /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
@@ -223,8 +225,8 @@ pub enum DocumentOwner {
     Character {
         id: String,
     },
-    /// All chats in which the lorebook applies. A lorebook in a card has the id of its character and is the same as
-    /// `character`.
+    /// All chats in which the lorebook applies. A lorebook in a card has the id of its character
+    /// and is the same as `character`.
     Lorebook {
         id: String,
     },
@@ -309,7 +311,8 @@ pub struct GroupOptions {
     pub order: TurnOrder,
     /// A character may answer its own message.
     pub self_responses: bool,
-    /// In natural order, all characters that the user names and others by chance answer one message.
+    /// In natural order, all characters that the user names and others by chance answer one
+    /// message.
     pub several_replies: bool,
     /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
     pub auto_delay: u32,
@@ -353,11 +356,12 @@ pub struct Chat {
     #[serde(default)]
     pub group: Option<Group>,
     pub persona: Persona,
-    /// The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
-    /// makes it one.
+    /// The user's name in the app that the chat was imported from, while no persona is chosen.
+    /// `persona_from_chat` makes it one.
     #[serde(default)]
     pub name_kept: Option<String>,
-    /// Whether to ask who plays the user: no persona has that name, and the user has not decided to keep it.
+    /// Whether to ask who plays the user: no persona has that name, and the user has not decided to
+    /// keep it.
     #[serde(default)]
     pub asks_name: bool,
     /// The text in the composer.
@@ -419,8 +423,8 @@ pub struct Drafting {
 pub struct Started {
     /// The user's message, if one was sent; it is stored.
     pub sent: Option<Message>,
-    /// The reply's message with its new, empty swipe selected; `null` if the reply to a stored message could not
-    /// start. `Event::Ended` says why.
+    /// The reply's message with its new, empty swipe selected; `null` if the reply to a stored
+    /// message could not start. `Event::Ended` says why.
     pub reply: Option<Message>,
 }
 

@@ -1,4 +1,5 @@
-//! Requests of programs that use the local API, and the events of their replies. No page sees these types.
+//! Requests of programs that use the local API, and the events of their replies. No page sees these
+//! types.
 
 use domain::ToolDefinition;
 use domain::prompt::ToolChoice;
@@ -54,7 +55,13 @@ pub struct ClientMessage {
 
 impl ClientMessage {
     pub fn new(role: ClientRole, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), pictures: Vec::new(), calls: Vec::new(), result: None }
+        Self {
+            role,
+            text: text.into(),
+            pictures: Vec::new(),
+            calls: Vec::new(),
+            result: None,
+        }
     }
 }
 
@@ -73,7 +80,8 @@ pub struct ClientOptions {
     pub stop: Vec<String>,
     /// JSON Schema of the reply. Local models apply it as a grammar.
     pub json_schema: Option<String>,
-    /// Number of alternatives to report for each token, if the model can; `None` reports no probabilities.
+    /// Number of alternatives to report for each token, if the model can; `None` reports no
+    /// probabilities.
     pub top_logprobs: Option<u32>,
     /// Tools that the client runs.
     pub tools: Vec<ToolDefinition>,
@@ -98,7 +106,8 @@ pub struct ClientRequest {
     pub plain_text: bool,
 }
 
-/// Whether a local model failed because its grammar, or the JSON schema of the request, cannot be used.
+/// Whether a local model failed because its grammar, or the JSON schema of the request, cannot be
+/// used.
 pub fn is_grammar_refused(error: &ApiError) -> bool {
     matches!(error, ApiError::Provider { class: ProviderClass::BadRequest, hint, .. }
         if hint.trim_end_matches('.').eq_ignore_ascii_case(local::GRAMMAR_HINT))

@@ -25,7 +25,8 @@ pub enum DataWarningKind {
     ClockAhead,
 }
 
-/// A warning that every screen shows until its cause is over or the user dismisses it, also after a restart.
+/// A warning that every screen shows until its cause is over or the user dismisses it, also after a
+/// restart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct DataWarning {

@@ -4,10 +4,14 @@ use specta::Type;
 
 use super::{Origin, SourceLabel};
 
-/// An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
-/// why, `hint` says what to do.
+/// An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says
+/// what happened and why, `hint` says what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type, thiserror::Error)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum ApiError {
     /// The mandatory blocks do not fit into the model's context. All numbers are tokens.
     #[error("{message}")]
@@ -23,7 +27,11 @@ pub enum ApiError {
     },
     /// The model or endpoint could not answer.
     #[error("{message}")]
-    Provider { message: String, hint: String, class: ProviderClass },
+    Provider {
+        message: String,
+        hint: String,
+        class: ProviderClass,
+    },
     /// No model is set up, so nothing can answer.
     #[error("{message}")]
     NoModel { message: String, hint: String },

@@ -97,7 +97,8 @@ pub struct FitReport {
     pub working: u64,
     #[specta(type = f64)]
     pub needed: u64,
-    /// Memory that is available now, with that of discrete graphics devices; `null` if the system does not say.
+    /// Memory that is available now, with that of discrete graphics devices; `null` if the system
+    /// does not say.
     #[specta(type = Option<f64>)]
     pub available: Option<u64>,
     /// The part that graphics devices would compute; `null` without one.
@@ -140,7 +141,8 @@ pub struct SuggestedModel {
     pub repo: String,
     /// Number of weights, in billions.
     pub billions: f64,
-    /// Those of them that compute each token, in billions; `null` unless the model is a mixture of experts.
+    /// Those of them that compute each token, in billions; `null` unless the model is a mixture of
+    /// experts.
     pub active_billions: Option<f64>,
     pub licence: String,
     pub licence_url: String,
@@ -157,7 +159,8 @@ pub struct SuggestedModel {
     #[specta(type = f64)]
     pub bytes: u64,
     pub fits: Fits,
-    /// Estimated tokens per second without a graphics card; `null` if one holds the model, which is faster.
+    /// Estimated tokens per second without a graphics card; `null` if one holds the model, which is
+    /// faster.
     pub tokens_per_second: Option<f64>,
     /// The one that writes best and still answers quickly on this machine.
     pub best: bool,

@@ -54,8 +54,8 @@ pub struct CharacterFields {
     /// For group chats only.
     pub group_only_greetings: Vec<String>,
     pub depth_prompt: DepthPrompt,
-    /// How readily the character speaks in a group: 0 never without being asked, 1 always. Absent if the card does not
-    /// say.
+    /// How readily the character speaks in a group: 0 never without being asked, 1 always. Absent
+    /// if the card does not say.
     pub talkativeness: Option<f64>,
 }
 
@@ -81,7 +81,11 @@ pub struct DepthPrompt {
 
 impl Default for DepthPrompt {
     fn default() -> Self {
-        Self { text: String::new(), depth: 4, role: NoteRole::System }
+        Self {
+            text: String::new(),
+            depth: 4,
+            role: NoteRole::System,
+        }
     }
 }
 
@@ -152,8 +156,8 @@ pub struct Persona {
     /// Asset hash. `set_persona_picture` sets it; saving leaves it as it is.
     pub picture: Option<String>,
     pub place: PersonaPlace,
-    /// The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets them; saving leaves
-    /// them as they are.
+    /// The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets
+    /// them; saving leaves them as they are.
     pub characters: Vec<String>,
 }
 
@@ -170,7 +174,11 @@ pub struct PersonaPlace {
 
 impl Default for PersonaPlace {
     fn default() -> Self {
-        Self { position: PersonaPosition::Template, depth: 2, role: NoteRole::System }
+        Self {
+            position: PersonaPosition::Template,
+            depth: 2,
+            role: NoteRole::System,
+        }
     }
 }
 
@@ -248,8 +256,8 @@ pub struct Sprite {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset`,
-    /// `quickReplies`, `faces` or `backgrounds`.
+    /// `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`,
+    /// `regexScript`, `samplerPreset`, `quickReplies`, `faces` or `backgrounds`.
     pub kind: String,
     pub id: String,
     pub name: String,
@@ -277,7 +285,8 @@ pub struct ImportReport {
     /// The user cancelled it: files that are not in the report were not read.
     #[serde(default)]
     pub cancelled: bool,
-    /// Presets that were in use in the other app and are not used here, because the user has chosen others.
+    /// Presets that were in use in the other app and are not used here, because the user has chosen
+    /// others.
     #[serde(default)]
     pub choices: Vec<PresetChoice>,
 }
@@ -304,10 +313,16 @@ impl ImportReport {
 
     /// Removes invisible letters from the names in the lines. They come from files of strangers.
     pub(crate) fn clean_names(&mut self) {
-        let imported = self.imported.iter_mut().flat_map(|line| [&mut line.name, &mut line.file]);
+        let imported = self
+            .imported
+            .iter_mut()
+            .flat_map(|line| [&mut line.name, &mut line.file]);
         let skipped = self.skipped.iter_mut().map(|line| &mut line.file);
         let refused = self.refused.iter_mut().map(|line| &mut line.file);
-        imported.chain(skipped).chain(refused).for_each(|name| *name = visible_line(name));
+        imported
+            .chain(skipped)
+            .chain(refused)
+            .for_each(|name| *name = visible_line(name));
     }
 }
 

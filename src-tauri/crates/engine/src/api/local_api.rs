@@ -18,7 +18,10 @@ impl LocalApiSettings {
 
 impl Default for LocalApiSettings {
     fn default() -> Self {
-        Self { enabled: false, port: Self::DEFAULT_PORT }
+        Self {
+            enabled: false,
+            port: Self::DEFAULT_PORT,
+        }
     }
 }
 
@@ -27,7 +30,8 @@ impl Default for LocalApiSettings {
 #[serde(rename_all = "camelCase")]
 pub struct LocalApi {
     pub settings: LocalApiSettings,
-    /// Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the server failed.
+    /// Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the
+    /// server failed.
     pub address: Option<String>,
     /// The server was started with its own port, which the settings do not change.
     pub fixed_port: bool,
@@ -55,8 +59,8 @@ pub enum ApiServerState {
     Following {
         address: String,
     },
-    /// The front end serves at its own address as long as it runs. The API is on if `always` is set or the settings
-    /// say so.
+    /// The front end serves at its own address as long as it runs. The API is on if `always` is set
+    /// or the settings say so.
     Fixed {
         address: String,
         always: bool,
@@ -101,7 +105,9 @@ pub struct NewApiKey {
 /// Hides the secret, so that it cannot get into a log.
 impl std::fmt::Debug for NewApiKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NewApiKey").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("NewApiKey")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }
 
@@ -121,7 +127,12 @@ pub struct ApiGrant {
 impl ApiGrant {
     /// Everything is allowed.
     pub fn full(name: &str) -> Self {
-        Self { name: name.to_owned(), characters: None, raw_models: true, read_only: false }
+        Self {
+            name: name.to_owned(),
+            characters: None,
+            raw_models: true,
+            read_only: false,
+        }
     }
 
     /// Whether anything is not allowed.
@@ -130,7 +141,9 @@ impl ApiGrant {
     }
 
     pub fn allows_character(&self, id: &str) -> bool {
-        self.characters.as_ref().is_none_or(|allowed| allowed.iter().any(|one| one == id))
+        self.characters
+            .as_ref()
+            .is_none_or(|allowed| allowed.iter().any(|one| one == id))
     }
 }
 
@@ -141,9 +154,15 @@ mod tests {
     #[test]
     fn grant_without_a_list_allows_all_characters() {
         assert!(ApiGrant::full("token").allows_character("a"));
-        let limited = ApiGrant { characters: Some(vec!["a".into()]), ..ApiGrant::full("key") };
+        let limited = ApiGrant {
+            characters: Some(vec!["a".into()]),
+            ..ApiGrant::full("key")
+        };
         assert!(limited.allows_character("a") && !limited.allows_character("b"));
-        let none_left = ApiGrant { characters: Some(Vec::new()), ..limited };
+        let none_left = ApiGrant {
+            characters: Some(Vec::new()),
+            ..limited
+        };
         assert!(!none_left.allows_character("a"));
     }
 }

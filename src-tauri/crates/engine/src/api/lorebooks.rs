@@ -127,11 +127,13 @@ pub struct LoreFilter {
     pub exclude: bool,
 }
 
-/// An entry of a lorebook with every field that is used here. All other fields are kept as they are.
+/// An entry of a lorebook with every field that is used here. All other fields are kept as they
+/// are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LorebookEntry {
-    /// As in [`super::Origin::Lore`]; if several have the same name, a number is appended. Empty for a new entry.
+    /// As in [`super::Origin::Lore`]; if several have the same name, a number is appended. Empty
+    /// for a new entry.
     pub id: String,
     /// May be empty.
     pub title: String,
@@ -186,7 +188,8 @@ pub struct LorebookEntry {
     pub cooldown: Option<i32>,
     pub delay: Option<i32>,
     pub character_filter: Option<LoreFilter>,
-    /// Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty means all.
+    /// Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty
+    /// means all.
     pub triggers: Vec<String>,
 }
 

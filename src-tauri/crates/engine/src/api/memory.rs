@@ -22,7 +22,8 @@ pub enum MemoryScope {
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
     pub id: String,
-    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion, open_thread.
+    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion,
+    /// open_thread.
     #[serde(rename = "type")]
     pub kind: String,
     pub text: String,
@@ -41,8 +42,8 @@ pub struct Memory {
     pub confidence: u32,
     /// Ids of the messages it was made from, and of those that say the same.
     pub sources: Vec<String>,
-    /// The ids in `sources` that only say the same. They come from memories that were merged into it, and it does not
-    /// depend on them.
+    /// The ids in `sources` that only say the same. They come from memories that were merged into
+    /// it, and it does not depend on them.
     pub echoes: Vec<String>,
     /// Set if it is kept but no longer used.
     pub archived: Option<Archived>,
@@ -135,7 +136,8 @@ pub struct MemoryImport {
     pub added: u32,
     /// They existed already.
     pub known: u32,
-    /// The beginnings of memories whose lorebook was not found. They apply to the character instead.
+    /// The beginnings of memories whose lorebook was not found. They apply to the character
+    /// instead.
     pub worldless: Vec<String>,
     /// The beginnings of refused memories, each with the reason.
     pub refused: Vec<String>,
@@ -191,7 +193,8 @@ pub struct Receipt {
     pub created: String,
 }
 
-/// Something that was recalled: a memory, an earlier message, a passage of a document, or a lorebook entry.
+/// Something that was recalled: a memory, an earlier message, a passage of a document, or a
+/// lorebook entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Recollected {

@@ -1,5 +1,6 @@
-//! The types that the window, HTTP and the command line see. They are separate from the inner types, which stay free to
-//! change, and every one is exported to TypeScript (`ui/src/lib/api/generated.ts`).
+//! The types that the window, HTTP and the command line see. They are separate from the inner
+//! types, which stay free to change, and every one is exported to TypeScript
+//! (`ui/src/lib/api/generated.ts`).
 //!
 //! Ids and points in time are text (UUID, RFC 3339), because the exporter refuses 64-bit integers.
 

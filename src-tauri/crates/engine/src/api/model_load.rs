@@ -106,11 +106,23 @@ pub enum LoadNote {
     /// The graphics devices could not be used, so the processor computes alone.
     WithoutGraphics { reason: LoadReason },
     /// The processor computes the experts of more layers.
-    MoreExperts { from: u32, to: u32, reason: LoadReason },
+    MoreExperts {
+        from: u32,
+        to: u32,
+        reason: LoadReason,
+    },
     /// Fewer layers are on the graphics device.
-    FewerLayers { from: u32, to: u32, reason: LoadReason },
+    FewerLayers {
+        from: u32,
+        to: u32,
+        reason: LoadReason,
+    },
     /// The context is smaller, in tokens.
-    SmallerContext { from: u32, to: u32, reason: LoadReason },
+    SmallerContext {
+        from: u32,
+        to: u32,
+        reason: LoadReason,
+    },
 }
 
 /// The reason why graphics devices or memory could not be used as wished.
@@ -121,7 +133,8 @@ pub enum LoadReason {
     Crashed {
         detail: String,
     },
-    /// The graphics driver failed when the devices were listed. `detail` is technical and may be empty.
+    /// The graphics driver failed when the devices were listed. `detail` is technical and may be
+    /// empty.
     DriverFailed {
         detail: String,
     },

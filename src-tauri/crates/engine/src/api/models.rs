@@ -82,11 +82,12 @@ pub struct Endpoint {
     /// The key is kept only until the app ends, because this machine has no keychain.
     pub key_is_for_session: bool,
     pub default: bool,
-    /// The model that answers by default, if the endpoint is the default. It may differ from `model`.
+    /// The model that answers by default, if the endpoint is the default. It may differ from
+    /// `model`.
     pub default_model: Option<String>,
     pub counted_with: CountedWith,
-    /// Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
-    /// nothing.
+    /// Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it
+    /// has reported nothing.
     pub mean_error: Option<f32>,
     /// The restrictions that were found since it was last saved.
     pub learned: Vec<Quirk>,

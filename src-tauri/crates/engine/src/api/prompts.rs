@@ -132,8 +132,8 @@ pub struct PromptBlock {
     /// Its own text without the wording that the prompt adds; `null` if `text` is the same.
     #[serde(default)]
     pub own_text: Option<String>,
-    /// Its text at the source, before variables, macros and scripts; `null` if it is the same, and in prompts of older
-    /// versions.
+    /// Its text at the source, before variables, macros and scripts; `null` if it is the same, and
+    /// in prompts of older versions.
     #[serde(default)]
     pub source_text: Option<String>,
     /// In a group chat, the character that alone knows it; `null` if everybody does.
@@ -188,8 +188,8 @@ pub struct Counted {
     pub with: CountedWith,
     /// Tokens held back as a safety margin for wrong counts.
     pub margin: u32,
-    /// Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if it has reported
-    /// nothing.
+    /// Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if
+    /// it has reported nothing.
     pub mean_error: Option<f32>,
 }
 
@@ -203,10 +203,11 @@ pub struct PromptTokens {
     /// Held back for the reply.
     pub reserve: u32,
     pub by_zone: ZoneTokens,
-    /// The prompt begins with this many tokens of the prompt of the turn before. A model with that turn in its cache
-    /// does not read them again.
+    /// The prompt begins with this many tokens of the prompt of the turn before. A model with that
+    /// turn in its cache does not read them again.
     pub reusable: u32,
-    /// The counts that the model reported after reading the prompt; `null` for prompts that were not sent.
+    /// The counts that the model reported after reading the prompt; `null` for prompts that were
+    /// not sent.
     #[serde(default)]
     pub measured: Option<MeasuredPrompt>,
     /// Whether the model's own tokenizer counted.
@@ -259,7 +260,8 @@ pub struct AssemblyTimings {
     pub activate_ms: f64,
     pub count_ms: f64,
     pub plan_ms: f64,
-    /// From the store to the final text: the stages, and what is between them (regex scripts, the frame).
+    /// From the store to the final text: the stages, and what is between them (regex scripts, the
+    /// frame).
     #[serde(default)]
     pub total_ms: f64,
     /// Segments that a tokenizer had to count; the others were counted before.
@@ -276,7 +278,8 @@ pub enum Placement {
     Classic,
 }
 
-/// The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored in this form.
+/// The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored
+/// in this form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptReport {
@@ -332,7 +335,8 @@ pub struct WhatIf {
     pub ask: Option<Ask>,
     /// Pictures that would be sent with the message.
     pub pictures: Vec<Picture>,
-    /// Another version of the last reply instead of the next turn. It has no effect if there is a text.
+    /// Another version of the last reply instead of the next turn. It has no effect if there is a
+    /// text.
     pub regenerate: bool,
 }
 

@@ -93,7 +93,8 @@ pub struct QuickReplyForm {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct QuickReplyRow {
-    /// Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not show are kept.
+    /// Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not
+    /// show are kept.
     pub from: Option<u32>,
     pub label: String,
     /// Tooltip of the button.

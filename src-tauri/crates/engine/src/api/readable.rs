@@ -41,7 +41,12 @@ pub struct ReadableOptions {
 
 impl Default for ReadableOptions {
     fn default() -> Self {
-        Self { names: true, thoughts: false, times: false, hidden: false }
+        Self {
+            names: true,
+            thoughts: false,
+            times: false,
+            hidden: false,
+        }
     }
 }
 

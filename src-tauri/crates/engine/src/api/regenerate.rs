@@ -5,8 +5,8 @@ use specta::Type;
 
 use super::ModelRef;
 
-/// How another version of a reply should differ. The model reads it for this version alone; it is never part of the
-/// chat.
+/// How another version of a reply should differ. The model reads it for this version alone; it is
+/// never part of the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum RegenerateHint {

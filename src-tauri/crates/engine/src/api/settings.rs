@@ -27,8 +27,8 @@ pub enum Notifications {
     Full,
 }
 
-/// Product settings, which are in the database. Settings that only the window needs are in the shell's store, and those
-/// of prompts and replies are in `LayeredSettings`.
+/// Product settings, which are in the database. Settings that only the window needs are in the
+/// shell's store, and those of prompts and replies are in `LayeredSettings`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
@@ -72,8 +72,8 @@ pub struct HealthFact {
     pub reason: String,
 }
 
-/// Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model is loaded only when
-/// it is needed.
+/// Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model
+/// is loaded only when it is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthFacts {

@@ -9,7 +9,8 @@ use super::{ChatFileFormat, Message, Started};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum CommandOutcome {
-    /// A reply starts: to a message that was sent, or as a new swipe, or as the continuation of a reply.
+    /// A reply starts: to a message that was sent, or as a new swipe, or as the continuation of a
+    /// reply.
     Started { started: Started },
     /// The model writes a draft of the user's next message.
     Drafting,
@@ -18,9 +19,16 @@ pub enum CommandOutcome {
     /// A swipe was selected, or messages were hidden or shown. These are the changed messages.
     Updated { messages: Vec<Message> },
     /// A setting of the chat has a new value.
-    Set { setting: CommandSetting, value: String },
+    Set {
+        setting: CommandSetting,
+        value: String,
+    },
     /// The current value of a setting, and the values that it may have; none if it is a text.
-    Shown { setting: CommandSetting, value: String, choices: Vec<String> },
+    Shown {
+        setting: CommandSetting,
+        value: String,
+        choices: Vec<String>,
+    },
     /// A memory was stored or forgotten. `remembered` and `forgot` events report it.
     Memorized,
     /// The user wants to search for this text.

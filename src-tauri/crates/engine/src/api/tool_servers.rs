@@ -32,7 +32,11 @@ pub struct LeftOutTool {
 
 /// Transport to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum ToolServerTransport {
     /// A program on this machine.
     Process { command: String, args: Vec<String> },
@@ -51,7 +55,11 @@ pub struct ToolServerValue {
 
 /// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum ToolServerState {
     /// Switched off.
     Off,

@@ -26,8 +26,8 @@ pub struct TurnOptions {
     pub ask: Option<Ask>,
     /// The instruction of a [`super::RegenerateHint`], which ends the prompt.
     pub hint: Option<String>,
-    /// The options apply to one version of a reply: the plan of its prompt is not stored, and idle-time work ignores
-    /// them.
+    /// The options apply to one version of a reply: the plan of its prompt is not stored, and
+    /// idle-time work ignores them.
     pub one_off: bool,
     /// Preview only: shows the prompt for another version of the last reply.
     pub regenerate: bool,
@@ -35,8 +35,8 @@ pub struct TurnOptions {
     pub pictures: Vec<Picture>,
     /// Source of the message.
     pub source: MessageSource,
-    /// The sender is a program whose key has limits: macros of its text stay as text, and nothing is forgotten at its
-    /// word.
+    /// The sender is a program whose key has limits: macros of its text stay as text, and nothing
+    /// is forgotten at its word.
     pub limited_sender: bool,
     /// Options of a program that uses the local API.
     pub client: Option<Arc<ClientOptions>>,

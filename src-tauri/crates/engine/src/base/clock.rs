@@ -30,29 +30,44 @@ impl Hands {
 
 impl Default for Clock {
     fn default() -> Self {
-        Self { now: Arc::new(|| Timestamp(jiff::Timestamp::now().as_millisecond())), zone: TimeZone::system() }
+        Self {
+            now: Arc::new(|| Timestamp(jiff::Timestamp::now().as_millisecond())),
+            zone: TimeZone::system(),
+        }
     }
 }
 
 impl Clock {
     /// A clock that always returns `now`, in UTC.
     pub fn stopped(now: Timestamp) -> Self {
-        Self { now: Arc::new(move || now), zone: TimeZone::UTC }
+        Self {
+            now: Arc::new(move || now),
+            zone: TimeZone::UTC,
+        }
     }
 
     /// A clock that returns `from`, in UTC, until it is moved.
     #[cfg(any(test, feature = "evaluation"))]
     pub(crate) fn moved_by_hand(from: Timestamp) -> (Self, Hands) {
-        let hands = Hands { at: Arc::new(AtomicI64::new(from.0)) };
+        let hands = Hands {
+            at: Arc::new(AtomicI64::new(from.0)),
+        };
         let at = Arc::clone(&hands.at);
-        (Self { now: Arc::new(move || Timestamp(at.load(Ordering::Relaxed))), zone: TimeZone::UTC }, hands)
+        (
+            Self {
+                now: Arc::new(move || Timestamp(at.load(Ordering::Relaxed))),
+                zone: TimeZone::UTC,
+            },
+            hands,
+        )
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    /// `at` in the user's time zone, as it is written in prompts: "Saturday, 21 November 2026, 23:11".
+    /// `at` in the user's time zone, as it is written in prompts: "Saturday, 21 November 2026,
+    /// 23:11".
     pub(crate) fn spoken(&self, at: Timestamp) -> String {
         self.civil(at).strftime("%A, %-d %B %Y, %H:%M").to_string()
     }
@@ -68,7 +83,11 @@ impl Clock {
     }
 
     /// Clock values for macros at `at`.
-    pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::MacroClock {
+    pub(crate) fn macros(
+        &self,
+        at: Timestamp,
+        last_said: Option<Timestamp>,
+    ) -> context::macros::MacroClock {
         let zoned = instant(at).to_zoned(self.zone.clone());
         context::macros::MacroClock {
             now: zoned.datetime(),
@@ -79,7 +98,13 @@ impl Clock {
 
     /// The instant at which the user's clock shows `civil`; the earlier one if there are two.
     pub(crate) fn instant_of(&self, civil: jiff::civil::DateTime) -> Option<Timestamp> {
-        Some(Timestamp(civil.to_zoned(self.zone.clone()).ok()?.timestamp().as_millisecond()))
+        Some(Timestamp(
+            civil
+                .to_zoned(self.zone.clone())
+                .ok()?
+                .timestamp()
+                .as_millisecond(),
+        ))
     }
 
     /// `at` in the user's time zone.
@@ -109,7 +134,10 @@ mod tests {
     #[test]
     fn times_are_formatted_for_prompts_and_api() {
         let at = Timestamp(1_795_302_660_000);
-        assert_eq!(Clock::stopped(at).spoken(at), "Saturday, 21 November 2026, 23:11");
+        assert_eq!(
+            Clock::stopped(at).spoken(at),
+            "Saturday, 21 November 2026, 23:11"
+        );
         assert_eq!(Clock::stopped(at).minute(at), "21 November 2026, 23:11");
         assert_eq!(rfc3339(at), "2026-11-21T23:11:00Z");
         assert_eq!(rfc3339(Timestamp(i64::MAX)), "1970-01-01T00:00:00Z");

@@ -69,12 +69,19 @@ fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe
 }
 
 fn emotion(emotion: Emotion) -> api::Emotion {
-    api::Emotion { label: emotion.label, unknown_tag: emotion.unknown_tag }
+    api::Emotion {
+        label: emotion.label,
+        unknown_tag: emotion.unknown_tag,
+    }
 }
 
 fn tool_call(call: &ToolCall) -> api::ToolCall {
     let (arguments, valid) = (call.arguments.text().to_owned(), call.arguments.is_object());
-    api::ToolCall { name: call.name.clone(), arguments, valid }
+    api::ToolCall {
+        name: call.name.clone(),
+        arguments,
+        valid,
+    }
 }
 
 pub(crate) fn tool_round(round: &ToolRound) -> api::ToolRound {
@@ -87,7 +94,10 @@ pub(crate) fn tool_round(round: &ToolRound) -> api::ToolRound {
             error: result.is_none_or(|result| result.error),
         }
     };
-    api::ToolRound { text: round.text.clone(), calls: round.calls.iter().enumerate().map(used).collect() }
+    api::ToolRound {
+        text: round.text.clone(),
+        calls: round.calls.iter().enumerate().map(used).collect(),
+    }
 }
 
 /// Speaker names of a chat's messages.
@@ -101,7 +111,10 @@ pub(crate) struct Speakers {
 
 impl Speakers {
     pub(crate) fn of(&self, message: MessageId, role: Role) -> &str {
-        let other = self.others.get(&message).map(|speaker| speaker.name.as_str());
+        let other = self
+            .others
+            .get(&message)
+            .map(|speaker| speaker.name.as_str());
         match role {
             Role::User => other.unwrap_or(&self.persona),
             Role::Character => other.unwrap_or(&self.character),
@@ -109,7 +122,8 @@ impl Speakers {
         }
     }
 
-    /// Id of a speaker other than the chat's character and the user. Empty if that character was deleted.
+    /// Id of a speaker other than the chat's character and the user. Empty if that character was
+    /// deleted.
     fn other(&self, message: MessageId, role: Role) -> Option<String> {
         if role == Role::User {
             return None;
@@ -135,14 +149,26 @@ pub(crate) fn message(
         role: role(message.role),
         name: speakers.of(message.id, message.role).to_owned(),
         speaker: speakers.other(message.id, message.role),
-        swipes: message.swipes.iter().map(|each| swipe(message.role, each, figures(each))).collect(),
+        swipes: message
+            .swipes
+            .iter()
+            .map(|each| swipe(message.role, each, figures(each)))
+            .collect(),
         selected: message.selected,
-        created: if message.undated { String::new() } else { rfc3339(message.created) },
+        created: if message.undated {
+            String::new()
+        } else {
+            rfc3339(message.created)
+        },
         pinned: message.pinned,
         hidden: message.hidden,
         source: source_of(message.source),
         can_regenerate: is_reply(message.role) && !is_greeting(message),
-        events: if message.role == Role::Event { group_events::read(message.text()) } else { Vec::new() },
+        events: if message.role == Role::Event {
+            group_events::read(message.text())
+        } else {
+            Vec::new()
+        },
         pictures: message.pictures.iter().map(picture).collect(),
     }
 }
@@ -172,19 +198,38 @@ fn is_greeting(message: &Message) -> bool {
 }
 
 fn picture(picture: &Picture) -> api::Picture {
-    api::Picture { hash: picture.hash.clone(), name: picture.name.clone() }
+    api::Picture {
+        hash: picture.hash.clone(),
+        name: picture.name.clone(),
+    }
 }
 
 pub(crate) fn kept_picture((hash, name): (AssetHash, String)) -> Picture {
-    Picture { hash: hash.to_string(), name }
+    Picture {
+        hash: hash.to_string(),
+        name,
+    }
 }
 
 pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
-    Picture { hash: picture.hash.clone(), name: picture.name.clone() }
+    Picture {
+        hash: picture.hash.clone(),
+        name: picture.name.clone(),
+    }
 }
 
-pub(crate) fn persona(persona: Persona, picture: Option<AssetHash>, characters: &[CharacterId]) -> api::Persona {
-    let Persona { id, name, description, instructions, place } = persona;
+pub(crate) fn persona(
+    persona: Persona,
+    picture: Option<AssetHash>,
+    characters: &[CharacterId],
+) -> api::Persona {
+    let Persona {
+        id,
+        name,
+        description,
+        instructions,
+        place,
+    } = persona;
     api::Persona {
         id: id.to_string(),
         name,
@@ -220,7 +265,11 @@ pub(crate) fn owner(owner: &api::SettingOwner) -> ApiResult<Owner> {
 }
 
 pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
-    let Listing { tagline, creator, tags } = listed.listing.unwrap_or_default();
+    let Listing {
+        tagline,
+        creator,
+        tags,
+    } = listed.listing.unwrap_or_default();
     api::CharacterSummary {
         id: listed.id.to_string(),
         name: listed.name,
@@ -235,24 +284,56 @@ pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
     }
 }
 
-pub(crate) fn place(store::Place { folder, pinned, archived }: store::Place) -> api::ListPlace {
-    api::ListPlace { folder: folder.map(|id| id.to_string()), pinned, archived }
+pub(crate) fn place(
+    store::Place {
+        folder,
+        pinned,
+        archived,
+    }: store::Place,
+) -> api::ListPlace {
+    api::ListPlace {
+        folder: folder.map(|id| id.to_string()),
+        pinned,
+        archived,
+    }
 }
 
 /// The list entry of a card, and the text by which search finds it.
 pub(crate) fn listing(card: &Card) -> (Listing, String) {
-    let listing = Listing { tagline: tagline(card), creator: card.creator().to_owned(), tags: owned(&card.tags()) };
-    let mut words = vec![card.name(), card.nickname().unwrap_or_default(), card.creator()];
+    let listing = Listing {
+        tagline: tagline(card),
+        creator: card.creator().to_owned(),
+        tags: owned(&card.tags()),
+    };
+    let mut words = vec![
+        card.name(),
+        card.nickname().unwrap_or_default(),
+        card.creator(),
+    ];
     words.extend(card.tags());
-    words.extend([card.description(), card.personality(), card.scenario(), card.creator_notes()]);
+    words.extend([
+        card.description(),
+        card.personality(),
+        card.scenario(),
+        card.creator_notes(),
+    ]);
     (listing, words.join("\n"))
 }
 
 fn tagline(card: &Card) -> String {
-    let names = MacroScope { char: card.display_name(), user: "you", ..MacroScope::default() };
-    let line = |text: &str| plain_line(&macros::expand(text, &names, &mut MacroState::default()).text);
+    let names = MacroScope {
+        char: card.display_name(),
+        user: "you",
+        ..MacroScope::default()
+    };
+    let line =
+        |text: &str| plain_line(&macros::expand(text, &names, &mut MacroState::default()).text);
     let notes = line(card.creator_notes());
-    let line = if notes.is_empty() { line(card.description()) } else { notes };
+    let line = if notes.is_empty() {
+        line(card.description())
+    } else {
+        notes
+    };
     match line.char_indices().nth(TAGLINE) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,

@@ -14,7 +14,9 @@ pub(crate) struct DataWarningList(Mutex<Vec<DataWarning>>);
 impl DataWarningList {
     /// The warnings of earlier sessions. An unreadable setting has none.
     pub(crate) fn load(json: Option<&String>) -> Self {
-        let stored = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let stored = json
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default();
         Self(Mutex::new(stored))
     }
 
@@ -23,16 +25,23 @@ impl DataWarningList {
     }
 
     pub(crate) fn get(&self, kind: DataWarningKind) -> Option<DataWarning> {
-        self.list().iter().find(|warning| warning.kind == kind).cloned()
+        self.list()
+            .iter()
+            .find(|warning| warning.kind == kind)
+            .cloned()
     }
 
-    /// Sets a warning, which keeps the time of the first one of its kind. Returns whether this is news.
+    /// Sets a warning, which keeps the time of the first one of its kind. Returns whether this is
+    /// news.
     pub(crate) fn set(&self, warning: DataWarning) -> bool {
         let mut list = self.list();
         match list.iter_mut().find(|known| known.kind == warning.kind) {
             Some(known) => {
                 let same = (known.count, &known.detail) == (warning.count, &warning.detail);
-                *known = DataWarning { since: std::mem::take(&mut known.since), ..warning };
+                *known = DataWarning {
+                    since: std::mem::take(&mut known.since),
+                    ..warning
+                };
                 !same
             }
             None => {
@@ -61,7 +70,12 @@ mod tests {
     use super::*;
 
     fn warning(kind: DataWarningKind, count: u32, since: &str) -> DataWarning {
-        DataWarning { kind, count, detail: String::new(), since: since.into() }
+        DataWarning {
+            kind,
+            count,
+            detail: String::new(),
+            since: since.into(),
+        }
     }
 
     #[test]
@@ -73,10 +87,16 @@ mod tests {
         assert!(list.set(warning(DataWarningKind::LogLost, 3, "Friday")));
         let json = serde_json::to_string(&list.all()).unwrap();
         let again = DataWarningList::load(Some(&json));
-        let expected =
-            [warning(DataWarningKind::LogLost, 3, "Friday"), warning(DataWarningKind::PicturesLost, 2, "Monday")];
+        let expected = [
+            warning(DataWarningKind::LogLost, 3, "Friday"),
+            warning(DataWarningKind::PicturesLost, 2, "Monday"),
+        ];
         assert_eq!(again.all(), expected);
         assert!(again.clear(DataWarningKind::LogLost) && !again.clear(DataWarningKind::LogLost));
-        assert!(DataWarningList::load(Some(&"{".to_owned())).all().is_empty());
+        assert!(
+            DataWarningList::load(Some(&"{".to_owned()))
+                .all()
+                .is_empty()
+        );
     }
 }

@@ -14,11 +14,16 @@ use crate::api::ApiError;
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 pub(crate) fn bad_input(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
-    ApiError::BadInput { message: message.into(), hint: hint.into() }
+    ApiError::BadInput {
+        message: message.into(),
+        hint: hint.into(),
+    }
 }
 
 pub(crate) fn not_found(what: &str) -> ApiError {
-    ApiError::NotFound { message: format!("This {what} no longer exists.") }
+    ApiError::NotFound {
+        message: format!("This {what} no longer exists."),
+    }
 }
 
 impl From<StoreError> for ApiError {
@@ -27,17 +32,25 @@ impl From<StoreError> for ApiError {
         let message = match &error {
             // The hint says what to do.
             StoreError::Full { dir } => {
-                format!("The disk with the data folder {} is full. Nothing that was saved is lost.", dir.display())
+                format!(
+                    "The disk with the data folder {} is full. Nothing that was saved is lost.",
+                    dir.display()
+                )
             }
             error => sentence(&error.to_string()),
         };
         let hint = match &error {
             StoreError::NotFound { .. } => return Self::NotFound { message },
             StoreError::BadBackup { .. } => {
-                return bad_input(message, "Choose another backup, or the original archive file.");
+                return bad_input(
+                    message,
+                    "Choose another backup, or the original archive file.",
+                );
             }
             StoreError::Full { .. } => "Free some space on the disk, then try again.",
-            StoreError::ReadOnly { .. } => "Make the folder writable, or start Inglenook with another data folder.",
+            StoreError::ReadOnly { .. } => {
+                "Make the folder writable, or start Inglenook with another data folder."
+            }
             StoreError::Damaged { .. } => "Restart Inglenook: it offers to restore a backup.",
             StoreError::TooNew { .. } => "Update Inglenook.",
             StoreError::Closed | StoreError::InUse { .. } => "Restart Inglenook.",
@@ -45,9 +58,14 @@ impl From<StoreError> for ApiError {
             | StoreError::OldSqlite { .. }
             | StoreError::Migration { .. }
             | StoreError::Conflict { .. }
-            | StoreError::Sqlite(_) => "Try again. If it fails again, see the log in the data folder.",
+            | StoreError::Sqlite(_) => {
+                "Try again. If it fails again, see the log in the data folder."
+            }
         };
-        Self::Storage { message, hint: hint.to_owned() }
+        Self::Storage {
+            message,
+            hint: hint.to_owned(),
+        }
     }
 }
 
@@ -55,7 +73,11 @@ impl From<ProviderError> for ApiError {
     fn from(error: ProviderError) -> Self {
         // Do not log the message, because endpoints quote the prompt in it.
         tracing::warn!(kind = ?error.kind, status = error.status, "a provider failed");
-        Self::Provider { message: sentence(&error.message), hint: sentence(&error.hint), class: error.kind.into() }
+        Self::Provider {
+            message: sentence(&error.message),
+            hint: sentence(&error.hint),
+            class: error.kind.into(),
+        }
     }
 }
 
@@ -82,33 +104,50 @@ impl From<TemplateError> for ApiError {
     }
 }
 
-/// Turns the clause of a lower error into a sentence for the screen, with a capital letter and a full stop.
+/// Turns the clause of a lower error into a sentence for the screen, with a capital letter and a
+/// full stop.
 pub(crate) fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
     let first: String = match letters.next() {
         Some(first) if is_word(clause) => first.to_uppercase().collect(),
         first => first.into_iter().collect(),
     };
-    let end = if clause.ends_with(['.', '!', '?', '…']) || clause.is_empty() { "" } else { "." };
+    let end = if clause.ends_with(['.', '!', '?', '…']) || clause.is_empty() {
+        ""
+    } else {
+        "."
+    };
     first + letters.as_str() + end
 }
 
-/// Whether the clause starts with an ordinary word. Addresses, paths, files and names keep their case.
+/// Whether the clause starts with an ordinary word. Addresses, paths, files and names keep their
+/// case.
 fn is_word(clause: &str) -> bool {
-    let first = clause.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ':', ';', '.']);
-    first.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’'))
+    let first = clause
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches([',', ':', ';', '.']);
+    first
+        .chars()
+        .all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’'))
 }
 
 /// Error for a bug in the app.
 pub(crate) fn internal(what: &str) -> ApiError {
     tracing::error!(what, "internal error");
-    ApiError::Internal { message: format!("Something went wrong inside Inglenook: {what}. The log has the details.") }
+    ApiError::Internal {
+        message: format!("Something went wrong inside Inglenook: {what}. The log has the details."),
+    }
 }
 
 /// Logs the whole cause chain.
 fn log(error: &dyn Error) {
     let chain = std::iter::successors(Some(error), |&error| error.source());
-    let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    let chain = chain
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ");
     tracing::warn!(%chain, "an operation failed");
 }
 

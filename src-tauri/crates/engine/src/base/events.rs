@@ -7,7 +7,8 @@ use tokio::sync::broadcast;
 
 use crate::api::{Changed, Event};
 
-/// Number of events that a listener may lag behind. A fast local model generates about 200 tokens per second.
+/// Number of events that a listener may lag behind. A fast local model generates about 200 tokens
+/// per second.
 const BACKLOG: usize = 4_096;
 
 /// Sends events to all listeners.
@@ -20,7 +21,10 @@ pub(crate) struct Announcer {
 
 impl Default for Announcer {
     fn default() -> Self {
-        Self { sender: broadcast::Sender::new(BACKLOG), front_ends: Arc::default() }
+        Self {
+            sender: broadcast::Sender::new(BACKLOG),
+            front_ends: Arc::default(),
+        }
     }
 }
 
@@ -40,14 +44,20 @@ impl Announcer {
     }
 
     pub(crate) fn subscribe(&self) -> Events {
-        Events { receiver: self.sender.subscribe(), _front_end: None }
+        Events {
+            receiver: self.sender.subscribe(),
+            _front_end: None,
+        }
     }
 
     /// Works like [`Self::subscribe`], for a listener outside the engine.
     pub(crate) fn subscribe_front_end(&self) -> Events {
         self.front_ends.fetch_add(1, Ordering::Relaxed);
         let front_end = FrontEnd(Arc::clone(&self.front_ends));
-        Events { receiver: self.sender.subscribe(), _front_end: Some(front_end) }
+        Events {
+            receiver: self.sender.subscribe(),
+            _front_end: Some(front_end),
+        }
     }
 }
 
@@ -67,8 +77,8 @@ impl Drop for FrontEnd {
 }
 
 impl Events {
-    /// The next event; `None` once the engine is gone. [`Event::Missed`] replaces events that this listener was too
-    /// slow to receive.
+    /// The next event; `None` once the engine is gone. [`Event::Missed`] replaces events that this
+    /// listener was too slow to receive.
     pub async fn next(&mut self) -> Option<Event> {
         match self.receiver.recv().await {
             Ok(event) => Some(event),

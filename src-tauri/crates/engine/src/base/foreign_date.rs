@@ -16,9 +16,15 @@ const MONTHS: [(i8, &[&str]); 12] = [
     (7, &["jul", "juil", "lug", "lip", "июл", "лип", "tem"]),
     (8, &["aug", "aoû", "aou", "ago", "sie", "авг", "сер", "ağu"]),
     (9, &["sep", "set", "wrz", "сен", "вер", "eyl"]),
-    (10, &["oct", "okt", "out", "ott", "paź", "окт", "жов", "eki"]),
+    (
+        10,
+        &["oct", "okt", "out", "ott", "paź", "окт", "жов", "eki"],
+    ),
     (11, &["nov", "lis", "ноя", "kas"]),
-    (12, &["dec", "dez", "déc", "dic", "gru", "дек", "гру", "ara"]),
+    (
+        12,
+        &["dec", "dez", "déc", "dic", "gru", "дек", "гру", "ara"],
+    ),
 ];
 const AFTERNOON: [&str; 8] = ["pm", "下午", "晚上", "午後", "오후", "chiều", "tối", "μμ"];
 const MORNING: [&str; 8] = ["am", "上午", "凌晨", "早上", "午前", "오전", "sáng", "πμ"];
@@ -52,24 +58,50 @@ fn since_1970(number: f64) -> Option<Timestamp> {
 /// Parses a date in words or numbers without a time zone, which is local time.
 fn written(text: &str) -> Option<DateTime> {
     let lower = text.to_lowercase();
-    let mut numbers = lower.split(|letter: char| !letter.is_ascii_digit()).filter(|run| !run.is_empty());
-    let date: Vec<(usize, i16)> =
-        numbers.by_ref().take(if month(&lower).is_some() { 2 } else { 3 }).map(number).collect::<Option<_>>()?;
+    let mut numbers = lower
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter(|run| !run.is_empty());
+    let date: Vec<(usize, i16)> = numbers
+        .by_ref()
+        .take(if month(&lower).is_some() { 2 } else { 3 })
+        .map(number)
+        .collect::<Option<_>>()?;
     let year = date.iter().position(|(digits, _)| *digits == 4)?;
-    let others: Vec<i16> =
-        date.iter().enumerate().filter(|(at, _)| *at != year).map(|(_, (_, value))| *value).collect();
+    let others: Vec<i16> = date
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| *at != year)
+        .map(|(_, (_, value))| *value)
+        .collect();
     let (month, day) = match (month(&lower), others[..].first_chunk::<2>()) {
         (Some(month), _) => (month, *others.first()?),
         (None, Some([month, day])) if year == 0 => (i8::try_from(*month).ok()?, *day),
         // American dates put the month first and use slashes.
-        (None, Some([month, day])) if lower.contains('/') && *month <= 12 => (i8::try_from(*month).ok()?, *day),
+        (None, Some([month, day])) if lower.contains('/') && *month <= 12 => {
+            (i8::try_from(*month).ok()?, *day)
+        }
         (None, Some([day, month])) => (i8::try_from(*month).ok()?, *day),
         (None, None) => return None,
     };
-    let time: Vec<i16> = numbers.take(3).map(|run| Some(number(run)?.1)).collect::<Option<_>>()?;
-    let part = |at: usize| time.get(at).map_or(Some(0), |value| i8::try_from(*value).ok());
+    let time: Vec<i16> = numbers
+        .take(3)
+        .map(|run| Some(number(run)?.1))
+        .collect::<Option<_>>()?;
+    let part = |at: usize| {
+        time.get(at)
+            .map_or(Some(0), |value| i8::try_from(*value).ok())
+    };
     let (hour, minute, second) = (half_of_day(&lower, part(0)?), part(1)?, part(2)?);
-    DateTime::new(date[year].1, month, i8::try_from(day).ok()?, hour, minute, second, 0).ok()
+    DateTime::new(
+        date[year].1,
+        month,
+        i8::try_from(day).ok()?,
+        hour,
+        minute,
+        second,
+        0,
+    )
+    .ok()
 }
 
 /// Returns the number of digits and the value.
@@ -87,9 +119,15 @@ fn month(lower: &str) -> Option<i8> {
 
 fn half_of_day(lower: &str, hour: i8) -> i8 {
     // Accepts "3pm" and "3 p.m.".
-    let close: String = lower.chars().filter(|letter| !letter.is_whitespace() && *letter != '.').collect();
-    let says =
-        |words: &[&str]| words.iter().any(|word| close.ends_with(word) || (!word.is_ascii() && close.contains(word)));
+    let close: String = lower
+        .chars()
+        .filter(|letter| !letter.is_whitespace() && *letter != '.')
+        .collect();
+    let says = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| close.ends_with(word) || (!word.is_ascii() && close.contains(word)))
+    };
     match hour {
         1..12 if says(&AFTERNOON) => hour + 12,
         12 if says(&MORNING) => 0,
@@ -122,9 +160,16 @@ mod tests {
             "2024-01-05 12:30:15",
             "Fri, 05 Jan 2024 12:30:15 +0000",
         ] {
-            assert_eq!(check(text).as_deref(), Some("2024-01-05T12:30:15Z"), "{text}");
+            assert_eq!(
+                check(text).as_deref(),
+                Some("2024-01-05T12:30:15Z"),
+                "{text}"
+            );
         }
-        assert_eq!(check("1705321815000.123").as_deref(), Some("2024-01-15T12:30:15Z"));
+        assert_eq!(
+            check("1705321815000.123").as_deref(),
+            Some("2024-01-15T12:30:15Z")
+        );
     }
 
     #[test]
@@ -150,10 +195,20 @@ mod tests {
             "6/5/2024, 3:07 p.m.",
             "2024/6/5 15:07",
         ] {
-            assert_eq!(check(text).as_deref(), Some("2024-06-05T15:07:00Z"), "{text}");
+            assert_eq!(
+                check(text).as_deref(),
+                Some("2024-06-05T15:07:00Z"),
+                "{text}"
+            );
         }
-        assert_eq!(check("19/6/2023 14:20").as_deref(), Some("2023-06-19T14:20:00Z"));
-        assert_eq!(check("January 5, 2024 12:30am").as_deref(), Some("2024-01-05T00:30:00Z"));
+        assert_eq!(
+            check("19/6/2023 14:20").as_deref(),
+            Some("2023-06-19T14:20:00Z")
+        );
+        assert_eq!(
+            check("January 5, 2024 12:30am").as_deref(),
+            Some("2024-01-05T00:30:00Z")
+        );
     }
 
     #[test]

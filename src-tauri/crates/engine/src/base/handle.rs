@@ -58,7 +58,9 @@ impl Base {
             home: options.home.clone(),
             shipped_models: options.model_dirs.clone(),
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -108,9 +110,14 @@ impl Base {
         &self.inner.shipped_models
     }
 
-    /// The folder in an environment variable of another app; `None` if the options name a home folder.
+    /// The folder in an environment variable of another app; `None` if the options name a home
+    /// folder.
     pub(crate) fn folder_of_variable(&self, name: &str) -> Option<PathBuf> {
-        let own = self.inner.home.is_none().then(|| std::env::var_os(name))??;
+        let own = self
+            .inner
+            .home
+            .is_none()
+            .then(|| std::env::var_os(name))??;
         Some(PathBuf::from(own)).filter(|folder| folder.is_absolute())
     }
 

@@ -27,7 +27,11 @@ impl Drop for AtWork {
 impl Default for IdleWork {
     fn default() -> Self {
         let ended = CancellationToken::new();
-        Self { leave: Mutex::new(ended.child_token()), ended, at_work: Arc::new(watch::Sender::new(0)) }
+        Self {
+            leave: Mutex::new(ended.child_token()),
+            ended,
+            at_work: Arc::new(watch::Sender::new(0)),
+        }
     }
 }
 
@@ -42,7 +46,10 @@ impl IdleWork {
 
     /// Cancels idle work, because the user needs the model.
     pub(crate) fn stop(&self) {
-        self.leave.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+        self.leave
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .cancel();
     }
 
     /// Cancelled when the engine closes. No idle work may start after that.

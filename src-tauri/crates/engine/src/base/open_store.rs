@@ -17,22 +17,27 @@ pub enum OpenError {
     /// Another process uses the data folder.
     #[error("{message}")]
     InUse { message: String },
-    /// [`Self::restore_newest`] restores the newest verified backup. [`Self::set_aside`] moves the damaged database
-    /// away, so that an empty one is created.
+    /// [`Self::restore_newest`] restores the newest verified backup. [`Self::set_aside`] moves the
+    /// damaged database away, so that an empty one is created.
     #[error("{message}")]
-    Damaged { message: String, newest_backup: Option<PathBuf> },
+    Damaged {
+        message: String,
+        newest_backup: Option<PathBuf>,
+    },
     #[error("{message}")]
     Storage { message: String, hint: String },
 }
 
-/// Moves a damaged database away, so that the next `open` creates an empty one. Nothing is deleted. Returns the new
-/// location.
+/// Moves a damaged database away, so that the next `open` creates an empty one. Nothing is deleted.
+/// Returns the new location.
 ///
 /// # Errors
 /// Fails if the folder is not writable.
 pub(crate) async fn set_aside(options: &Options) -> Result<Option<PathBuf>, OpenError> {
     let (dir, now) = (options.data_dir.clone(), options.clock.now());
-    blocking(move || Store::set_aside(&dir, now)).await.map_err(explain)
+    blocking(move || Store::set_aside(&dir, now))
+        .await
+        .map_err(explain)
 }
 
 /// Result of opening the store.
@@ -49,38 +54,70 @@ pub(crate) struct OpenedStore {
 
 pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenError> {
     let dir = options.data_dir.clone();
-    let store_options = store::Options { now: options.clock.now() };
+    let store_options = store::Options {
+        now: options.clock.now(),
+    };
     let newest = dir.clone();
-    let opened = blocking(move || Store::open(&dir, store_options)).await.map_err(|error| match explain(error) {
-        OpenError::Damaged { message, .. } => {
-            let newest_backup = Store::newest_good_backup(&newest).map(|backup| backup.path);
-            OpenError::Damaged { message, newest_backup }
-        }
-        other => other,
-    })?;
-    let stored = opened.store.read(|store| store.settings().all()).await.map_err(explain)?;
+    let opened = blocking(move || Store::open(&dir, store_options))
+        .await
+        .map_err(|error| match explain(error) {
+            OpenError::Damaged { message, .. } => {
+                let newest_backup = Store::newest_good_backup(&newest).map(|backup| backup.path);
+                OpenError::Damaged {
+                    message,
+                    newest_backup,
+                }
+            }
+            other => other,
+        })?;
+    let stored = opened
+        .store
+        .read(|store| store.settings().all())
+        .await
+        .map_err(explain)?;
     let warnings = DataWarningList::load(stored.get(data_warnings::SETTING));
     let since = rfc3339(options.clock.now());
     let mut has_new_warnings = false;
-    if opened.notices.iter().any(|notice| matches!(notice, Notice::Restored(_))) {
+    if opened
+        .notices
+        .iter()
+        .any(|notice| matches!(notice, Notice::Restored(_)))
+    {
         // They were about the data that the backup has replaced.
-        for kind in [DataWarningKind::LogLost, DataWarningKind::TextsChanged, DataWarningKind::BackupFailed] {
+        for kind in [
+            DataWarningKind::LogLost,
+            DataWarningKind::TextsChanged,
+            DataWarningKind::BackupFailed,
+        ] {
             has_new_warnings |= warnings.clear(kind);
         }
     }
     for (kind, count, detail) in opened.notices.iter().filter_map(warning) {
-        has_new_warnings |= warnings.set(DataWarning { kind, count, detail, since: since.clone() });
+        has_new_warnings |= warnings.set(DataWarning {
+            kind,
+            count,
+            detail,
+            since: since.clone(),
+        });
     }
     let notices = opened.notices.iter().filter_map(tell).collect();
-    Ok(OpenedStore { notices, warnings, has_new_warnings, settings: stored, store: opened.store })
+    Ok(OpenedStore {
+        notices,
+        warnings,
+        has_new_warnings,
+        settings: stored,
+        store: opened.store,
+    })
 }
 
 /// The warning about an event at startup: kind, number, detail.
 fn warning(notice: &Notice) -> Option<(DataWarningKind, u32, String)> {
     match notice {
-        Notice::LogLost { changes } => {
-            Some((DataWarningKind::LogLost, u32::try_from(*changes).unwrap_or(u32::MAX), String::new()))
-        }
+        Notice::LogLost { changes } => Some((
+            DataWarningKind::LogLost,
+            u32::try_from(*changes).unwrap_or(u32::MAX),
+            String::new(),
+        )),
         Notice::TextsChanged { detail } => Some((DataWarningKind::TextsChanged, 0, detail.clone())),
         Notice::SecondPlaceMissing { folder } => {
             let detail = format!("The folder {} is not available.", folder.display());
@@ -94,25 +131,28 @@ fn warning(notice: &Notice) -> Option<(DataWarningKind, u32, String)> {
 fn tell(notice: &Notice) -> Option<String> {
     match notice {
         // Warnings are shown until they are over.
-        Notice::Created | Notice::LogLost { .. } | Notice::TextsChanged { .. } | Notice::SecondPlaceMissing { .. } => {
-            None
-        }
-        Notice::Checked => {
-            Some("Inglenook was not closed properly last time. Your data was checked, with no problems.".into())
-        }
+        Notice::Created
+        | Notice::LogLost { .. }
+        | Notice::TextsChanged { .. }
+        | Notice::SecondPlaceMissing { .. } => None,
+        Notice::Checked => Some(
+            "Inglenook was not closed properly last time. Your data was checked, with no problems."
+                .into(),
+        ),
         Notice::RepliesInterrupted { replies: 1 } => {
             Some("An unfinished reply was interrupted. The text so far is saved.".into())
         }
-        Notice::RepliesInterrupted { replies } => {
-            Some(format!("{replies} unfinished replies were interrupted. The text so far is saved."))
-        }
+        Notice::RepliesInterrupted { replies } => Some(format!(
+            "{replies} unfinished replies were interrupted. The text so far is saved."
+        )),
         Notice::Restored(restored) => Some(tell_restored(restored)),
-        Notice::NotRestored { detail } => {
-            Some(format!("The backup was not restored, and nothing has changed: {detail}."))
-        }
-        Notice::Upgraded { backup, .. } => {
-            Some(format!("Your data was upgraded. A copy of the old data is in {}.", backup.display()))
-        }
+        Notice::NotRestored { detail } => Some(format!(
+            "The backup was not restored, and nothing has changed: {detail}."
+        )),
+        Notice::Upgraded { backup, .. } => Some(format!(
+            "Your data was upgraded. A copy of the old data is in {}.",
+            backup.display()
+        )),
     }
 }
 
@@ -121,8 +161,14 @@ fn tell_restored(restored: &store::Restored) -> String {
         0 => String::new(),
         count => format!(" {count} pictures and files were in no backup."),
     };
-    let aside = restored.aside.as_ref().map(|folder| format!(" The previous data is in {}.", folder.display()));
-    format!("The backup was restored.{missing}{}", aside.unwrap_or_default())
+    let aside = restored
+        .aside
+        .as_ref()
+        .map(|folder| format!(" The previous data is in {}.", folder.display()));
+    format!(
+        "The backup was restored.{missing}{}",
+        aside.unwrap_or_default()
+    )
 }
 
 pub(crate) fn explain(error: StoreError) -> OpenError {
@@ -130,16 +176,24 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
     tracing::error!(%error, "the store did not open");
     match error {
         StoreError::InUse { .. } => OpenError::InUse { message },
-        StoreError::Damaged { .. } => OpenError::Damaged { message, newest_backup: None },
+        StoreError::Damaged { .. } => OpenError::Damaged {
+            message,
+            newest_backup: None,
+        },
         StoreError::NotFound { what: "backup" } => OpenError::Storage {
             message: "There is no backup.".into(),
-            hint: "Choose a backup file, or start with empty data. The current data is kept.".into(),
+            hint: "Choose a backup file, or start with empty data. The current data is kept."
+                .into(),
         },
         other => match other.into() {
-            crate::api::ApiError::Storage { message, hint } | crate::api::ApiError::BadInput { message, hint } => {
+            crate::api::ApiError::Storage { message, hint }
+            | crate::api::ApiError::BadInput { message, hint } => {
                 OpenError::Storage { message, hint }
             }
-            _ => OpenError::Storage { message, hint: "See the log in the data folder.".into() },
+            _ => OpenError::Storage {
+                message,
+                hint: "See the log in the data folder.".into(),
+            },
         },
     }
 }
@@ -147,11 +201,16 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(StoreError::Closed))
 }
 
 /// Converts an error during startup.
 pub(crate) fn broken(error: crate::api::ApiError) -> OpenError {
     let _ = internal("the engine did not start");
-    OpenError::Storage { message: error.to_string(), hint: "See the log in the data folder.".into() }
+    OpenError::Storage {
+        message: error.to_string(),
+        hint: "See the log in the data folder.".into(),
+    }
 }

@@ -5,7 +5,8 @@ use std::io::Cursor;
 use image::codecs::jpeg::JpegEncoder;
 use image::metadata::Orientation;
 use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage, imageops::FilterType,
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage,
+    imageops::FilterType,
 };
 
 use crate::api::ApiError;
@@ -19,7 +20,8 @@ const MAX_POINTS: u64 = 12 << 20;
 const MAX_INPUT_EDGE: u32 = 16_384;
 /// Maximum memory for the pixels of a photograph that the user attaches.
 const MAX_ALLOC: u64 = 256 << 20;
-/// Maximum memory for the pixels of a card's picture: 25 million pixels. Cards come from untrusted sources.
+/// Maximum memory for the pixels of a card's picture: 25 million pixels. Cards come from untrusted
+/// sources.
 const MAX_ALLOC_OF_CARD: u64 = 100 << 20;
 
 /// A picture as it is stored.
@@ -37,50 +39,80 @@ pub(crate) struct ForMessage {
 /// JPEG quality of pictures in messages, which are sent again with every turn.
 const QUALITY: u8 = 85;
 
-/// Reads a PNG, JPEG or WebP, turns it upright and re-encodes its pixels: as PNG if any of them is transparent,
-/// otherwise as JPEG.
+/// Reads a PNG, JPEG or WebP, turns it upright and re-encodes its pixels: as PNG if any of them is
+/// transparent, otherwise as JPEG.
 ///
 /// # Errors
 /// `BadInput` if it is another format, is damaged, or is too large.
 pub(crate) async fn for_message(bytes: Vec<u8>) -> ApiResult<ForMessage> {
     let work = move || encode_for_message(open(&bytes, Upright::Turned, MAX_ALLOC)?);
-    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| internal("a picture could not be read"))?
 }
 
 fn encode_for_message(picture: DynamicImage) -> ApiResult<ForMessage> {
-    if picture.color().has_alpha() && picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX) {
-        return Ok(ForMessage { bytes: encode(&picture)?.png, mime: "image/png" });
+    if picture.color().has_alpha()
+        && picture
+            .to_rgba8()
+            .pixels()
+            .any(|pixel| pixel.0[3] < u8::MAX)
+    {
+        return Ok(ForMessage {
+            bytes: encode(&picture)?.png,
+            mime: "image/png",
+        });
     }
     let mut bytes = Vec::new();
     let rgb = DynamicImage::ImageRgb8(picture.to_rgb8());
-    rgb.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)).map_err(not_written)?;
-    Ok(ForMessage { bytes, mime: "image/jpeg" })
+    rgb.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))
+        .map_err(not_written)?;
+    Ok(ForMessage {
+        bytes,
+        mime: "image/jpeg",
+    })
 }
 
-/// Relative luminance (WCAG 2), from 0 to 1, of two greys: no channel of any pixel is darker than the first or lighter
-/// than the second. Transparent pixels count as both black and white, because the surface behind them may be either.
+/// Relative luminance (WCAG 2), from 0 to 1, of two greys: no channel of any pixel is darker than
+/// the first or lighter than the second. Transparent pixels count as both black and white, because
+/// the surface behind them may be either.
 ///
 /// # Errors
 /// `BadInput` if it is no picture that the app shows.
 pub(crate) async fn luminance(bytes: Vec<u8>) -> ApiResult<(f64, f64)> {
     let work = move || Ok(extremes(&open(&bytes, Upright::AsStored, MAX_ALLOC)?));
-    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| internal("a picture could not be read"))?
 }
 
 fn extremes(picture: &DynamicImage) -> (f64, f64) {
-    let linear: Vec<f64> = (0..=u8::MAX).map(|value| f64::from(value) / 255.0).map(linear).collect();
+    let linear: Vec<f64> = (0..=u8::MAX)
+        .map(|value| f64::from(value) / 255.0)
+        .map(linear)
+        .collect();
     let pixels = picture.to_rgba8();
-    pixels.pixels().fold((1.0_f64, 0.0_f64), |(darkest, lightest), pixel| {
-        let [red, green, blue, alpha] = pixel.0;
-        let [red, green, blue] = [red, green, blue].map(|value| linear[usize::from(value)]);
-        let (least, most) = (red.min(green).min(blue), red.max(green).max(blue));
-        if alpha < u8::MAX { (0.0, 1.0) } else { (darkest.min(least), lightest.max(most)) }
-    })
+    pixels
+        .pixels()
+        .fold((1.0_f64, 0.0_f64), |(darkest, lightest), pixel| {
+            let [red, green, blue, alpha] = pixel.0;
+            let [red, green, blue] = [red, green, blue].map(|value| linear[usize::from(value)]);
+            let (least, most) = (red.min(green).min(blue), red.max(green).max(blue));
+            if alpha < u8::MAX {
+                (0.0, 1.0)
+            } else {
+                (darkest.min(least), lightest.max(most))
+            }
+        })
 }
 
 /// An sRGB value as linear light.
 fn linear(value: f64) -> f64 {
-    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    if value <= 0.04045 {
+        value / 12.92
+    } else {
+        ((value + 0.055) / 1.055).powf(2.4)
+    }
 }
 
 /// Maximum width and height of a picture in a list: those of a card on a high-density screen.
@@ -96,7 +128,9 @@ pub(crate) async fn small(bytes: Vec<u8>) -> ApiResult<ForMessage> {
         let (width, height) = (picture.width().min(SMALL.0), picture.height().min(SMALL.1));
         encode_for_message(picture.thumbnail(width, height))
     };
-    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| internal("a picture could not be read"))?
 }
 
 /// Reads a PNG, JPEG or WebP and re-encodes its pixels.
@@ -104,7 +138,9 @@ pub(crate) async fn small(bytes: Vec<u8>) -> ApiResult<ForMessage> {
 /// # Errors
 /// `BadInput` if it is another format, is damaged, or is too large.
 pub(crate) async fn read(bytes: Vec<u8>) -> ApiResult<PngPicture> {
-    tokio::task::spawn_blocking(move || decode(&bytes)).await.map_err(|_| internal("a picture could not be read"))?
+    tokio::task::spawn_blocking(move || decode(&bytes))
+        .await
+        .map_err(|_| internal("a picture could not be read"))?
 }
 
 /// Works like [`read`], but blocks.
@@ -122,17 +158,30 @@ enum Upright {
 
 /// Decodes a picture and limits its size.
 fn open(bytes: &[u8], upright: Upright, max_alloc: u64) -> ApiResult<DynamicImage> {
-    let refuse =
-        |why: String| bad_input(format!("The picture cannot be read: {why}."), "Use a PNG, JPEG or WebP file.");
-    let mut reader =
-        ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| refuse(error.to_string()))?;
+    let refuse = |why: String| {
+        bad_input(
+            format!("The picture cannot be read: {why}."),
+            "Use a PNG, JPEG or WebP file.",
+        )
+    };
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|error| refuse(error.to_string()))?;
     let mut limits = Limits::default();
-    (limits.max_image_width, limits.max_image_height) = (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
+    (limits.max_image_width, limits.max_image_height) =
+        (Some(MAX_INPUT_EDGE), Some(MAX_INPUT_EDGE));
     limits.max_alloc = Some(max_alloc);
     reader.limits(limits.clone());
-    let size = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok().and_then(|it| it.into_dimensions().ok());
-    if let Some((width, height)) = size.filter(|(width, height)| *width.max(height) > MAX_INPUT_EDGE) {
-        return Err(refuse(format!("it has {width} × {height} pixels; an edge may have {MAX_INPUT_EDGE}")));
+    let size = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .ok()
+        .and_then(|it| it.into_dimensions().ok());
+    if let Some((width, height)) =
+        size.filter(|(width, height)| *width.max(height) > MAX_INPUT_EDGE)
+    {
+        return Err(refuse(format!(
+            "it has {width} × {height} pixels; an edge may have {MAX_INPUT_EDGE}"
+        )));
     }
     let read = || {
         let mut decoder = reader.into_decoder()?;
@@ -148,7 +197,9 @@ fn open(bytes: &[u8], upright: Upright, max_alloc: u64) -> ApiResult<DynamicImag
         Ok(picture)
     };
     let mut picture = read().map_err(|error: ImageError| match error {
-        ImageError::Limits(_) => refuse(format!("its pixels take more than {} MiB", max_alloc >> 20)),
+        ImageError::Limits(_) => {
+            refuse(format!("its pixels take more than {} MiB", max_alloc >> 20))
+        }
         error => refuse(error.to_string()),
     })?;
     // The high-quality filter takes 16 bytes per pixel, which is too much for the largest pictures.
@@ -167,13 +218,22 @@ fn not_written(error: ImageError) -> ApiError {
 
 fn encode(picture: &DynamicImage) -> ApiResult<PngPicture> {
     let mut png = Cursor::new(Vec::new());
-    picture.write_to(&mut png, ImageFormat::Png).map_err(not_written)?;
-    Ok(PngPicture { png: png.into_inner() })
+    picture
+        .write_to(&mut png, ImageFormat::Png)
+        .map_err(not_written)?;
+    Ok(PngPicture {
+        png: png.into_inner(),
+    })
 }
 
 /// The picture of an exported card without one: a plain panel in the app's colour.
 pub(crate) fn placeholder() -> ApiResult<Vec<u8>> {
-    Ok(encode(&DynamicImage::ImageRgb8(RgbImage::from_pixel(300, 400, Rgb([0x28, 0x23, 0x1f]))))?.png)
+    Ok(encode(&DynamicImage::ImageRgb8(RgbImage::from_pixel(
+        300,
+        400,
+        Rgb([0x28, 0x23, 0x1f]),
+    )))?
+    .png)
 }
 
 #[cfg(test)]
@@ -199,40 +259,63 @@ mod tests {
     }
 
     fn of_pixel(pixel: [u8; 4]) -> ForMessage {
-        let picture = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 2, image::Rgba(pixel)));
-        encode_for_message(open(&encode(&picture).unwrap().png, Upright::Turned, MAX_ALLOC).unwrap()).unwrap()
+        let picture =
+            DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 2, image::Rgba(pixel)));
+        encode_for_message(
+            open(&encode(&picture).unwrap().png, Upright::Turned, MAX_ALLOC).unwrap(),
+        )
+        .unwrap()
     }
 
     #[tokio::test]
     async fn luminance_covers_the_whole_picture() {
         let measured = async |paint: fn(u32, u32) -> [u8; 3]| {
             let pixels = RgbImage::from_fn(16, 16, |x, y| Rgb(paint(x, y)));
-            luminance(encode(&DynamicImage::ImageRgb8(pixels)).unwrap().png).await.unwrap()
+            luminance(encode(&DynamicImage::ImageRgb8(pixels)).unwrap().png)
+                .await
+                .unwrap()
         };
         assert_eq!(measured(|_, _| [0; 3]).await, (0.0, 0.0));
         assert_eq!(measured(|_, _| [255; 3]).await, (1.0, 1.0));
-        assert_eq!(measured(|x, y| [if (x * 7 + y * 5) % 2 == 0 { 0 } else { 255 }; 3]).await, (0.0, 1.0));
+        assert_eq!(
+            measured(|x, y| [if (x * 7 + y * 5) % 2 == 0 { 0 } else { 255 }; 3]).await,
+            (0.0, 1.0)
+        );
         let (darkest, lightest) = measured(|_, _| [119; 3]).await;
-        assert!(darkest == lightest && (0.18..0.19).contains(&darkest), "{darkest}");
+        assert!(
+            darkest == lightest && (0.18..0.19).contains(&darkest),
+            "{darkest}"
+        );
     }
 
     #[test]
     fn transparent_pictures_stay_png_others_are_jpeg() {
-        assert_eq!((of_pixel([9, 9, 9, 128]).mime, of_pixel([9, 9, 9, 255]).mime), ("image/png", "image/jpeg"));
-        assert_eq!(of_pixel([9, 9, 9, 255]).bytes, of_pixel([9, 9, 9, 255]).bytes, "the same bytes for every turn");
+        assert_eq!(
+            (of_pixel([9, 9, 9, 128]).mime, of_pixel([9, 9, 9, 255]).mime),
+            ("image/png", "image/jpeg")
+        );
+        assert_eq!(
+            of_pixel([9, 9, 9, 255]).bytes,
+            of_pixel([9, 9, 9, 255]).bytes,
+            "the same bytes for every turn"
+        );
     }
 
-    /// A camera that is held upright stores the picture rotated, and records this in the Exif block.
+    /// A camera that is held upright stores the picture rotated, and records this in the Exif
+    /// block.
     #[test]
     fn photograph_is_turned_upright_without_metadata() {
         let mut plain = Vec::new();
         let lying = DynamicImage::ImageRgb8(RgbImage::new(40, 20));
-        lying.write_with_encoder(JpegEncoder::new(&mut plain)).unwrap();
+        lying
+            .write_with_encoder(JpegEncoder::new(&mut plain))
+            .unwrap();
         // Little-endian TIFF with one entry: tag 0x0112 (orientation), a short, the value 6.
         let exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
         let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
         let photograph = [&plain[..2], &[0xFF, 0xE1], &length, exif, &plain[2..]].concat();
-        let kept = encode_for_message(open(&photograph, Upright::Turned, MAX_ALLOC).unwrap()).unwrap();
+        let kept =
+            encode_for_message(open(&photograph, Upright::Turned, MAX_ALLOC).unwrap()).unwrap();
         let turned = image::load_from_memory(&kept.bytes).unwrap();
         assert_eq!((turned.width(), turned.height()), (20, 40));
         assert!(!kept.bytes.windows(4).any(|window| window == b"Exif"));
@@ -241,6 +324,9 @@ mod tests {
     #[test]
     fn other_files_are_refused_with_a_reason() {
         let error = decode(b"<svg onload=alert(1)>").unwrap_err();
-        assert!(error.to_string().starts_with("The picture cannot be read"), "{error}");
+        assert!(
+            error.to_string().starts_with("The picture cannot be read"),
+            "{error}"
+        );
     }
 }

@@ -39,9 +39,18 @@ impl Running {
             return Err(busy());
         }
         let cancel = CancellationToken::new();
-        let reply = ReplyInProgress { generating: None, drafting: None, cancel: cancel.clone(), stopped: false };
+        let reply = ReplyInProgress {
+            generating: None,
+            drafting: None,
+            cancel: cancel.clone(),
+            stopped: false,
+        };
         replies.insert(chat, reply);
-        Ok(ChatReservation { running: self.clone(), chat, cancel })
+        Ok(ChatReservation {
+            running: self.clone(),
+            chat,
+            cancel,
+        })
     }
 
     pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
@@ -87,25 +96,43 @@ impl Running {
 impl ChatReservation {
     /// Whether the user stopped it. The end of the app cancels too.
     pub(crate) fn stopped(&self) -> bool {
-        self.running.lock().get(&self.chat).is_some_and(|reply| reply.stopped)
+        self.running
+            .lock()
+            .get(&self.chat)
+            .is_some_and(|reply| reply.stopped)
     }
 
     /// Records which reply is being written, and which text it continues.
-    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str, turn: Option<ReplyTurn>) {
+    pub(crate) fn describe(
+        &self,
+        message: MessageId,
+        swipe: SwipeId,
+        base: &str,
+        turn: Option<ReplyTurn>,
+    ) {
         let (message, swipe) = (message.to_string(), swipe.to_string());
         let (text, thoughts) = match context::display::display(base) {
             Some(display) => (display.shown, display.thoughts),
             None => (base.to_owned(), String::new()),
         };
         if let Some(reply) = self.running.lock().get_mut(&self.chat) {
-            reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0, turn });
+            reply.generating = Some(Generating {
+                message,
+                swipe,
+                text,
+                thoughts,
+                seq: 0,
+                turn,
+            });
         }
     }
 
     /// Starts a draft if `piece` is empty; otherwise appends the piece and returns its number.
     pub(crate) fn draft(&self, piece: &str) -> u32 {
         let mut replies = self.running.lock();
-        let Some(reply) = replies.get_mut(&self.chat) else { return 0 };
+        let Some(reply) = replies.get_mut(&self.chat) else {
+            return 0;
+        };
         let drafting = reply.drafting.get_or_insert_default();
         if piece.is_empty() {
             return 0;
@@ -117,7 +144,12 @@ impl ChatReservation {
 
     /// Clears the draft, because its text was thoughts.
     pub(crate) fn restart_draft(&self) {
-        if let Some(drafting) = self.running.lock().get_mut(&self.chat).and_then(|reply| reply.drafting.as_mut()) {
+        if let Some(drafting) = self
+            .running
+            .lock()
+            .get_mut(&self.chat)
+            .and_then(|reply| reply.drafting.as_mut())
+        {
             drafting.text.clear();
         }
     }
@@ -134,7 +166,8 @@ impl ChatReservation {
 
     /// Turns the reply's text after `base` into thoughts. Returns the number of the event.
     pub(crate) fn turn_into_thoughts(&self, base: &str) -> u32 {
-        let base = context::display::display(base).map_or(base.len(), |display| display.shown.len());
+        let base =
+            context::display::display(base).map_or(base.len(), |display| display.shown.len());
         self.grow(|reply| {
             let thoughts = reply.text.split_off(reply.text.floor_char_boundary(base));
             reply.thoughts.push_str(&thoughts);
@@ -143,7 +176,12 @@ impl ChatReservation {
 
     fn grow(&self, change: impl FnOnce(&mut Generating)) -> u32 {
         let mut replies = self.running.lock();
-        let Some(reply) = replies.get_mut(&self.chat).and_then(|reply| reply.generating.as_mut()) else { return 0 };
+        let Some(reply) = replies
+            .get_mut(&self.chat)
+            .and_then(|reply| reply.generating.as_mut())
+        else {
+            return 0;
+        };
         change(reply);
         reply.seq += 1;
         reply.seq - 1
@@ -186,7 +224,10 @@ mod tests {
 
         assert_eq!(place.turn_into_thoughts("Once "), 2);
         let turned = running.of(chat).unwrap();
-        assert_eq!((turned.text.as_str(), turned.thoughts.as_str(), turned.seq), ("Once ", "upon", 3));
+        assert_eq!(
+            (turned.text.as_str(), turned.thoughts.as_str(), turned.seq),
+            ("Once ", "upon", 3)
+        );
 
         drop((place, other));
         assert!(running.of(chat).is_none());

@@ -1,5 +1,6 @@
-//! Stores secrets of endpoints and tool servers (keys, header values, variables) in the OS keychain. Without a keychain, they stay in memory until
-//! the app ends. They are never written to a file.
+//! Stores secrets of endpoints and tool servers (keys, header values, variables) in the OS
+//! keychain. Without a keychain, they stay in memory until the app ends. They are never written to
+//! a file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,12 +48,20 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Finds the keychain of this system. Blocks until it answers.
     pub(crate) fn find() -> Self {
-        Self { keychain: keychain(), session: Mutex::default(), given: Mutex::default() }
+        Self {
+            keychain: keychain(),
+            session: Mutex::default(),
+            given: Mutex::default(),
+        }
     }
 
     /// Keeps secrets in memory, for tests and for systems without a keychain.
     pub(crate) fn for_session() -> Self {
-        Self { keychain: None, session: Mutex::default(), given: Mutex::default() }
+        Self {
+            keychain: None,
+            session: Mutex::default(),
+            given: Mutex::default(),
+        }
     }
 
     /// Whether secrets are lost when the app closes.
@@ -74,7 +83,9 @@ impl Secrets {
         if let Some(given) = self.given(id) {
             return Ok(Some(given));
         }
-        let Some(entry) = self.entry(id)? else { return Ok(self.session().get(&id).cloned()) };
+        let Some(entry) = self.entry(id)? else {
+            return Ok(self.session().get(&id).cloned());
+        };
         match entry.get_password() {
             Ok(key) => Ok(Some(key)),
             Err(Error::NoEntry) => Ok(None),
@@ -106,8 +117,13 @@ impl Secrets {
     }
 
     fn entry(&self, id: Secret) -> ApiResult<Option<Entry>> {
-        let Some(keychain) = &self.keychain else { return Ok(None) };
-        keychain.build(SERVICE, &id.account(), None).map(Some).map_err(|error| refused(&error))
+        let Some(keychain) = &self.keychain else {
+            return Ok(None);
+        };
+        keychain
+            .build(SERVICE, &id.account(), None)
+            .map(Some)
+            .map_err(|error| refused(&error))
     }
 
     fn session(&self) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
@@ -115,7 +131,9 @@ impl Secrets {
     }
 }
 
-fn lock(secrets: &Mutex<HashMap<Secret, String>>) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
+fn lock(
+    secrets: &Mutex<HashMap<Secret, String>>,
+) -> std::sync::MutexGuard<'_, HashMap<Secret, String>> {
     secrets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -138,7 +156,9 @@ fn keychain() -> Option<Arc<CredentialStore>> {
 fn refused(error: &Error) -> ApiError {
     tracing::warn!(%error, "the keychain returned an error");
     match error {
-        Error::BadEncoding(_) | Error::Invalid(..) | Error::TooLong(..) => internal("the keychain rejected a key"),
+        Error::BadEncoding(_) | Error::Invalid(..) | Error::TooLong(..) => {
+            internal("the keychain rejected a key")
+        }
         _ => ApiError::Keychain {
             message: "The keychain of this system did not answer.".into(),
             hint: "Unlock it and try again.".into(),

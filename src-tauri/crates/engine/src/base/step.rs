@@ -1,5 +1,5 @@
-//! Logs each step of a turn when it is done, so that a maintainer can see where a turn went wrong. The log names the
-//! chat, never its text.
+//! Logs each step of a turn when it is done, so that a maintainer can see where a turn went wrong.
+//! The log names the chat, never its text.
 
 use domain::ChatId;
 

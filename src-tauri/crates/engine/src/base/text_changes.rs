@@ -12,14 +12,22 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Compares line by line.
 pub(crate) fn by_lines(before: &str, now: &str) -> Vec<ChangedText> {
     let diff = TextDiff::from_lines(before, now);
-    merged(diff.iter_all_changes().map(|change| (change.tag(), change.value())))
+    merged(
+        diff.iter_all_changes()
+            .map(|change| (change.tag(), change.value())),
+    )
 }
 
 /// Compares word by word; in scripts without spaces, character by character.
 pub(crate) fn by_words(before: &str, now: &str) -> Vec<ChangedText> {
     let (before, now) = (words(before), words(now));
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&before, &now);
-    merged(diff.iter_all_changes().map(|change| (change.tag(), change.value())))
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_slices(&before, &now);
+    merged(
+        diff.iter_all_changes()
+            .map(|change| (change.tag(), change.value())),
+    )
 }
 
 fn merged<'t>(changes: impl Iterator<Item = (ChangeTag, &'t str)>) -> Vec<ChangedText> {
@@ -32,7 +40,10 @@ fn merged<'t>(changes: impl Iterator<Item = (ChangeTag, &'t str)>) -> Vec<Change
         };
         match parts.last_mut() {
             Some(last) if last.change == change => last.text.push_str(text),
-            _ => parts.push(ChangedText { change, text: text.to_owned() }),
+            _ => parts.push(ChangedText {
+                change,
+                text: text.to_owned(),
+            }),
         }
     }
     parts
@@ -79,12 +90,18 @@ mod tests {
 
     #[test]
     fn grown_text_has_one_addition_at_its_end() {
-        assert_eq!(shown(&by_lines("rules\nhello\n", "rules\nhello\nwelcome\n")), "rules\nhello\n+welcome\n+");
+        assert_eq!(
+            shown(&by_lines("rules\nhello\n", "rules\nhello\nwelcome\n")),
+            "rules\nhello\n+welcome\n+"
+        );
     }
 
     #[test]
     fn changed_words_are_marked() {
-        assert_eq!(shown(&by_words("The red door.", "The old red gate.")), "The +old +red -door-+gate+.");
+        assert_eq!(
+            shown(&by_words("The red door.", "The old red gate.")),
+            "The +old +red -door-+gate+."
+        );
         assert_eq!(shown(&by_words("灯塔很高", "灯塔不高")), "灯塔-很-+不+高");
         assert_eq!(shown(&by_words("", "New.")), "+New.+");
         assert_eq!(shown(&by_words("Same.", "Same.")), "Same.");

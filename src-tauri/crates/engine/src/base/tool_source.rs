@@ -34,10 +34,19 @@ pub trait ToolSource: Send + Sync {
 /// The user's decisions about the tools of one source.
 pub trait SourceGrants: Send + Sync {
     /// Whether the tool may run in the chat; `None` asks the user.
-    fn decision<'a>(&'a self, tool: &'a str, chat: ChatId) -> BoxFuture<'a, Result<Option<bool>, ApiError>>;
+    fn decision<'a>(
+        &'a self,
+        tool: &'a str,
+        chat: ChatId,
+    ) -> BoxFuture<'a, Result<Option<bool>, ApiError>>;
 
     /// Keeps a decision for one chat, or for all.
-    fn keep<'a>(&'a self, tool: &'a str, chat: Option<ChatId>, allowed: bool) -> BoxFuture<'a, Result<(), ApiError>>;
+    fn keep<'a>(
+        &'a self,
+        tool: &'a str,
+        chat: Option<ChatId>,
+        allowed: bool,
+    ) -> BoxFuture<'a, Result<(), ApiError>>;
 }
 
 /// A tool of a source.
@@ -65,11 +74,17 @@ pub struct ToolOutput {
 
 impl ToolOutput {
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), error: false }
+        Self {
+            text: text.into(),
+            error: false,
+        }
     }
 
     pub fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), error: true }
+        Self {
+            text: text.into(),
+            error: true,
+        }
     }
 }
 
@@ -81,7 +96,10 @@ pub struct ToolSources {
 
 impl ToolSources {
     pub fn list(&self) -> Vec<Arc<dyn ToolSource>> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.sources
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Replaces all sources.

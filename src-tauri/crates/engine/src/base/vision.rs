@@ -1,4 +1,5 @@
-//! The last vision report of each chat. It is kept in memory only: nothing of it is stored before a turn includes it.
+//! The last vision report of each chat. It is kept in memory only: nothing of it is stored before a
+//! turn includes it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,14 @@ impl Vision {
         let mut reports = self.lock();
         let number = reports.next;
         reports.next += 1;
-        reports.of.insert(chat, LastReport { number, status, is_new: true });
+        reports.of.insert(
+            chat,
+            LastReport {
+                number,
+                status,
+                is_new: true,
+            },
+        );
     }
 
     pub(crate) fn status(&self, chat: ChatId) -> Option<VisionStatus> {
@@ -49,12 +57,20 @@ impl Vision {
     pub(crate) fn new_report(&self, chat: ChatId) -> Option<NewReport> {
         let reports = self.lock();
         let last = reports.of.get(&chat).filter(|last| last.is_new)?;
-        Some(NewReport { number: last.number, status: last.status.clone() })
+        Some(NewReport {
+            number: last.number,
+            status: last.status.clone(),
+        })
     }
 
     /// A turn has included the report. A newer one stays new.
     pub(crate) fn included(&self, chat: ChatId, report: &NewReport) {
-        if let Some(last) = self.lock().of.get_mut(&chat).filter(|last| last.number == report.number) {
+        if let Some(last) = self
+            .lock()
+            .of
+            .get_mut(&chat)
+            .filter(|last| last.number == report.number)
+        {
             last.is_new = false;
         }
     }
@@ -71,7 +87,11 @@ mod tests {
     use super::*;
 
     fn status(text: &str) -> VisionStatus {
-        VisionStatus { state: None, text: text.to_owned(), at: String::new() }
+        VisionStatus {
+            state: None,
+            text: text.to_owned(),
+            at: String::new(),
+        }
     }
 
     #[test]
@@ -83,9 +103,16 @@ mod tests {
         vision.report(chat, status("leaves"));
         vision.included(chat, &first);
         let second = vision.new_report(chat).unwrap();
-        assert_eq!(second.status.text, "leaves", "a report during a turn waits for the next one");
+        assert_eq!(
+            second.status.text, "leaves",
+            "a report during a turn waits for the next one"
+        );
         vision.included(chat, &second);
         assert_eq!(vision.new_report(chat), None);
-        assert_eq!(vision.status(chat).unwrap().text, "leaves", "the status stays on the screen");
+        assert_eq!(
+            vision.status(chat).unwrap().text,
+            "leaves",
+            "the status stays on the screen"
+        );
     }
 }

@@ -54,7 +54,8 @@ pub struct CorpusQuery {
     pub question: String,
 }
 
-/// The messages that match a query, best first. If few match, the newest of the others fill the list.
+/// The messages that match a query, best first. If few match, the newest of the others fill the
+/// list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CorpusRanking {
     pub conversation_id: String,
@@ -75,8 +76,9 @@ struct Conversation {
     newest_first: Vec<MessageId>,
 }
 
-/// Ranks the messages of each query's conversation as a turn in that chat would recall them. Without an `encoder` the
-/// search is lexical only. The user of a conversation is the speaker in `users`, else the first speaker.
+/// Ranks the messages of each query's conversation as a turn in that chat would recall them.
+/// Without an `encoder` the search is lexical only. The user of a conversation is the speaker in
+/// `users`, else the first speaker.
 ///
 /// # Errors
 /// `BadInput` if a query names a conversation without messages.
@@ -88,25 +90,43 @@ pub async fn rank(
 ) -> ApiResult<Vec<CorpusRanking>> {
     let store = Store::in_memory()?;
     let of_users = users.to_vec();
-    let conversations = store.write(move |store| fill(store, messages, &of_users)).await?;
-    let (cache, texts) = (Arc::new(VectorCache::default()), Arc::new(TextCache::default()));
+    let conversations = store
+        .write(move |store| fill(store, messages, &of_users))
+        .await?;
+    let (cache, texts) = (
+        Arc::new(VectorCache::default()),
+        Arc::new(TextCache::default()),
+    );
     if let Some(encoder) = encoder {
-        let heard = conversations.values().map(|conversation| (conversation.chat, conversation.heard()));
+        let heard = conversations
+            .values()
+            .map(|conversation| (conversation.chat, conversation.heard()));
         crate::recall_service::embedding::read_all(&store, encoder, &heard.collect()).await?;
     }
     let mut rankings = Vec::with_capacity(queries.len());
     for query in queries {
         let Some(conversation) = conversations.get(&query.conversation_id) else {
-            let what = format!("Query {}: there is no conversation {}.", query.question_id, query.conversation_id);
+            let what = format!(
+                "Query {}: there is no conversation {}.",
+                query.question_id, query.conversation_id
+            );
             return Err(bad_input(what, "Add messages of that conversation."));
         };
         let (words, asked) = conversation.asked(&query.question, encoder).await?;
-        let stretch = MessageRange { chat: conversation.chat, before: i64::MAX };
+        let stretch = MessageRange {
+            chat: conversation.chat,
+            before: i64::MAX,
+        };
         let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
         let started = Instant::now();
         let find = move |store: &store::ReadTransaction<'_>| {
             let words = LexicalSearch::of(store, &texts, &[stretch], &words)?;
-            older::find(store, &words, &asked, (&cache, &Clock::stopped(Timestamp(0))))
+            older::find(
+                store,
+                &words,
+                &asked,
+                (&cache, &Clock::stopped(Timestamp(0))),
+            )
         };
         let found = store.read(find).await?;
         let took = started.elapsed();
@@ -114,30 +134,58 @@ pub async fn rank(
         let others = conversation.newest_first.iter().copied();
         let mut seen = HashSet::new();
         let all = found.chain(others).filter(|id| seen.insert(*id));
-        let ranked_ids = all.filter_map(|id| conversation.ids.get(&id).cloned()).take(RANKED).collect();
-        let CorpusQuery { conversation_id, question_id, .. } = query;
-        rankings.push(CorpusRanking { conversation_id, question_id, ranked_ids, took });
+        let ranked_ids = all
+            .filter_map(|id| conversation.ids.get(&id).cloned())
+            .take(RANKED)
+            .collect();
+        let CorpusQuery {
+            conversation_id,
+            question_id,
+            ..
+        } = query;
+        rankings.push(CorpusRanking {
+            conversation_id,
+            question_id,
+            ranked_ids,
+            took,
+        });
     }
     Ok(rankings)
 }
 
-/// Keeps of each ranking the messages that fit into `budget` tokens, best first. A message that is too long is skipped,
-/// and the next one is tried. A message costs its line, by an estimate, because there is no model to count.
+/// Keeps of each ranking the messages that fit into `budget` tokens, best first. A message that is
+/// too long is skipped, and the next one is tried. A message costs its line, by an estimate,
+/// because there is no model to count.
 pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget: u32) {
     let cost = |message: &CorpusMessage| {
-        let caption = message.caption.as_ref().map_or_else(String::new, |caption| format!("\n{caption}"));
+        let caption = message
+            .caption
+            .as_ref()
+            .map_or_else(String::new, |caption| format!("\n{caption}"));
         let text = format!("{}: {}{caption}", message.speaker, message.text);
-        Estimate.count(&Segment { text, control: false }).unwrap_or_default()
+        Estimate
+            .count(&Segment {
+                text,
+                control: false,
+            })
+            .unwrap_or_default()
     };
     let costs: HashMap<(&str, &str), u32> = messages
         .iter()
-        .map(|message| ((message.conversation_id.as_str(), message.id.as_str()), cost(message)))
+        .map(|message| {
+            (
+                (message.conversation_id.as_str(), message.id.as_str()),
+                cost(message),
+            )
+        })
         .collect();
     for ranking in rankings {
         let mut room = budget;
         let conversation = ranking.conversation_id.as_str();
         ranking.ranked_ids.retain(|id| {
-            let left = costs.get(&(conversation, id.as_str())).and_then(|cost| room.checked_sub(*cost));
+            let left = costs
+                .get(&(conversation, id.as_str()))
+                .and_then(|cost| room.checked_sub(*cost));
             room = left.unwrap_or(room);
             left.is_some()
         });
@@ -147,22 +195,40 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 impl Conversation {
     fn heard(&self) -> Speakers {
         let name = |place: usize| self.speakers.get(place).cloned().unwrap_or_default();
-        Speakers { persona: name(0), character: name(1), others: self.others.clone() }
+        Speakers {
+            persona: name(0),
+            character: name(1),
+            others: self.others.clone(),
+        }
     }
 
-    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> ApiResult<(Vec<String>, Question)> {
+    async fn asked(
+        &self,
+        question: &str,
+        encoder: Option<&Encoder>,
+    ) -> ApiResult<(Vec<String>, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
         let words = tokens::sought(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
         let meaning = match encoder {
             Some(encoder) => {
-                let embedding = encoder.understand(&without_names(question, user, others)).await?;
+                let embedding = encoder
+                    .understand(&without_names(question, user, others))
+                    .await?;
                 embedding.map(|embedding| Arc::new(QueryEmbedding::new(embedding, encoder.model())))
             }
             None => None,
         };
         let things = things(question, Role::User);
-        Ok((words, Question { about: QueryHints::of(question, user, others), things, several: false, meaning }))
+        Ok((
+            words,
+            Question {
+                about: QueryHints::of(question, user, others),
+                things,
+                several: false,
+                meaning,
+            },
+        ))
     }
 }
 
@@ -185,11 +251,24 @@ fn fill(
             None => {
                 let chat = ChatId(Uuid::now_v7());
                 store.chats_mut().insert(&empty(chat, character))?;
-                let speakers = of_user.get(&message.conversation_id).cloned().into_iter().collect();
-                Conversation { chat, speakers, others: HashMap::new(), ids: HashMap::new(), newest_first: Vec::new() }
+                let speakers = of_user
+                    .get(&message.conversation_id)
+                    .cloned()
+                    .into_iter()
+                    .collect();
+                Conversation {
+                    chat,
+                    speakers,
+                    others: HashMap::new(),
+                    ids: HashMap::new(),
+                    newest_first: Vec::new(),
+                }
             }
         };
-        let (key, conversation) = (message.conversation_id.clone(), say(store, conversation, message)?);
+        let (key, conversation) = (
+            message.conversation_id.clone(),
+            say(store, conversation, message)?,
+        );
         conversations.insert(key, conversation);
     }
     for conversation in conversations.values_mut() {
@@ -204,10 +283,14 @@ fn say(
     mut of: Conversation,
     message: CorpusMessage,
 ) -> Result<Conversation, StoreError> {
-    let speaker = of.speakers.iter().position(|speaker| *speaker == message.speaker).unwrap_or_else(|| {
-        of.speakers.push(message.speaker.clone());
-        of.speakers.len() - 1
-    });
+    let speaker = of
+        .speakers
+        .iter()
+        .position(|speaker| *speaker == message.speaker)
+        .unwrap_or_else(|| {
+            of.speakers.push(message.speaker.clone());
+            of.speakers.len() - 1
+        });
     let text = match message.caption {
         Some(caption) => format!("{}\n{caption}", message.text),
         None => message.text,
@@ -217,13 +300,29 @@ fn say(
     let created = Timestamp(zoned.map_or(0, |zoned| zoned.timestamp().as_millisecond()));
     let id = MessageId(Uuid::now_v7());
     if speaker > 1 {
-        of.others.insert(id, Speaker { character: None, name: message.speaker });
+        of.others.insert(
+            id,
+            Speaker {
+                character: None,
+                name: message.speaker,
+            },
+        );
     }
-    let swipe = NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None };
+    let swipe = NewSwipe {
+        id: SwipeId(Uuid::now_v7()),
+        text,
+        state: SwipeState::Finished,
+        created,
+        model: None,
+    };
     store.messages_mut().append(&NewMessage {
         id,
         chat: of.chat,
-        role: if speaker == 0 { Role::User } else { Role::Character },
+        role: if speaker == 0 {
+            Role::User
+        } else {
+            Role::Character
+        },
         created,
         swipes: vec![swipe],
         selected: 0,
@@ -268,13 +367,25 @@ mod tests {
     use super::*;
 
     fn message(conversation: &str, id: &str, speaker: &str, text: &str) -> CorpusMessage {
-        let [conversation_id, id, speaker, text] = [conversation, id, speaker, text].map(str::to_owned);
-        CorpusMessage { conversation_id, id, speaker, text, time: None, caption: None }
+        let [conversation_id, id, speaker, text] =
+            [conversation, id, speaker, text].map(str::to_owned);
+        CorpusMessage {
+            conversation_id,
+            id,
+            speaker,
+            text,
+            time: None,
+            caption: None,
+        }
     }
 
     fn query(conversation: &str, question: &str) -> CorpusQuery {
         let [conversation_id, question] = [conversation, question].map(str::to_owned);
-        CorpusQuery { conversation_id, question_id: "q".to_owned(), question }
+        CorpusQuery {
+            conversation_id,
+            question_id: "q".to_owned(),
+            question,
+        }
     }
 
     #[tokio::test]
@@ -286,13 +397,24 @@ mod tests {
             message("a", "3", "Ann", "It rained."),
             message("a", "4", "Bea", "It did."),
         ];
-        let ranked = rank(corpus.clone(), vec![query("a", "What is the parrot called?")], &[], None).await.unwrap();
+        let ranked = rank(
+            corpus.clone(),
+            vec![query("a", "What is the parrot called?")],
+            &[],
+            None,
+        )
+        .await
+        .unwrap();
         assert_eq!(
             ranked[0].ranked_ids,
             ["1", "2", "3", "4"],
             "the hit, its neighbours (the longer first), then the others"
         );
-        assert!(rank(corpus, vec![query("c", "Parrot?")], &[], None).await.is_err());
+        assert!(
+            rank(corpus, vec![query("c", "Parrot?")], &[], None)
+                .await
+                .is_err()
+        );
     }
 
     #[test]
@@ -302,7 +424,12 @@ mod tests {
         let corpus = corpus.map(|(id, letters)| message("a", id, "A", &"x".repeat(letters)));
         let ranked_ids = ["1", "2", "3", "4"].map(str::to_owned).to_vec();
         let (conversation_id, question_id) = ("a".to_owned(), "q".to_owned());
-        let mut rankings = [CorpusRanking { conversation_id, question_id, ranked_ids, took: Duration::ZERO }];
+        let mut rankings = [CorpusRanking {
+            conversation_id,
+            question_id,
+            ranked_ids,
+            took: Duration::ZERO,
+        }];
         within(&mut rankings, &corpus, 10);
         assert_eq!(rankings[0].ranked_ids, ["1", "3", "4"]);
         within(&mut rankings, &corpus, 9);

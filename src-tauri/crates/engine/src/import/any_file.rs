@@ -1,5 +1,5 @@
-//! Imports cards, lorebooks, chats and model files. Model files stay in their folder. The content decides the file
-//! type, regardless of the file name.
+//! Imports cards, lorebooks, chats and model files. Model files stay in their folder. The content
+//! decides the file type, regardless of the file name.
 
 use crate::base::files::read_capped;
 use std::path::{Path, PathBuf};
@@ -24,19 +24,23 @@ const ARCHIVE: &str = "application/zip";
 const CARDS: [&str; 7] = ["png", "apng", "json", "charx", "byaf", "yaml", "yml"];
 /// Extensions of files that can only be chats.
 pub(crate) const CHATS: [&str; 2] = ["jsonl", "txt"];
-/// Extensions of files that may be archives. A card with its pictures and sounds may be larger than a card alone.
+/// Extensions of files that may be archives. A card with its pictures and sounds may be larger than
+/// a card alone.
 const ARCHIVES: [&str; 6] = ["charx", "byaf", "jpg", "jpeg", "zip", "exe"];
 
 impl Imports {
-    /// Imports files, including those in folders and their subfolders, and SillyTavern's folder as a whole. The report
-    /// lists every file: imported, skipped because it already exists, or refused with a reason. A refused file does
-    /// not stop the others. Listeners receive the report as well.
+    /// Imports files, including those in folders and their subfolders, and SillyTavern's folder as
+    /// a whole. The report lists every file: imported, skipped because it already exists, or
+    /// refused with a reason. A refused file does not stop the others. Listeners receive the report
+    /// as well.
     ///
     /// # Errors
     /// Errors of the database; `Busy` while another folder of SillyTavern is imported.
     pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
         let mut report = ImportReport::default();
-        let (taverns, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| SillyTavernFolder::is_whole(path));
+        let (taverns, paths): (Vec<_>, Vec<_>) = paths
+            .into_iter()
+            .partition(|path| SillyTavernFolder::is_whole(path));
         for folder in taverns {
             report.append(self.import_sillytavern(folder).await?);
         }
@@ -48,7 +52,11 @@ impl Imports {
         let mut groups = Vec::new();
         for (path, asked_for) in files {
             self.import_path(&path, asked_for, &mut report).await?;
-            if report.refused.pop_if(|last| last.reason.starts_with(WITHOUT_CHAT)).is_some() {
+            if report
+                .refused
+                .pop_if(|last| last.reason.starts_with(WITHOUT_CHAT))
+                .is_some()
+            {
                 groups.push(path);
             }
         }
@@ -66,22 +74,34 @@ impl Imports {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub(crate) async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
+    pub(crate) async fn import_bytes(
+        &self,
+        file_name: String,
+        bytes: Vec<u8>,
+    ) -> ApiResult<ImportReport> {
         let report = self.import_one_of_many(file_name, bytes).await?;
         self.report_import(&report).await;
         Ok(report)
     }
 
-    /// Imports one file of a selection, like [`Self::import_bytes`] but without its own report. The caller combines
-    /// the results and calls [`Self::keep_import_report`].
+    /// Imports one file of a selection, like [`Self::import_bytes`] but without its own report. The
+    /// caller combines the results and calls [`Self::keep_import_report`].
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub(crate) async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
+    pub(crate) async fn import_one_of_many(
+        &self,
+        file_name: String,
+        bytes: Vec<u8>,
+    ) -> ApiResult<ImportReport> {
         let mut report = ImportReport::default();
-        let ending = Path::new(&file_name).extension().unwrap_or_default().to_ascii_lowercase();
+        let ending = Path::new(&file_name)
+            .extension()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
-            self.import_chat(file_name, bytes, None, &mut report).await?;
+            self.import_chat(file_name, bytes, None, &mut report)
+                .await?;
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
         }
@@ -91,8 +111,17 @@ impl Imports {
 
     /// Imports one file. A file that the user did not name, but that is in a chosen folder, is
     /// ignored if its type is not supported.
-    pub(crate) async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> ApiResult<()> {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    pub(crate) async fn import_path(
+        &self,
+        path: &Path,
+        asked_for: bool,
+        report: &mut ImportReport,
+    ) -> ApiResult<()> {
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
         if ending == "gguf" {
             return self.import_model(path, name, report).await;
@@ -110,7 +139,10 @@ impl Imports {
             _ => (card::MAX_FILE, "a card"),
         };
         let read = tokio::task::spawn_blocking(move || read_capped(&file, limit, what));
-        match read.await.map_err(|_| internal("a file could not be read"))? {
+        match read
+            .await
+            .map_err(|_| internal("a file could not be read"))?
+        {
             Ok(bytes) => {
                 let before = report.refused.len();
                 self.import_card(name, bytes, report).await?;
@@ -119,18 +151,31 @@ impl Imports {
                 let is_plain = |last: &mut Refused| of_this && !asked_for && last.kind == NO_CARD;
                 if let Some(refused) = report.refused.pop_if(is_plain) {
                     let Refused { file, reason, .. } = refused;
-                    report.skipped.push(Skipped { id: String::new(), file, reason });
+                    report.skipped.push(Skipped {
+                        id: String::new(),
+                        file,
+                        reason,
+                    });
                 }
                 Ok(())
             }
             Err((kind, reason)) => {
-                report.refused.push(Refused { file: name, kind: kind.into(), reason });
+                report.refused.push(Refused {
+                    file: name,
+                    kind: kind.into(),
+                    reason,
+                });
                 Ok(())
             }
         }
     }
 
-    async fn import_model(&self, path: &Path, file: String, report: &mut ImportReport) -> ApiResult<()> {
+    async fn import_model(
+        &self,
+        path: &Path,
+        file: String,
+        report: &mut ImportReport,
+    ) -> ApiResult<()> {
         match self.config().add_model(path.to_owned()).await {
             Ok(model) => report.imported.push(Imported {
                 kind: "model".into(),
@@ -140,14 +185,23 @@ impl Imports {
                 warnings: Vec::new(),
             }),
             Err(ApiError::BadInput { message, .. }) => {
-                report.refused.push(Refused { file, kind: "model".into(), reason: message });
+                report.refused.push(Refused {
+                    file,
+                    kind: "model".into(),
+                    reason: message,
+                });
             }
             Err(other) => return Err(other),
         }
         Ok(())
     }
 
-    async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
+    async fn import_card(
+        &self,
+        file: String,
+        bytes: Vec<u8>,
+        report: &mut ImportReport,
+    ) -> ApiResult<()> {
         match self.import_bundle(&file, bytes, report).await? {
             Some(bytes) => self.import_one(file, bytes, report).await,
             None => Ok(()),
@@ -155,17 +209,27 @@ impl Imports {
     }
 
     /// Imports a file that is not a bundle.
-    pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
+    pub(crate) async fn import_one(
+        &self,
+        file: String,
+        bytes: Vec<u8>,
+        report: &mut ImportReport,
+    ) -> ApiResult<()> {
         if let Some(reason) = git_lfs_pointer(&bytes) {
-            report.refused.push(Refused { file, kind: "unknownFormat".into(), reason });
+            report.refused.push(Refused {
+                file,
+                kind: "unknownFormat".into(),
+                reason,
+            });
             return Ok(());
         }
         let read = move || {
             let json = Json::read(&bytes);
             (bytes, json)
         };
-        let (bytes, json) =
-            tokio::task::spawn_blocking(read).await.map_err(|_| internal("a file could not be read"))?;
+        let (bytes, json) = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|_| internal("a file could not be read"))?;
         match json {
             Ok(Some(json)) => {
                 if self.import_known(&file, &bytes, json, report).await? {
@@ -174,23 +238,40 @@ impl Imports {
             }
             Ok(None) => {}
             Err((kind, reason)) => {
-                report.refused.push(Refused { file, kind: kind.into(), reason });
+                report.refused.push(Refused {
+                    file,
+                    kind: kind.into(),
+                    reason,
+                });
                 return Ok(());
             }
         }
-        let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = Path::new(&file)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let read = move || {
             let read = Card::read_named(&bytes, &stem);
             (bytes, read)
         };
-        let (bytes, read) =
-            tokio::task::spawn_blocking(read).await.map_err(|_| internal("a card could not be read"))?;
+        let (bytes, read) = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|_| internal("a card could not be read"))?;
         let (card, warnings) = match read {
             Ok(read) => read,
             Err(error) => {
                 // A picture can contain a lorebook.
-                if self.import_lorebook(&file, &bytes, None, report).await?.is_none() {
-                    report.refused.push(Refused { file, kind: refusal(&error).into(), reason: error.to_string() });
+                if self
+                    .import_lorebook(&file, &bytes, None, report)
+                    .await?
+                    .is_none()
+                {
+                    report.refused.push(Refused {
+                        file,
+                        kind: refusal(&error).into(),
+                        reason: error.to_string(),
+                    });
                 }
                 return Ok(());
             }
@@ -207,13 +288,18 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         if let Some(known) = self.known(&bytes, &card).await? {
-            // Its chats may be missing, because the app may have closed after storing the character.
+            // Its chats may be missing, because the app may have closed after storing the
+            // character.
             if mime(&bytes) == ARCHIVE {
                 drop(bytes);
                 self.import_scenarios(&file, &known, &card, report).await?;
             }
             let reason = format!("{} is already in the library", known.name);
-            report.skipped.push(Skipped { id: known.id.to_string(), file, reason });
+            report.skipped.push(Skipped {
+                id: known.id.to_string(),
+                file,
+                reason,
+            });
             return Ok(());
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
@@ -222,11 +308,15 @@ impl Imports {
             (bytes, card, picture, notes)
         };
         let looked = tokio::task::spawn_blocking(look).await;
-        let (bytes, card, picture, notes) = looked.map_err(|_| internal("a picture could not be read"))?;
+        let (bytes, card, picture, notes) =
+            looked.map_err(|_| internal("a picture could not be read"))?;
         warnings.extend(notes);
         let picture = picture.map_err(|why| warnings.push(why)).ok().flatten();
         let mime = mime(&bytes);
-        let character = self.library().add_character(&card, picture, Some((bytes, mime))).await?;
+        let character = self
+            .library()
+            .add_character(&card, picture, Some((bytes, mime)))
+            .await?;
         warnings.extend(self.import_sampling(&character, &card).await?);
         report.imported.push(Imported {
             kind: "character".into(),
@@ -236,7 +326,8 @@ impl Imports {
             warnings,
         });
         if mime == ARCHIVE {
-            self.import_scenarios(&file, &character, &card, report).await?;
+            self.import_scenarios(&file, &character, &card, report)
+                .await?;
         }
         Ok(())
     }
@@ -244,8 +335,14 @@ impl Imports {
     /// The character that was imported from the same file and has not changed since.
     async fn known(&self, bytes: &[u8], card: &Card) -> ApiResult<Option<Character>> {
         let hash = AssetHash::of(bytes);
-        let same = self.base().store().read(move |store| store.characters().from_source(hash)).await?;
-        Ok(same.into_iter().find(|each| card_of(each).is_ok_and(|known| known == *card)))
+        let same = self
+            .base()
+            .store()
+            .read(move |store| store.characters().from_source(hash))
+            .await?;
+        Ok(same
+            .into_iter()
+            .find(|each| card_of(each).is_ok_and(|known| known == *card)))
     }
 }
 
@@ -255,18 +352,28 @@ fn mime(card: &[u8]) -> &'static str {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
         [b'P', b'K', ..] => ARCHIVE,
         // Never label a picture or program with an embedded card as a picture.
-        [0xff, 0xd8, ..] | [b'M', b'Z', ..] | [b'R', b'I', b'F', b'F', ..] => "application/octet-stream",
+        [0xff, 0xd8, ..] | [b'M', b'Z', ..] | [b'R', b'I', b'F', b'F', ..] => {
+            "application/octet-stream"
+        }
         _ => "application/json",
     }
 }
 
-/// The files to import, each with whether the user named it directly, and the skipped ones. Chats come last, because
-/// they need their characters.
+/// The files to import, each with whether the user named it directly, and the skipped ones. Chats
+/// come last, because they need their characters.
 fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
     let (mut files, mut left_out) = (Vec::new(), Vec::new());
     let skipped = |path: &Path, reason: String| {
-        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Skipped { id: String::new(), file, reason }
+        let file = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        Skipped {
+            id: String::new(),
+            file,
+            reason,
+        }
     };
     for path in paths {
         if !path.is_dir() {
@@ -275,13 +382,24 @@ fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
         }
         let found = files::below(&path);
         files.extend(found.files.into_iter().map(|path| (path, false)));
-        let link = |link: &PathBuf| skipped(link, "links are not followed; choose the file itself".to_owned());
+        let link = |link: &PathBuf| {
+            skipped(
+                link,
+                "links are not followed; choose the file itself".to_owned(),
+            )
+        };
         left_out.extend(found.links.iter().map(link));
         if found.left_out > 0 {
-            let reason = format!("{} more files are left out: the folder has too many files or levels", found.left_out);
+            let reason = format!(
+                "{} more files are left out: the folder has too many files or levels",
+                found.left_out
+            );
             left_out.push(skipped(&path, reason));
         }
     }
-    files.sort_by_key(|(path, _)| path.extension().is_some_and(|ending| CHATS.iter().any(|known| ending == *known)));
+    files.sort_by_key(|(path, _)| {
+        path.extension()
+            .is_some_and(|ending| CHATS.iter().any(|known| ending == *known))
+    });
     (files, left_out)
 }

@@ -17,7 +17,8 @@ use crate::import::handle::Imports;
 type Unpacked = (String, Result<Vec<u8>, ArchiveError>);
 
 impl Imports {
-    /// Imports the files in an archive and unpacks only one at a time. Returns `bytes` if they are not a bundle.
+    /// Imports the files in an archive and unpacks only one at a time. Returns `bytes` if they are
+    /// not a bundle.
     pub(crate) async fn import_bundle(
         &self,
         file: &str,
@@ -31,8 +32,9 @@ impl Imports {
             let about = Bundle::open(&bytes).map(|bundle| bundle.map(|bundle| bundle.left_out()));
             (bytes, Ok(about))
         };
-        let (bytes, about) =
-            tokio::task::spawn_blocking(look).await.map_err(|_| internal("an archive could not be read"))?;
+        let (bytes, about) = tokio::task::spawn_blocking(look)
+            .await
+            .map_err(|_| internal("an archive could not be read"))?;
         let about = match about {
             Ok(about) => about,
             Err(export) => {
@@ -42,16 +44,26 @@ impl Imports {
             }
         };
         // Invalid archives fall through to the card import, which reports the error.
-        let Ok(Some(left_out)) = about else { return Ok(Some(bytes)) };
+        let Ok(Some(left_out)) = about else {
+            return Ok(Some(bytes));
+        };
         let (send, mut unpacked) = mpsc::channel(1);
         let unpacking = tokio::task::spawn_blocking(move || unpack(&bytes, &send));
         while let Some((name, read)) = unpacked.recv().await {
             self.import_packed(name, read, report).await?;
         }
-        unpacking.await.map_err(|_| internal("an archive could not be read"))?;
+        unpacking
+            .await
+            .map_err(|_| internal("an archive could not be read"))?;
         if left_out > 0 {
-            let reason = format!("{left_out} more files in it are left out; unpack it and import the folder");
-            report.skipped.push(Skipped { id: String::new(), file: file.to_owned(), reason });
+            let reason = format!(
+                "{left_out} more files in it are left out; unpack it and import the folder"
+            );
+            report.skipped.push(Skipped {
+                id: String::new(),
+                file: file.to_owned(),
+                reason,
+            });
         }
         Ok(None)
     }
@@ -62,7 +74,11 @@ impl Imports {
         read: Result<Vec<u8>, ArchiveError>,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let file = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = Path::new(&name)
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -71,18 +87,26 @@ impl Imports {
                 return Ok(());
             }
         };
-        let ending = Path::new(&name).extension().unwrap_or_default().to_ascii_lowercase();
+        let ending = Path::new(&name)
+            .extension()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
             return self.import_chat(file, bytes, None, report).await;
         }
         let before = report.refused.len();
         self.import_one(file, bytes, report).await?;
-        // Archives often contain ordinary pictures next to cards, so these are skipped instead of refused.
+        // Archives often contain ordinary pictures next to cards, so these are skipped instead of
+        // refused.
         let is_plain = |last: &mut Refused| last.kind == NO_CARD;
         if report.refused.len() > before
             && let Some(Refused { file, reason, .. }) = report.refused.pop_if(is_plain)
         {
-            report.skipped.push(Skipped { id: String::new(), file, reason });
+            report.skipped.push(Skipped {
+                id: String::new(),
+                file,
+                reason,
+            });
         }
         Ok(())
     }
@@ -90,7 +114,9 @@ impl Imports {
 
 /// Sends the files one by one and waits until the receiver takes each. Blocks.
 fn unpack(bytes: &[u8], send: &mpsc::Sender<Unpacked>) {
-    let Ok(Some(mut bundle)) = Bundle::open(bytes) else { return };
+    let Ok(Some(mut bundle)) = Bundle::open(bytes) else {
+        return;
+    };
     for name in bundle.names().to_vec() {
         let read = bundle.read(&name);
         if send.blocking_send((name, read)).is_err() {

@@ -1,4 +1,5 @@
-//! Imports the cards of a SillyTavern folder. Reads several files in parallel and stores the cards in batches.
+//! Imports the cards of a SillyTavern folder. Reads several files in parallel and stores the cards
+//! in batches.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +36,11 @@ pub(crate) type Cast = HashMap<String, CharacterId>;
 /// Result of reading a card file.
 enum FoundCard {
     /// It was imported before.
-    Known { id: CharacterId, name: String, linked: Option<Value> },
+    Known {
+        id: CharacterId,
+        name: String,
+        linked: Option<Value>,
+    },
     /// Its files are stored, but not its row yet.
     New(Box<New>),
     /// Not a PNG card, or a card with more data. It is imported like a single file.
@@ -75,7 +80,11 @@ impl Imports {
             match next? {
                 (FoundCard::Known { id, name, linked }, path) => {
                     let reason = format!("{name} is already in the library");
-                    report.skipped.push(Skipped { id: id.to_string(), file: file_name(&path), reason });
+                    report.skipped.push(Skipped {
+                        id: id.to_string(),
+                        file: file_name(&path),
+                        reason,
+                    });
                     wishes.add(linked.as_ref(), Binding::Character(id));
                     cast.insert(stem(&path), id);
                 }
@@ -85,15 +94,20 @@ impl Imports {
                     batch.push((file_name(&path), *new));
                 }
                 (FoundCard::Other, path) => {
-                    self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
-                    if let Some(id) = self.import_other_card(&folder, &path, &tags, report).await? {
+                    self.keep_cards(&folder, std::mem::take(&mut batch), report)
+                        .await?;
+                    if let Some(id) = self
+                        .import_other_card(&folder, &path, &tags, report)
+                        .await?
+                    {
                         self.wish_of(id, wishes).await?;
                         cast.insert(stem(&path), id);
                     }
                 }
             }
             if batch.len() >= BATCH {
-                self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
+                self.keep_cards(&folder, std::mem::take(&mut batch), report)
+                    .await?;
             }
             run.step();
             if run.cancelled() {
@@ -107,20 +121,33 @@ impl Imports {
     async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> ApiResult<FoundCard> {
         let (file, own) = (file_name(path), path.to_owned());
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
-        let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
+        let Some((bytes, hash, card, mut warnings)) =
+            read.map_err(|_| internal("a card could not be read"))?
+        else {
             return Ok(FoundCard::Other);
         };
         let linked = card.extensions().and_then(|all| all.get("world")).cloned();
         if let Some(known) = self.known_card(folder, file.clone(), hash).await? {
-            return Ok(FoundCard::Known { id: known.id, name: known.name, linked });
+            return Ok(FoundCard::Known {
+                id: known.id,
+                name: known.name,
+                linked,
+            });
         }
         let store = self.base().store().clone();
         let keep = move || {
-            let picture = picture_of(&bytes, &card).map_err(|why| warnings.push(why)).ok().flatten();
-            let picture = picture.map(|picture| store.keep_file(&picture.png)).transpose()?;
+            let picture = picture_of(&bytes, &card)
+                .map_err(|why| warnings.push(why))
+                .ok()
+                .flatten();
+            let picture = picture
+                .map(|picture| store.keep_file(&picture.png))
+                .transpose()?;
             Ok::<_, store::StoreError>((store.keep_file(&bytes)?, picture, card, warnings))
         };
-        let kept = tokio::task::spawn_blocking(keep).await.map_err(|_| internal("a card could not be stored"))?;
+        let kept = tokio::task::spawn_blocking(keep)
+            .await
+            .map_err(|_| internal("a card could not be stored"))?;
         let (source, picture, mut card, warnings) = kept?;
         retag(&mut card, tags.given_to(&file), &[]);
         let now = self.base().now();
@@ -134,12 +161,22 @@ impl Imports {
             updated: now,
             card_json: card.to_json(),
         };
-        Ok(FoundCard::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
+        Ok(FoundCard::New(Box::new(New {
+            character,
+            favourite: is_favourite(&card),
+            linked,
+            warnings,
+        })))
     }
 
-    /// The character that was imported from this file, even if it has changed since. Otherwise one that was imported
-    /// from a file with the same content; this is recorded for the next import.
-    async fn known_card(&self, folder: String, file: String, content: AssetHash) -> ApiResult<Option<Character>> {
+    /// The character that was imported from this file, even if it has changed since. Otherwise one
+    /// that was imported from a file with the same content; this is recorded for the next import.
+    async fn known_card(
+        &self,
+        folder: String,
+        file: String,
+        content: AssetHash,
+    ) -> ApiResult<Option<Character>> {
         let (place, own) = (folder.clone(), file.clone());
         let found = self.base().store().read(move |store| {
             let by_file = store.sources().character(&place, &own)?;
@@ -147,26 +184,43 @@ impl Imports {
                 Some(_) => None,
                 None => store.sources().character_like(&place, content)?,
             };
-            let row = by_file.or(like).map(|id| store.characters().get(id)).transpose()?.flatten();
+            let row = by_file
+                .or(like)
+                .map(|id| store.characters().get(id))
+                .transpose()?
+                .flatten();
             Ok((row, like.is_some()))
         });
         let (known, new_to_us) = found.await?;
         if let Some(known) = known.as_ref().filter(|_| new_to_us) {
             let id = known.id;
-            self.base().store().write(move |store| store.sources_mut().set_character(&folder, &file, id)).await?;
+            self.base()
+                .store()
+                .write(move |store| store.sources_mut().set_character(&folder, &file, id))
+                .await?;
         }
         Ok(known)
     }
 
     /// Stores the rows of cards whose files are stored, in one transaction.
-    async fn keep_cards(&self, folder: &str, batch: Vec<(String, New)>, report: &mut ImportReport) -> ApiResult<()> {
+    async fn keep_cards(
+        &self,
+        folder: &str,
+        batch: Vec<(String, New)>,
+        report: &mut ImportReport,
+    ) -> ApiResult<()> {
         if batch.is_empty() {
             return Ok(());
         }
         let (folder, now) = (folder.to_owned(), self.base().now());
         let kept = self.base().store().write(move |store| {
             for (file, new) in &batch {
-                let Character { id, picture, source, .. } = new.character;
+                let Character {
+                    id,
+                    picture,
+                    source,
+                    ..
+                } = new.character;
                 for asset in picture.into_iter().chain(source) {
                     store.assets_mut().put_kept(asset, PNG, now)?;
                 }
@@ -178,13 +232,15 @@ impl Imports {
             }
             Ok(batch)
         });
-        report.imported.extend(kept.await?.into_iter().map(|(file, new)| Imported {
-            kind: "character".into(),
-            id: new.character.id.to_string(),
-            name: new.character.name,
-            file,
-            warnings: new.warnings,
-        }));
+        report
+            .imported
+            .extend(kept.await?.into_iter().map(|(file, new)| Imported {
+                kind: "character".into(),
+                id: new.character.id.to_string(),
+                name: new.character.name,
+                file,
+                warnings: new.warnings,
+            }));
         Ok(())
     }
 
@@ -198,19 +254,40 @@ impl Imports {
     ) -> ApiResult<Option<CharacterId>> {
         let (place, file) = (folder.to_owned(), file_name(path));
         let own = file.clone();
-        if let Some(id) = self.base().store().read(move |store| store.sources().character(&place, &own)).await? {
-            let reason = format!("{} is already in the library", self.library().character(id).await?.name);
-            report.skipped.push(Skipped { id: id.to_string(), file, reason });
+        if let Some(id) = self
+            .base()
+            .store()
+            .read(move |store| store.sources().character(&place, &own))
+            .await?
+        {
+            let reason = format!(
+                "{} is already in the library",
+                self.library().character(id).await?.name
+            );
+            report.skipped.push(Skipped {
+                id: id.to_string(),
+                file,
+                reason,
+            });
             return Ok(Some(id));
         }
         let (imported, skipped) = (report.imported.len(), report.skipped.len());
         self.import_path(path, false, report).await?;
-        let added = report.imported[imported..].iter().find(|one| one.kind == "character").map(|one| &one.id);
+        let added = report.imported[imported..]
+            .iter()
+            .find(|one| one.kind == "character")
+            .map(|one| &one.id);
         if let Some(id) = added {
-            self.library().tag_characters(vec![id.clone()], tags.given_to(&file).to_vec(), Vec::new()).await?;
+            self.library()
+                .tag_characters(vec![id.clone()], tags.given_to(&file).to_vec(), Vec::new())
+                .await?;
         }
         let known = report.skipped[skipped..].iter().map(|one| &one.id);
-        let Some(id) = added.into_iter().chain(known).find_map(|id| id.parse::<CharacterId>().ok()) else {
+        let Some(id) = added
+            .into_iter()
+            .chain(known)
+            .find_map(|id| id.parse::<CharacterId>().ok())
+        else {
             return Ok(None);
         };
         let place = folder.to_owned();
@@ -226,9 +303,12 @@ impl Imports {
     }
 }
 
-/// Number of files to read in parallel: the number of processors, at most 4 because each file may take much memory.
+/// Number of files to read in parallel: the number of processors, at most 4 because each file may
+/// take much memory.
 pub(crate) fn side_by_side() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4)
+    std::thread::available_parallelism()
+        .map_or(1, std::num::NonZero::get)
+        .min(4)
 }
 
 type PngCard = (Vec<u8>, AssetHash, Card, Vec<String>);
@@ -244,6 +324,10 @@ fn read_png(path: &Path) -> Option<PngCard> {
         return None;
     }
     let hash = AssetHash::of(&bytes);
-    let warnings = warnings.iter().map(ToString::to_string).chain(notes(&card)).collect();
+    let warnings = warnings
+        .iter()
+        .map(ToString::to_string)
+        .chain(notes(&card))
+        .collect();
     Some((bytes, hash, card, warnings))
 }

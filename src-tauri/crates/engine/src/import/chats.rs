@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, AssistantExport, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats,
-    RisuChat, Transcript, detect_chats,
+    self, AssistantExport, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats,
+    Losses, OtherChats, RisuChat, Transcript, detect_chats,
 };
 use domain::plain_line::plain_line;
 use domain::{CharacterId, ChatId, PersonaId, file_kind, lenient_json};
@@ -31,16 +31,21 @@ const NAMED: usize = 8;
 pub(crate) const EMPTY: &str = "empty";
 
 impl Imports {
-    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
-    /// the names in the files. Also notifies listeners.
+    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of
+    /// `character`, regardless of the names in the files. Also notifies listeners.
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub(crate) async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> ApiResult<ImportReport> {
+    pub(crate) async fn import_chats_with(
+        &self,
+        character: String,
+        files: Vec<PathBuf>,
+    ) -> ApiResult<ImportReport> {
         let with = self.library().character(character.parse()?).await?.id;
         let mut report = ImportReport::default();
         for file in files {
-            self.import_chat_file(&file, Some(with), &mut report).await?;
+            self.import_chat_file(&file, Some(with), &mut report)
+                .await?;
         }
         report.clean_names();
         self.report_import(&report).await;
@@ -63,7 +68,8 @@ impl Imports {
         Ok(report)
     }
 
-    /// Imports one chat file of a selection, like [`Self::import_chat_with`]. The caller reports all files together.
+    /// Imports one chat file of a selection, like [`Self::import_chat_with`]. The caller reports
+    /// all files together.
     ///
     /// # Errors
     /// `NotFound` if the character does not exist.
@@ -75,7 +81,8 @@ impl Imports {
     ) -> ApiResult<ImportReport> {
         let with = self.library().character(character.parse()?).await?.id;
         let mut report = ImportReport::default();
-        self.import_chat(file, bytes, Some(with), &mut report).await?;
+        self.import_chat(file, bytes, Some(with), &mut report)
+            .await?;
         Ok(report)
     }
 
@@ -86,7 +93,9 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         let (path, name) = (file.to_owned(), file_name(file));
-        let read = tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat")).await;
+        let read =
+            tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat"))
+                .await;
         match read.map_err(|_| internal("a file could not be read"))? {
             Ok(bytes) => self.import_chat(name, bytes, with, report).await,
             Err((kind, reason)) => {
@@ -112,10 +121,16 @@ impl Imports {
         let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
         match look.map_err(|_| internal("a chat could not be read"))? {
             DetectedChat::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
-            DetectedChat::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
-            DetectedChat::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            DetectedChat::Risu(chats, unread) => {
+                self.import_risuai_chats(file, (chats, unread), with, report)
+                    .await?
+            }
+            DetectedChat::Other(chats) => {
+                self.import_other_chats(file, chats, with, report).await?
+            }
             DetectedChat::Assistant(export) => {
-                self.import_assistant(file, export, with, &Pictures::new(), report).await?;
+                self.import_assistant(file, export, with, &Pictures::new(), report)
+                    .await?;
             }
             DetectedChat::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
             DetectedChat::Refused(kind, reason) => refuse(report, file, kind, reason),
@@ -123,7 +138,8 @@ impl Imports {
         Ok(())
     }
 
-    /// Stores a chat unless it already exists, and adds it to the report. Returns its id in both cases.
+    /// Stores a chat unless it already exists, and adds it to the report. Returns its id in both
+    /// cases.
     pub(crate) async fn take_chat(
         &self,
         file: String,
@@ -153,29 +169,68 @@ impl Imports {
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
-        let unheard = part.as_ref().map(|part| part.unheard(&chat).join(", ")).filter(|names| !names.is_empty());
-        warnings.extend(unheard.map(|names| format!("the library has no {names}: their messages keep these names")));
-        let Participants { members, voices, .. } = part.take().unwrap_or_default();
-        let members: Vec<CharacterId> = members.into_iter().filter(|member| *member != character).collect();
+        let unheard = part
+            .as_ref()
+            .map(|part| part.unheard(&chat).join(", "))
+            .filter(|names| !names.is_empty());
+        warnings.extend(
+            unheard.map(|names| {
+                format!("the library has no {names}: their messages keep these names")
+            }),
+        );
+        let Participants {
+            members, voices, ..
+        } = part.take().unwrap_or_default();
+        let members: Vec<CharacterId> = members
+            .into_iter()
+            .filter(|member| *member != character)
+            .collect();
         let is_group = !members.is_empty();
-        let new = NewChat { title: named, source, members, voices, ..NewChat::of(chat, character, persona) };
+        let new = NewChat {
+            title: named,
+            source,
+            members,
+            voices,
+            ..NewChat::of(chat, character, persona)
+        };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
         if is_group {
             let GroupFile { settings, .. } = GroupFile::read(&serde_json::Value::Null);
-            self.keep_group(id, settings, Vec::new(), String::new()).await?;
+            self.keep_group(id, settings, Vec::new(), String::new())
+                .await?;
         }
         let (named, now) = (file.clone(), self.base().now());
-        let link = move |store: &mut store::WriteTransaction<'_>| import_links(store, id, character, &named, now);
+        let link = move |store: &mut store::WriteTransaction<'_>| {
+            import_links(store, id, character, &named, now)
+        };
         self.base().store().write(link).await?;
-        report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        report.imported.push(Imported {
+            kind: "chat".into(),
+            id: id.to_string(),
+            name: title,
+            file,
+            warnings,
+        });
         Ok(Some(id))
     }
 
-    /// Finds the persona with this name. If there is none, the chat keeps the name and a warning is added.
-    pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> ApiResult<Option<PersonaId>> {
+    /// Finds the persona with this name. If there is none, the chat keeps the name and a warning is
+    /// added.
+    pub(crate) async fn persona_named(
+        &self,
+        user: &str,
+        warnings: &mut Vec<String>,
+    ) -> ApiResult<Option<PersonaId>> {
         let wanted = composed(user).to_lowercase();
-        let personas = self.base().store().read(|store| store.personas().list()).await?;
-        let persona = personas.into_iter().find(|one| composed(&one.name).to_lowercase() == wanted).map(|one| one.id);
+        let personas = self
+            .base()
+            .store()
+            .read(|store| store.personas().list())
+            .await?;
+        let persona = personas
+            .into_iter()
+            .find(|one| composed(&one.name).to_lowercase() == wanted)
+            .map(|one| one.id);
         if persona.is_none() && !user.is_empty() {
             warnings.push(format!(
                 "no persona named \"{user}\", so the chat keeps this name; the chat's persona menu can create one"
@@ -184,10 +239,19 @@ impl Imports {
         Ok(persona)
     }
 
-    /// The chat of `character` that was imported from this file, even if it was renamed, or that has the file's name.
-    pub(crate) async fn known_chat(&self, character: CharacterId, file: &str) -> ApiResult<Option<ChatId>> {
+    /// The chat of `character` that was imported from this file, even if it was renamed, or that
+    /// has the file's name.
+    pub(crate) async fn known_chat(
+        &self,
+        character: CharacterId,
+        file: &str,
+    ) -> ApiResult<Option<ChatId>> {
         let (file, title) = (file.to_owned(), title(file));
-        Ok(self.base().store().read(move |store| store.sources().chat(character, &file, &title)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| store.sources().chat(character, &file, &title))
+            .await?)
     }
 
     pub(crate) async fn skip_chat(
@@ -197,21 +261,39 @@ impl Imports {
         file: String,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let reason = format!("{} already has a chat of that name", self.library().character(with).await?.name);
-        report.skipped.push(Skipped { id: known.to_string(), file, reason });
+        let reason = format!(
+            "{} already has a chat of that name",
+            self.library().character(with).await?.name
+        );
+        report.skipped.push(Skipped {
+            id: known.to_string(),
+            file,
+            reason,
+        });
         Ok(())
     }
 
-    /// The only character with the name that the chat gives. `Err` holds the reason why there is none.
+    /// The only character with the name that the chat gives. `Err` holds the reason why there is
+    /// none.
     async fn whose(&self, chat: &ChatFile) -> ApiResult<Result<CharacterId, String>> {
         let name = &chat.character;
         let wanted = composed(name).to_lowercase();
-        let names = self.base().store().read(|store| store.characters().names()).await?;
-        let mut found = names.into_iter().filter(|(_, one)| composed(one).to_lowercase() == wanted);
+        let names = self
+            .base()
+            .store()
+            .read(|store| store.characters().names())
+            .await?;
+        let mut found = names
+            .into_iter()
+            .filter(|(_, one)| composed(one).to_lowercase() == wanted);
         Ok(match (found.next(), found.next()) {
             (Some((id, _)), None) => Ok(id),
-            (None, _) => Err(format!("there is no character \"{name}\" in the library; import the card first")),
-            _ => Err(format!("several characters are named \"{name}\"; rename all but the one whose chat it is")),
+            (None, _) => Err(format!(
+                "there is no character \"{name}\" in the library; import the card first"
+            )),
+            _ => Err(format!(
+                "several characters are named \"{name}\"; rename all but the one whose chat it is"
+            )),
         })
     }
 }
@@ -246,14 +328,22 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
         Some(DetectedChats::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
         Some(DetectedChats::Other(chats)) => DetectedChat::Other(chats),
         Some(DetectedChats::Assistant(export)) => DetectedChat::Assistant(export),
-        Some(DetectedChats::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
-        Some(DetectedChats::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
+        Some(DetectedChats::Unsupported(what)) => {
+            DetectedChat::Refused("unsupported", unsupported(what))
+        }
+        Some(DetectedChats::Lines) | None => {
+            DetectedChat::Refused(refusal(&lines), lines.to_string())
+        }
     }
 }
 
 /// Reads the chats in a file that is one JSON value.
 fn chats_in(bytes: &[u8]) -> Option<DetectedChats> {
-    detect_chats(&lenient_json::read_within(bytes, file_kind::limits_of(bytes)).ok()?.0)
+    detect_chats(
+        &lenient_json::read_within(bytes, file_kind::limits_of(bytes))
+            .ok()?
+            .0,
+    )
 }
 
 pub(crate) fn unsupported(what: &str) -> String {
@@ -275,73 +365,120 @@ pub(crate) fn read_chat(path: &Path) -> Result<ChatRead, (&'static str, String)>
 
 /// Warnings about data of the file that is missing or changed in the chat.
 pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
-    let count = |is: fn(&ChatFileMessage) -> bool| chat.messages.iter().filter(|said| is(said)).count();
-    let words = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let count =
+        |is: fn(&ChatFileMessage) -> bool| chat.messages.iter().filter(|said| is(said)).count();
+    let words = |count: usize, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
     let notes = count(|said| said.note);
     let hidden = count(|said| said.hidden);
     let told = [
         (
             notes,
-            words(notes, "note without a speaker is kept", "notes without a speaker are kept")
-                + ", hidden from the model",
+            words(
+                notes,
+                "note without a speaker is kept",
+                "notes without a speaker are kept",
+            ) + ", hidden from the model",
         ),
         (
             hidden,
-            words(hidden, "hidden message stays hidden", "hidden messages stay hidden")
-                + ": the model does not read hidden messages",
+            words(
+                hidden,
+                "hidden message stays hidden",
+                "hidden messages stay hidden",
+            ) + ": the model does not read hidden messages",
         ),
         (
             losses.cut_versions,
-            words(losses.cut_versions, "version of a message is", "versions of messages are")
-                + " above the limit of 500 and left out",
+            words(
+                losses.cut_versions,
+                "version of a message is",
+                "versions of messages are",
+            ) + " above the limit of 500 and left out",
         ),
         (
             losses.oversized,
-            words(losses.oversized, "part that this app does not use is", "parts that this app does not use are")
-                + " too large to store and left out",
+            words(
+                losses.oversized,
+                "part that this app does not use is",
+                "parts that this app does not use are",
+            ) + " too large to store and left out",
         ),
     ];
-    let told = told.into_iter().filter(|(count, _)| *count > 0).map(|(_, told)| told);
+    let told = told
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, told)| told);
     let lines = [
-        (&losses.unread, "line contains no message and is left out", "lines contain no message and are left out"),
+        (
+            &losses.unread,
+            "line contains no message and is left out",
+            "lines contain no message and are left out",
+        ),
         (
             &losses.repaired,
             "line had invalid characters, which are now \u{fffd}",
             "lines had invalid characters, which are now \u{fffd}",
         ),
     ];
-    let of_lines = lines.into_iter().filter(|(lines, ..)| !lines.is_empty()).map(|(lines, one, many)| {
-        let first = lines.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let more = if lines.len() > NAMED { ", ..." } else { "" };
-        format!("{}: {first}{more}", words(lines.len(), one, many))
-    });
+    let of_lines = lines
+        .into_iter()
+        .filter(|(lines, ..)| !lines.is_empty())
+        .map(|(lines, one, many)| {
+            let first = lines
+                .iter()
+                .take(NAMED)
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = if lines.len() > NAMED { ", ..." } else { "" };
+            format!("{}: {first}{more}", words(lines.len(), one, many))
+        });
     told.chain(of_lines).collect()
 }
 
 fn ending(file: &str) -> String {
-    file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+    file.rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase())
+        .unwrap_or_default()
 }
 
 /// The file's name without its ending.
 pub(crate) fn title(file: &str) -> String {
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
     let title: String = stem.chars().take(MAX_TITLE).collect();
-    if title.is_empty() { "Chat".to_owned() } else { title }
+    if title.is_empty() {
+        "Chat".to_owned()
+    } else {
+        title
+    }
 }
 
-/// A title without the time of day that SillyTavern writes after the date: "Nora - 2025-03-01@10h00m00s".
+/// A title without the time of day that SillyTavern writes after the date: "Nora -
+/// 2025-03-01@10h00m00s".
 pub(crate) fn without_time(title: &str) -> &str {
-    let Some((date, time)) = title.rsplit_once('@') else { return title };
-    let is_time = time.trim_start().starts_with(|first: char| first.is_ascii_digit())
+    let Some((date, time)) = title.rsplit_once('@') else {
+        return title;
+    };
+    let is_time = time
+        .trim_start()
+        .starts_with(|first: char| first.is_ascii_digit())
         && time.contains('h')
-        && time.chars().all(|one| one.is_ascii_digit() || matches!(one, 'h' | 'm' | 's' | ' '));
+        && time
+            .chars()
+            .all(|one| one.is_ascii_digit() || matches!(one, 'h' | 'm' | 's' | ' '));
     let date = date.trim_end();
     let before_day = date.trim_end_matches(|digit: char| digit.is_ascii_digit());
-    if is_time && before_day.len() < date.len() && before_day.ends_with('-') { date } else { title }
+    if is_time && before_day.len() < date.len() && before_day.ends_with('-') {
+        date
+    } else {
+        title
+    }
 }
 
-/// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01" becomes "2025-03-01". If
-/// the name is all, the first words of the user take its place.
+/// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01"
+/// becomes "2025-03-01". If the name is all, the first words of the user take its place.
 fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
     let name = composed(name).to_lowercase();
     let repeats = |part: &&str| composed(part.trim()).to_lowercase() == name;
@@ -349,12 +486,22 @@ fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
     if !parts.is_empty() {
         return parts.join(" - ");
     }
-    let said = chat.messages.iter().find(|message| message.by == ChatFileAuthor::User);
-    let words = said.map(|message| plain_line(&message.shown().text)).unwrap_or_default();
+    let said = chat
+        .messages
+        .iter()
+        .find(|message| message.by == ChatFileAuthor::User);
+    let words = said
+        .map(|message| plain_line(&message.shown().text))
+        .unwrap_or_default();
     let short: String = words.chars().take(FIRST_WORDS).collect();
     match (short.is_empty(), short.len() < words.len()) {
         (true, _) => title.to_owned(),
-        (_, true) => format!("{}…", short.rsplit_once(' ').map_or(short.as_str(), |(whole, _)| whole)),
+        (_, true) => format!(
+            "{}…",
+            short
+                .rsplit_once(' ')
+                .map_or(short.as_str(), |(whole, _)| whole)
+        ),
         (_, false) => short,
     }
 }
@@ -362,13 +509,21 @@ fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
 /// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
 pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     match kind {
-        EMPTY => report.skipped.push(Skipped { id: String::new(), file, reason }),
+        EMPTY => report.skipped.push(Skipped {
+            id: String::new(),
+            file,
+            reason,
+        }),
         kind => refuse(report, file, kind, reason),
     }
 }
 
 pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
-    report.refused.push(Refused { file, kind: kind.to_owned(), reason });
+    report.refused.push(Refused {
+        file,
+        kind: kind.to_owned(),
+        reason,
+    });
 }
 
 #[cfg(test)]
@@ -380,28 +535,60 @@ mod tests {
     #[test]
     fn title_does_not_repeat_the_name() {
         let chat = |said: &str| {
-            let version = MessageVersion { text: said.to_owned(), ..MessageVersion::default() };
-            let message =
-                ChatFileMessage { by: ChatFileAuthor::User, versions: vec![version], ..ChatFileMessage::default() };
-            ChatFile { messages: vec![message], ..ChatFile::default() }
+            let version = MessageVersion {
+                text: said.to_owned(),
+                ..MessageVersion::default()
+            };
+            let message = ChatFileMessage {
+                by: ChatFileAuthor::User,
+                versions: vec![version],
+                ..ChatFileMessage::default()
+            };
+            ChatFile {
+                messages: vec![message],
+                ..ChatFile::default()
+            }
         };
         let shown = |title: &str, said: &str| without_name(title, "Nora", &chat(said));
         assert_eq!(shown("Nora - 2025-03-01", "Hi."), "2025-03-01");
-        assert_eq!(shown("Branch #1 - nora - 2025-03-01", "Hi."), "Branch #1 - 2025-03-01");
+        assert_eq!(
+            shown("Branch #1 - nora - 2025-03-01", "Hi."),
+            "Branch #1 - 2025-03-01"
+        );
         assert_eq!(shown("Nora at sea", "Hi."), "Nora at sea");
         assert_eq!(shown("Nora", "*Good* evening."), "Good evening.");
-        assert_eq!(shown("Nora", &"word ".repeat(20)), "word word word word word word word word…");
+        assert_eq!(
+            shown("Nora", &"word ".repeat(20)),
+            "word word word word word word word word…"
+        );
         assert_eq!(shown("Nora", "..."), "Nora");
     }
 
     #[test]
     fn title_has_the_date_and_no_time_of_day() {
         let shown = |file: &str| without_time(&title(file)).to_owned();
-        assert_eq!(shown("Nora - 2025-03-01@10h00m00s.jsonl"), "Nora - 2025-03-01");
-        assert_eq!(shown("Nora - 2024-5-1 @10h 00m 00s 123ms.jsonl"), "Nora - 2024-5-1");
-        assert_eq!(shown("Branch #1 - Nora - 2025-03-01@10h00m00s.jsonl"), "Branch #1 - Nora - 2025-03-01");
+        assert_eq!(
+            shown("Nora - 2025-03-01@10h00m00s.jsonl"),
+            "Nora - 2025-03-01"
+        );
+        assert_eq!(
+            shown("Nora - 2024-5-1 @10h 00m 00s 123ms.jsonl"),
+            "Nora - 2024-5-1"
+        );
+        assert_eq!(
+            shown("Branch #1 - Nora - 2025-03-01@10h00m00s.jsonl"),
+            "Branch #1 - Nora - 2025-03-01"
+        );
         assert_eq!(shown("2025-03-01@09h00m00s.jsonl"), "2025-03-01");
-        for kept in ["me@home", "Meet @ 10h", "Meet 7@10h", "@10h00m00s", "24@heart", "2@", "7@h"] {
+        for kept in [
+            "me@home",
+            "Meet @ 10h",
+            "Meet 7@10h",
+            "@10h00m00s",
+            "24@heart",
+            "2@",
+            "7@h",
+        ] {
             assert_eq!(shown(&format!("{kept}.jsonl")), kept);
         }
     }

@@ -1,4 +1,5 @@
-//! Imports single files of a group: the chat with its speakers, and the group file with the order of turns.
+//! Imports single files of a group: the chat with its speakers, and the group file with the order
+//! of turns.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -40,7 +41,9 @@ impl Imports {
         let mut part = Participants::default();
         part.members.extend(with);
         for (avatar, name) in &speakers {
-            let Some(id) = find(&known, avatar, name, &part.voices) else { continue };
+            let Some(id) = find(&known, avatar, name, &part.voices) else {
+                continue;
+            };
             if !part.members.contains(&id) {
                 if part.members.len() > MAX_MEMBERS {
                     continue;
@@ -58,7 +61,15 @@ impl Imports {
     async fn known_characters(&self) -> ApiResult<Vec<Known>> {
         let read = self.base().store().read(|store| {
             let names = store.characters().names()?.into_iter();
-            names.map(|(id, name)| Ok(Known { id, name, file: store.sources().file_of_character(id)? })).collect()
+            names
+                .map(|(id, name)| {
+                    Ok(Known {
+                        id,
+                        name,
+                        file: store.sources().file_of_character(id)?,
+                    })
+                })
+                .collect()
         });
         let mut known: Vec<Known> = read.await?;
         // The first of two with one name is the one that was added first.
@@ -78,9 +89,19 @@ impl Imports {
         for stem in &group.chats {
             let names = [format!("{stem}.jsonl"), format!("{FOLDER}/{stem}.jsonl")];
             let found = self.base().store().read(move |store| {
-                names.iter().map(|name| store.sources().chat_from(name)).collect::<Result<Vec<_>, _>>()
+                names
+                    .iter()
+                    .map(|name| store.sources().chat_from(name))
+                    .collect::<Result<Vec<_>, _>>()
             });
-            chats.extend(found.await?.into_iter().flatten().filter(|id| !chats.contains(id)).collect::<Vec<ChatId>>());
+            chats.extend(
+                found
+                    .await?
+                    .into_iter()
+                    .flatten()
+                    .filter(|id| !chats.contains(id))
+                    .collect::<Vec<ChatId>>(),
+            );
         }
         if chats.is_empty() {
             report.refused.push(Refused {
@@ -105,8 +126,10 @@ impl Imports {
         known: &[Known],
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let mut warnings =
-            vec!["the members, their order of turns and who is muted are those of this group file".to_owned()];
+        let mut warnings = vec![
+            "the members, their order of turns and who is muted are those of this group file"
+                .to_owned(),
+        ];
         let mut taken = HashMap::new();
         let mut cast = Cast::new();
         for member in &group.members {
@@ -117,14 +140,41 @@ impl Imports {
         }
         let part = take_part(group, &cast, &mut warnings);
         let chat = self.library().chat(id).await?;
-        let others: Vec<CharacterId> =
-            part.members.iter().copied().filter(|member| *member != chat.character).collect();
-        let members = self.base().store().read(move |store| store.groups().members(id)).await?;
-        let missed = others.iter().copied().filter(|member| !members.contains(member));
-        let all: Vec<CharacterId> = members.iter().copied().chain(missed).take(MAX_MEMBERS).collect();
-        self.base().store().write(move |store| store.groups_mut().set_members(id, &all)).await?;
-        self.keep_group(id, group.keeping(part.missing), part.muted, group.scenario.clone()).await?;
-        self.base().events().changed(crate::api::Changed::Chats, Some(id.to_string()));
+        let others: Vec<CharacterId> = part
+            .members
+            .iter()
+            .copied()
+            .filter(|member| *member != chat.character)
+            .collect();
+        let members = self
+            .base()
+            .store()
+            .read(move |store| store.groups().members(id))
+            .await?;
+        let missed = others
+            .iter()
+            .copied()
+            .filter(|member| !members.contains(member));
+        let all: Vec<CharacterId> = members
+            .iter()
+            .copied()
+            .chain(missed)
+            .take(MAX_MEMBERS)
+            .collect();
+        self.base()
+            .store()
+            .write(move |store| store.groups_mut().set_members(id, &all))
+            .await?;
+        self.keep_group(
+            id,
+            group.keeping(part.missing),
+            part.muted,
+            group.scenario.clone(),
+        )
+        .await?;
+        self.base()
+            .events()
+            .changed(crate::api::Changed::Chats, Some(id.to_string()));
         report.imported.push(Imported {
             kind: "group".into(),
             id: id.to_string(),
@@ -136,11 +186,15 @@ impl Imports {
     }
 }
 
-/// Picture files and names of the characters who speak. Only groups name the picture files; without them the chat must
-/// not name one character for all.
+/// Picture files and names of the characters who speak. Only groups name the picture files; without
+/// them the chat must not name one character for all.
 fn speakers(chat: &ChatFile) -> Vec<(String, String)> {
     let mut speakers: Vec<(String, String)> = Vec::new();
-    for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character) {
+    for said in chat
+        .messages
+        .iter()
+        .filter(|said| said.by == ChatFileAuthor::Character)
+    {
         let is_known = |(avatar, name): &(String, String)| match said.avatar.is_empty() {
             true => *name == said.name,
             false => *avatar == said.avatar,
@@ -153,22 +207,52 @@ fn speakers(chat: &ChatFile) -> Vec<(String, String)> {
     if is_group { speakers } else { Vec::new() }
 }
 
-/// The character of the library with this picture file, or else with this name. `taken` are the voices that belong to
-/// others, so that two characters of one name stay two.
-fn find(known: &[Known], avatar: &str, name: &str, taken: &HashMap<String, CharacterId>) -> Option<CharacterId> {
-    let is_free = |one: &&Known| !taken.iter().any(|(voice, id)| *id == one.id && voice != &composed(name));
-    let by_file = || known.iter().find(|one| !avatar.is_empty() && one.file.as_deref() == Some(avatar));
+/// The character of the library with this picture file, or else with this name. `taken` are the
+/// voices that belong to others, so that two characters of one name stay two.
+fn find(
+    known: &[Known],
+    avatar: &str,
+    name: &str,
+    taken: &HashMap<String, CharacterId>,
+) -> Option<CharacterId> {
+    let is_free = |one: &&Known| {
+        !taken
+            .iter()
+            .any(|(voice, id)| *id == one.id && voice != &composed(name))
+    };
+    let by_file = || {
+        known
+            .iter()
+            .find(|one| !avatar.is_empty() && one.file.as_deref() == Some(avatar))
+    };
     let called = |wanted: &str| {
         let wanted = composed(wanted).to_lowercase();
-        known.iter().filter(is_free).find(|one| composed(&one.name).to_lowercase() == wanted)
+        known
+            .iter()
+            .filter(is_free)
+            .find(|one| composed(&one.name).to_lowercase() == wanted)
     };
-    by_file().or_else(|| called(name)).or_else(|| called(&stem(Path::new(avatar)))).map(|one| one.id)
+    by_file()
+        .or_else(|| called(name))
+        .or_else(|| called(&stem(Path::new(avatar))))
+        .map(|one| one.id)
 }
 
 fn without_chat(group: &GroupFile) -> String {
-    let chats = group.chats.iter().map(|chat| format!("{chat}.jsonl")).collect::<Vec<_>>();
-    let first = chats.first().map_or_else(|| "its chat".to_owned(), |chat| format!("its chat {chat}"));
-    let members = group.members.iter().map(|file| stem(Path::new(file))).collect::<Vec<_>>().join(", ");
+    let chats = group
+        .chats
+        .iter()
+        .map(|chat| format!("{chat}.jsonl"))
+        .collect::<Vec<_>>();
+    let first = chats
+        .first()
+        .map_or_else(|| "its chat".to_owned(), |chat| format!("its chat {chat}"));
+    let members = group
+        .members
+        .iter()
+        .map(|file| stem(Path::new(file)))
+        .collect::<Vec<_>>()
+        .join(", ");
     format!(
         "{WITHOUT_CHAT}: it says that {members} take part and how they take turns, but it has no \
          messages. Import {first} first, then this file"

@@ -20,7 +20,12 @@ struct ImportsState {
 
 impl Imports {
     pub(crate) fn new(library: Library) -> Self {
-        Self { inner: Arc::new(ImportsState { library, importing: Importing::default() }) }
+        Self {
+            inner: Arc::new(ImportsState {
+                library,
+                importing: Importing::default(),
+            }),
+        }
     }
 
     pub(crate) fn base(&self) -> &Base {

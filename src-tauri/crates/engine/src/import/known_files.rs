@@ -29,28 +29,46 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Returns `None` if the file does not start like JSON. `Err` holds the kind and reason of a refusal. Blocks.
+    /// Returns `None` if the file does not start like JSON. `Err` holds the kind and reason of a
+    /// refusal. Blocks.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, (&'static str, String)> {
         if !lenient_json::begins_as_json(bytes) {
             return Ok(None);
         }
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_START)]);
-        let refused = |error: JsonError| (refusal(&CardError::from(error.clone())), too_large(&start, &error));
+        let refused = |error: JsonError| {
+            (
+                refusal(&CardError::from(error.clone())),
+                too_large(&start, &error),
+            )
+        };
         let Clean { text, repairs } =
             lenient_json::clean_within(bytes, file_kind::limits_of(bytes)).map_err(refused)?;
         let value = serde_json::from_str(&text).map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
-            let (kind, line, column) = (file_kind::guess_damaged_kind(&text), error.line(), error.column());
-            ("malformed", format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"))
+            let (kind, line, column) = (
+                file_kind::guess_damaged_kind(&text),
+                error.line(),
+                error.column(),
+            );
+            (
+                "malformed",
+                format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"),
+            )
         })?;
         let repairs = repairs.iter().map(ToString::to_string).collect();
-        Ok(Some(Self { text: text.into_owned(), value, repairs }))
+        Ok(Some(Self {
+            text: text.into_owned(),
+            value,
+            repairs,
+        }))
     }
 }
 
 impl Imports {
-    /// Imports or refuses a JSON file that is not a card. Returns `false` if the file may be a card.
+    /// Imports or refuses a JSON file that is not a card. Returns `false` if the file may be a
+    /// card.
     pub(crate) async fn import_known(
         &self,
         file: &str,
@@ -59,19 +77,33 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<bool> {
         let before = report.imported.len();
-        let Json { text, value, repairs } = json;
-        let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        let Json {
+            text,
+            value,
+            repairs,
+        } = json;
+        let stem = Path::new(file)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy();
         if let Some(Translated { value, mut notes }) = file_kind::translated(&value, &stem) {
-            Box::pin(self.import_one(file.to_owned(), value.to_string().into_bytes(), report)).await?;
+            Box::pin(self.import_one(file.to_owned(), value.to_string().into_bytes(), report))
+                .await?;
             if let Some(first) = report.imported.get_mut(before) {
                 notes.extend(repairs);
                 first.warnings.splice(0..0, notes);
             }
             return Ok(true);
         }
-        let done = self.import_by_content(file, bytes, (text, value), report).await?;
+        let done = self
+            .import_by_content(file, bytes, (text, value), report)
+            .await?;
         // Lorebooks report their own repairs, because pictures can contain them too.
-        if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
+        if let Some(first) = report
+            .imported
+            .get_mut(before)
+            .filter(|first| first.kind != "lorebook")
+        {
             first.warnings.splice(0..0, repairs);
         }
         Ok(done)
@@ -84,8 +116,8 @@ impl Imports {
         (text, value): (String, Value),
         report: &mut ImportReport,
     ) -> ApiResult<bool> {
-        // Parse the text again only if the file may be a template: two copies of the largest file would need too much
-        // memory.
+        // Parse the text again only if the file may be a template: two copies of the largest file
+        // would need too much memory.
         if may_be_template(&value)
             && let Some(imported) = self.import_template(file, text.as_bytes()).await?
         {
@@ -99,30 +131,43 @@ impl Imports {
         }
         match chat_file::detect_chats(&value) {
             Some(DetectedChats::Unsupported(what)) => {
-                report.refused.push(refused(file, "unsupported", unsupported(what)));
+                report
+                    .refused
+                    .push(refused(file, "unsupported", unsupported(what)));
                 return Ok(true);
             }
             Some(_) => {
-                self.import_chat(file.to_owned(), bytes.to_vec(), None, report).await?;
+                self.import_chat(file.to_owned(), bytes.to_vec(), None, report)
+                    .await?;
                 return Ok(true);
             }
             None => {}
         }
         if self.import_personas(file, &value, report).await?
-            || self.library().import_quick_replies(file, &value, report).await?
+            || self
+                .library()
+                .import_quick_replies(file, &value, report)
+                .await?
         {
             return Ok(true);
         }
         if let Some(entries) = file_kind::entries_without_book(&value) {
             let book = json!({ "entries": entries }).to_string();
-            return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
+            return Ok(self
+                .import_lorebook(file, book.as_bytes(), None, report)
+                .await?
+                .is_some());
         }
         if let Some(UnsupportedFile { what, instead }) = file_kind::foreign(&value) {
             if what == file_kind::GROUP {
                 self.import_group_file(file, &value, report).await?;
                 return Ok(true);
             }
-            let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
+            let way_out = if instead.is_empty() {
+                String::new()
+            } else {
+                format!(". {instead}")
+            };
             let reason = format!("this is {what}, which is not supported{way_out}");
             report.refused.push(refused(file, "unsupported", reason));
             return Ok(true);
@@ -131,7 +176,8 @@ impl Imports {
         let may_be_card = root.is_some_and(file_kind::may_be_card);
         let is_preset = root.is_some_and(|root| {
             let certain = file_kind::is_certain_card(root) || root.contains_key("data");
-            !certain && kind_of(root).is_some_and(|kind| !may_be_card || kind != ConvertedKind::Sampler)
+            !certain
+                && kind_of(root).is_some_and(|kind| !may_be_card || kind != ConvertedKind::Sampler)
         });
         let too_large = text.len() > MAX_BYTES && is_preset;
         drop(value);
@@ -152,11 +198,22 @@ impl Imports {
         Ok(true)
     }
 
-    async fn import_book_file(&self, file: &str, bytes: &[u8], report: &mut ImportReport) -> ApiResult<bool> {
-        if self.import_lorebook(file, bytes, None, report).await?.is_some() {
+    async fn import_book_file(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        report: &mut ImportReport,
+    ) -> ApiResult<bool> {
+        if self
+            .import_lorebook(file, bytes, None, report)
+            .await?
+            .is_some()
+        {
             return Ok(true);
         }
-        let Some(reason) = beyond_limits(bytes) else { return Ok(false) };
+        let Some(reason) = beyond_limits(bytes) else {
+            return Ok(false);
+        };
         report.refused.push(refused(file, "tooLarge", reason));
         Ok(true)
     }
@@ -174,7 +231,9 @@ fn too_large(start: &str, error: &JsonError) -> String {
         JsonError::TooLarge { bytes, limit } => {
             format!("the {kind} has {bytes} bytes of JSON, and the limit is {limit}.{advice}")
         }
-        JsonError::TooComplex { what, limit } => format!("the {kind} has {what}, and the limit is {limit}.{advice}"),
+        JsonError::TooComplex { what, limit } => {
+            format!("the {kind} has {what}, and the limit is {limit}.{advice}")
+        }
         other => CardError::from(other.clone()).to_string(),
     }
 }
@@ -187,10 +246,17 @@ fn unknown(file: &str) -> Refused {
 }
 
 fn refused(file: &str, kind: &str, reason: String) -> Refused {
-    Refused { file: file.to_owned(), kind: kind.to_owned(), reason }
+    Refused {
+        file: file.to_owned(),
+        kind: kind.to_owned(),
+        reason,
+    }
 }
 
 /// All template versions have one of these fields.
 fn may_be_template(file: &Value) -> bool {
-    file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
+    file.get("schema").is_some()
+        || ["system", "lines"]
+            .iter()
+            .any(|list| file.get(list).is_some_and(Value::is_array))
 }

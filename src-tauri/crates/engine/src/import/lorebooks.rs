@@ -1,7 +1,9 @@
 //! Imports lorebook files.
 
 use domain::LorebookId;
-use domain::lorebook::{Book, BookError, Entry, InsertionRole, Position, ReadBook, Skipped as Unread};
+use domain::lorebook::{
+    Book, BookError, Entry, InsertionRole, Position, ReadBook, Skipped as Unread,
+};
 use serde_json::Value;
 use store::AssetHash;
 
@@ -18,9 +20,9 @@ const DEPTH: i64 = 4;
 const NAMED: usize = 8;
 
 impl Imports {
-    /// Imports `bytes` if they are a lorebook; returns `None` otherwise. Skips a book with known content. A book with
-    /// a known name but other content is added under a new name. The name is `name`, or else the book's own, or else
-    /// the file's.
+    /// Imports `bytes` if they are a lorebook; returns `None` otherwise. Skips a book with known
+    /// content. A book with a known name but other content is added under a new name. The name is
+    /// `name`, or else the book's own, or else the file's.
     pub(crate) async fn import_lorebook(
         &self,
         file: &str,
@@ -28,10 +30,12 @@ impl Imports {
         name: Option<String>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
-        self.import_book(file, bytes, name, &TagNames::new(), report).await
+        self.import_book(file, bytes, name, &TagNames::new(), report)
+            .await
     }
 
-    /// Works like [`Self::import_lorebook`], for a book in a SillyTavern folder. Its filters name tags by their ids.
+    /// Works like [`Self::import_lorebook`], for a book in a SillyTavern folder. Its filters name
+    /// tags by their ids.
     pub(crate) async fn import_world_book(
         &self,
         file: &str,
@@ -39,7 +43,8 @@ impl Imports {
         (name, tags): (String, &TagNames),
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
-        self.import_book(file, bytes, Some(name), tags, report).await
+        self.import_book(file, bytes, Some(name), tags, report)
+            .await
     }
 
     async fn import_book(
@@ -50,21 +55,46 @@ impl Imports {
         tags: &TagNames,
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
-        let Ok(ReadBook { mut book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
+        let Ok(ReadBook {
+            mut book,
+            skipped,
+            repairs,
+        }) = read(bytes.to_vec()).await?
+        else {
+            return Ok(None);
+        };
         let unnamed = name_tags(&mut book, tags);
         let (dead, at_depth) = (without_keys(&book), always_at_depth(&book));
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is already in the library", known.name);
-            report.skipped.push(Skipped { id: known.id.to_string(), file: file.to_owned(), reason });
+            report.skipped.push(Skipped {
+                id: known.id.to_string(),
+                file: file.to_owned(),
+                reason,
+            });
             return Ok(Some(known.id));
         }
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        let named = [name.as_deref().unwrap_or_default(), book.name(), stem, "Lorebook"];
-        let name = named.into_iter().map(str::trim).find(|name| !name.is_empty()).unwrap_or_default();
+        let named = [
+            name.as_deref().unwrap_or_default(),
+            book.name(),
+            stem,
+            "Lorebook",
+        ];
+        let name = named
+            .into_iter()
+            .map(str::trim)
+            .find(|name| !name.is_empty())
+            .unwrap_or_default();
         let row = self
             .library()
-            .add_lorebook(name.chars().take(MAX_NAME).collect(), json, Some(bytes.to_vec()), Vec::new())
+            .add_lorebook(
+                name.chars().take(MAX_NAME).collect(),
+                json,
+                Some(bytes.to_vec()),
+                Vec::new(),
+            )
             .await?;
         report.imported.push(Imported {
             kind: "lorebook".into(),
@@ -84,10 +114,18 @@ impl Imports {
     }
 
     /// An unchanged book from the same file, or a book with the same content.
-    async fn known_lorebook(&self, source: AssetHash, json: &str) -> ApiResult<Option<store::Lorebook>> {
+    async fn known_lorebook(
+        &self,
+        source: AssetHash,
+        json: &str,
+    ) -> ApiResult<Option<store::Lorebook>> {
         let json = json.to_owned();
         let known = self.base().store().read(move |store| {
-            let same = store.lorebooks().from_source(source)?.into_iter().find(|row| row.json == json);
+            let same = store
+                .lorebooks()
+                .from_source(source)?
+                .into_iter()
+                .find(|row| row.json == json);
             match same {
                 Some(row) => Ok(Some(row)),
                 None => store.lorebooks().find_identical(&json),
@@ -97,11 +135,14 @@ impl Imports {
     }
 }
 
-/// Replaces the ids of tags in filters with their names. Returns a warning if some ids have no known name.
+/// Replaces the ids of tags in filters with their names. Returns a warning if some ids have no
+/// known name.
 fn name_tags(book: &mut Book, names: &TagNames) -> Option<String> {
     let mut unknown = 0;
     for entry in &mut book.entries {
-        let Some(filter) = entry.character_filter.as_mut() else { continue };
+        let Some(filter) = entry.character_filter.as_mut() else {
+            continue;
+        };
         for tag in &mut filter.tags {
             if let Some(name) = names.get(tag.as_str()) {
                 tag.clone_from(name);
@@ -109,7 +150,11 @@ fn name_tags(book: &mut Book, names: &TagNames) -> Option<String> {
         }
         unknown += usize::from(filter.tags.iter().any(|tag| is_tag_id(tag)));
     }
-    let (what, verb) = if unknown == 1 { ("entry", "is") } else { ("entries", "are") };
+    let (what, verb) = if unknown == 1 {
+        ("entry", "is")
+    } else {
+        ("entries", "are")
+    };
     (unknown > 0).then(|| {
         format!(
             "{unknown} {what} {verb} limited to tags by SillyTavern's ids, which cannot be known here, so the limit does \
@@ -120,56 +165,83 @@ fn name_tags(book: &mut Book, names: &TagNames) -> Option<String> {
 
 /// Whether the tag is an id: a UUID, or the milliseconds at which SillyTavern created it.
 fn is_tag_id(tag: &str) -> bool {
-    uuid::Uuid::try_parse(tag).is_ok() || (tag.len() >= 12 && tag.bytes().all(|digit| digit.is_ascii_digit()))
+    uuid::Uuid::try_parse(tag).is_ok()
+        || (tag.len() >= 12 && tag.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// A warning about entries that can never be used.
 pub(crate) fn without_keys(book: &Book) -> Option<String> {
     let dead = book.dead_entries();
-    let first = dead.iter().take(NAMED).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let first = dead
+        .iter()
+        .take(NAMED)
+        .map(|name| format!("\"{name}\""))
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = if dead.len() > NAMED { ", ..." } else { "" };
     match dead.len() {
         0 => None,
-        1 => Some(format!("1 entry has no keys and is not constant, so it is never used: {first}")),
-        count => {
-            Some(format!("{count} entries have no keys and are not constant, so they are never used: {first}{more}"))
-        }
+        1 => Some(format!(
+            "1 entry has no keys and is not constant, so it is never used: {first}"
+        )),
+        count => Some(format!(
+            "{count} entries have no keys and are not constant, so they are never used: {first}{more}"
+        )),
     }
 }
 
 /// Whether the value has the fields of a lorebook entry, under the names of any program.
 fn is_entry(entry: &Value) -> bool {
-    let Value::Object(entry) = entry else { return false };
+    let Value::Object(entry) = entry else {
+        return false;
+    };
     let has = |names: &[&str]| names.iter().any(|name| entry.contains_key(*name));
     let keys = has(&["key", "keys", "keysecondary", "secondary_keys"]);
-    let text = ["content", "entry", "text", "value"].iter().any(|name| entry.get(*name).is_some_and(Value::is_string));
-    let other =
-        has(&["keywords", "keyword", "primary_keys", "primaryKeys", "trigger_words", "triggerWords", "trigger"])
-            || has(&[
-                "activation_keys",
-                "constant",
-                "uid",
-                "order",
-                "insertion_order",
-                "comment",
-                "displayName",
-                "selective",
-            ]);
+    let text = ["content", "entry", "text", "value"]
+        .iter()
+        .any(|name| entry.get(*name).is_some_and(Value::is_string));
+    let other = has(&[
+        "keywords",
+        "keyword",
+        "primary_keys",
+        "primaryKeys",
+        "trigger_words",
+        "triggerWords",
+        "trigger",
+    ]) || has(&[
+        "activation_keys",
+        "constant",
+        "uid",
+        "order",
+        "insertion_order",
+        "comment",
+        "displayName",
+        "selective",
+    ]);
     keys || (text && other)
 }
 
-/// Whether the JSON is a lorebook and not a card. A card has entries only inside its own book. Other programs write
-/// lists of that name too, so one of the entries must look like one.
+/// Whether the JSON is a lorebook and not a card. A card has entries only inside its own book.
+/// Other programs write lists of that name too, so one of the entries must look like one.
 pub(crate) fn is_lorebook(file: &Value) -> bool {
-    let Value::Object(root) = file else { return false };
+    let Value::Object(root) = file else {
+        return false;
+    };
     let says = |name: &str, word: &str| root.get(name).and_then(Value::as_str) == Some(word);
-    let foreign = says("kind", "memory") || says("type", "risu") || root.contains_key("lorebookVersion");
+    let foreign =
+        says("kind", "memory") || says("type", "risu") || root.contains_key("lorebookVersion");
     let has_entries = match root.get("entries") {
         Some(Value::Object(entries)) => entries.is_empty() || entries.values().any(is_entry),
         Some(Value::Array(entries)) => entries.is_empty() || entries.iter().any(is_entry),
         _ => false,
     };
-    let of_cards = ["first_mes", "char_greeting", "personality", "data", "character_book"];
+    let of_cards = [
+        "first_mes",
+        "char_greeting",
+        "personality",
+        "data",
+        "character_book",
+    ];
     let is_card = of_cards.into_iter().any(|name| root.contains_key(name));
     says("spec", "lorebook_v3") || foreign || (has_entries && !is_card)
 }
@@ -177,7 +249,9 @@ pub(crate) fn is_lorebook(file: &Value) -> bool {
 /// The reason why a lorebook exceeds the size limits, if it does.
 pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
     match Book::read(bytes) {
-        Err(error @ (BookError::TooLarge { .. } | BookError::TooComplex { .. })) => Some(error.to_string()),
+        Err(error @ (BookError::TooLarge { .. } | BookError::TooComplex { .. })) => {
+            Some(error.to_string())
+        }
         _ => None,
     }
 }
@@ -188,20 +262,32 @@ async fn read(bytes: Vec<u8>) -> ApiResult<Result<ReadBook, BookError>> {
     read.map_err(|_| internal("a lorebook could not be read"))
 }
 
-/// A warning if entries that are always on have a depth. Without `classic` placement, system texts of this kind are
-/// in the head, which stays cached, unless another one that is no system text is less deep.
+/// A warning if entries that are always on have a depth. Without `classic` placement, system texts
+/// of this kind are in the head, which stays cached, unless another one that is no system text is
+/// less deep.
 pub(crate) fn always_at_depth(book: &Book) -> Option<String> {
     let at_depth = || {
-        let entries = book.entries.iter().filter(|entry| !entry.disable && entry.constant);
+        let entries = book
+            .entries
+            .iter()
+            .filter(|entry| !entry.disable && entry.constant);
         entries.filter(|entry| entry.position == Some(Position::AtDepth))
     };
     let depth = |entry: &Entry| entry.depth.unwrap_or(DEPTH);
     let spoken = |entry: &&Entry| entry.role.is_some_and(|role| role != InsertionRole::System);
     let from = at_depth().filter(spoken).map(depth).min();
-    let in_head = at_depth().filter(|entry| from.is_none_or(|from| depth(entry) < from)).count();
+    let in_head = at_depth()
+        .filter(|entry| from.is_none_or(|from| depth(entry) < from))
+        .count();
     let (what, they) = match in_head {
-        1 => ("entry that is always on has a depth", "it is sent at its depth"),
-        _ => ("entries that are always on have a depth", "they are sent at their depth"),
+        1 => (
+            "entry that is always on has a depth",
+            "it is sent at its depth",
+        ),
+        _ => (
+            "entries that are always on have a depth",
+            "they are sent at their depth",
+        ),
     };
     (in_head > 0).then(|| {
         format!(
@@ -215,7 +301,10 @@ pub(crate) fn always_at_depth(book: &Book) -> Option<String> {
 pub(crate) fn warnings(unread: &[Unread]) -> Vec<String> {
     let mut warnings: Vec<String> = unread.iter().take(NAMED).map(ToString::to_string).collect();
     if unread.len() > NAMED {
-        warnings.push(format!("{} more entries are left out", unread.len() - NAMED));
+        warnings.push(format!(
+            "{} more entries are left out",
+            unread.len() - NAMED
+        ));
     }
     warnings
 }
@@ -240,9 +329,16 @@ mod tests {
         let names = TagNames::from([(id.to_owned(), "Knight".to_owned())]);
         assert_eq!(name_tags(&mut known, &names), None);
         let filter = known.entries[0].character_filter.clone().unwrap();
-        assert_eq!((filter.tags, filter.exclude), (vec!["Knight".to_owned(), "sea".to_owned()], true));
+        assert_eq!(
+            (filter.tags, filter.exclude),
+            (vec!["Knight".to_owned(), "sea".to_owned()], true)
+        );
         let mut alone = book(&json);
-        assert!(name_tags(&mut alone, &TagNames::new()).unwrap().starts_with("1 entry is limited to tags"));
+        assert!(
+            name_tags(&mut alone, &TagNames::new())
+                .unwrap()
+                .starts_with("1 entry is limited to tags")
+        );
     }
 
     #[test]
@@ -254,7 +350,9 @@ mod tests {
         ));
         let expected = "2 entries have no keys and are not constant, so they are never used: \"Mill\", \"Oven\"";
         assert_eq!(dead.as_deref(), Some(expected));
-        let other = book(r#"{"entries":[{"name":"mill","keywords":["mill"],"content":"m","priority":200}]}"#);
+        let other = book(
+            r#"{"entries":[{"name":"mill","keywords":["mill"],"content":"m","priority":200}]}"#,
+        );
         assert_eq!(without_keys(&other), None);
     }
 
@@ -282,7 +380,10 @@ mod tests {
             r#"{"entries":{"a":"b"}}"#,
             "[]",
         ] {
-            assert!(!is_lorebook(&serde_json::from_str(other).unwrap()), "{other}");
+            assert!(
+                !is_lorebook(&serde_json::from_str(other).unwrap()),
+                "{other}"
+            );
         }
     }
 }

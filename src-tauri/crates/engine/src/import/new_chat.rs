@@ -21,7 +21,11 @@ const THOUGHTS_END: &str = "</think>";
 
 impl Imports {
     /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
-    pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> ApiResult<ChatId> {
+    pub(crate) async fn keep_chat_and_note(
+        &self,
+        new: NewChat,
+        warnings: &mut Vec<String>,
+    ) -> ApiResult<ChatId> {
         let header = new.file.header.clone();
         let id = self.keep_chat(new).await?;
         warnings.extend(self.library().import_note(id, &header).await);
@@ -30,7 +34,16 @@ impl Imports {
 
     /// Stores an imported chat in one transaction.
     pub(crate) async fn keep_chat(&self, new: NewChat) -> ApiResult<ChatId> {
-        let NewChat { mut file, character, persona, title, source, members, voices, pictures } = new;
+        let NewChat {
+            mut file,
+            character,
+            persona,
+            title,
+            source,
+            members,
+            voices,
+            pictures,
+        } = new;
         let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
         // The default persona needs no stored name.
         let user = match persona {
@@ -38,7 +51,13 @@ impl Imports {
             _ => String::new(),
         };
         let name = self.library().character(character).await?.name;
-        let own = Own { id: character, name, user: file.user.clone(), voices, pictures };
+        let own = Own {
+            id: character,
+            name,
+            user: file.user.clone(),
+            voices,
+            pictures,
+        };
         let mut when = self.library().foreign_date(&file.created).unwrap_or(now);
         let created = when;
         let mut messages = Vec::new();
@@ -74,13 +93,17 @@ impl Imports {
                 }
                 foreign_chat::keep_chat(store, chat.id, &file, &user)?;
                 store.groups_mut().set_members(chat.id, &members)?;
-                messages.iter().try_for_each(|message| message.insert(store))?;
+                messages
+                    .iter()
+                    .try_for_each(|message| message.insert(store))?;
                 store.chats_mut().touch(chat.id, chat.updated)
             })
             .await?;
         // A folder import announces all its chats at once.
         if self.importing().none() {
-            self.base().events().changed(Changed::Chats, Some(id.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Chats, Some(id.to_string()));
         }
         Ok(id)
     }
@@ -104,18 +127,29 @@ impl Imports {
             ChatFileAuthor::Narrator => Role::Narrator,
         };
         let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
-        let pictures = said.pictures.iter().filter_map(|name| own.pictures.get(name).cloned());
+        let pictures = said
+            .pictures
+            .iter()
+            .filter_map(|name| own.pictures.get(name).cloned());
         let pictures = pictures.take(MAX_PICTURES).collect();
-        let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
+        let (hidden, selected) = (
+            said.hidden || said.note,
+            u32::try_from(said.selected).unwrap_or_default(),
+        );
         let (mut kept_of_swipes, mut rounds) = (Vec::new(), Vec::new());
         let swipe = |mut version: MessageVersion| {
-            let (id, created) =
-                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.date).unwrap_or(created));
+            let (id, created) = (
+                SwipeId(Uuid::now_v7()),
+                self.library()
+                    .foreign_date(&version.date)
+                    .unwrap_or(created),
+            );
             let of_tools = exported_rounds::take(&mut version);
             if !of_tools.is_empty() {
                 rounds.push((id, of_tools));
             }
-            kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
+            kept_of_swipes
+                .extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
             let text = match role {
                 Role::Character => with_opened_thoughts(version.text),
                 _ => version.text,
@@ -130,8 +164,25 @@ impl Imports {
         };
         let swipes = said.versions.into_iter().map(swipe).collect();
         let id = MessageId(Uuid::now_v7());
-        let new = NewMessage { id, chat, role, created, swipes, selected, context_block: None };
-        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes, rounds, pictures }
+        let new = NewMessage {
+            id,
+            chat,
+            role,
+            created,
+            swipes,
+            selected,
+            context_block: None,
+        };
+        ForeignMessage {
+            new,
+            speaker,
+            hidden,
+            undated,
+            kept,
+            kept_of_swipes,
+            rounds,
+            pictures,
+        }
     }
 }
 
@@ -171,7 +222,9 @@ impl ForeignMessage {
         if let Some(json) = &self.kept {
             store.foreign_mut().set_message(id, json)?;
         }
-        self.kept_of_swipes.iter().try_for_each(|(swipe, json)| store.foreign_mut().set_swipe(*swipe, json))
+        self.kept_of_swipes
+            .iter()
+            .try_for_each(|(swipe, json)| store.foreign_mut().set_swipe(*swipe, json))
     }
 }
 
@@ -194,8 +247,18 @@ pub(crate) struct NewChat {
 impl NewChat {
     /// A chat with one character, without a title and source file.
     pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
-        let (title, members, voices, pictures) = (String::new(), Vec::new(), HashMap::new(), HashMap::new());
-        Self { file, character, persona, title, source: None, members, voices, pictures }
+        let (title, members, voices, pictures) =
+            (String::new(), Vec::new(), HashMap::new(), HashMap::new());
+        Self {
+            file,
+            character,
+            persona,
+            title,
+            source: None,
+            members,
+            voices,
+            pictures,
+        }
     }
 }
 
@@ -213,46 +276,74 @@ impl Own {
     /// The speaker whom an event calls upon.
     fn called(&self, name: &str) -> Speaker {
         let own = (name == self.name).then_some(self.id);
-        Speaker { character: own.or_else(|| self.voices.get(&composed(name)).copied()), name: name.to_owned() }
+        Speaker {
+            character: own.or_else(|| self.voices.get(&composed(name)).copied()),
+            name: name.to_owned(),
+        }
     }
 
     /// Returns the speaker, unless it is the chat's own character or persona.
     fn speaker(&self, said: &ChatFileMessage) -> Option<Speaker> {
-        let named = || Speaker { character: None, name: said.name.clone() };
+        let named = || Speaker {
+            character: None,
+            name: said.name.clone(),
+        };
         match said.by {
             _ if said.event => return (!said.name.is_empty()).then(|| self.called(&said.name)),
-            ChatFileAuthor::User => return (!said.name.is_empty() && said.name != self.user).then(named),
+            ChatFileAuthor::User => {
+                return (!said.name.is_empty() && said.name != self.user).then(named);
+            }
             ChatFileAuthor::Narrator => return (!said.name.is_empty()).then(named),
             ChatFileAuthor::Character => {}
         }
-        let by_picture = self.voices.get(&composed(&said.avatar)).filter(|_| !said.avatar.is_empty());
+        let by_picture = self
+            .voices
+            .get(&composed(&said.avatar))
+            .filter(|_| !said.avatar.is_empty());
         match by_picture.or_else(|| self.voices.get(&composed(&said.name))) {
             Some(id) if *id == self.id && (said.name == self.name || said.name.is_empty()) => None,
             // The character may have had another name at that time.
-            Some(id) if *id == self.id => Some(Speaker { character: Some(*id), name: said.name.clone() }),
-            Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            Some(id) if *id == self.id => Some(Speaker {
+                character: Some(*id),
+                name: said.name.clone(),
+            }),
+            Some(id) => Some(Speaker {
+                character: Some(*id),
+                name: said.name.clone(),
+            }),
             None if said.name.is_empty() || said.name == self.name => None,
             None => Some(named()),
         }
     }
 }
 
-/// Opens thoughts that only end. A model whose template opens them leaves such a reply, and SillyTavern stores it.
+/// Opens thoughts that only end. A model whose template opens them leaves such a reply, and
+/// SillyTavern stores it.
 fn with_opened_thoughts(text: String) -> String {
-    let Some((thoughts, rest)) = text.split_once(THOUGHTS_END) else { return text };
+    let Some((thoughts, rest)) = text.split_once(THOUGHTS_END) else {
+        return text;
+    };
     if thoughts.contains("<think") {
         return text;
     }
     if thoughts.trim().is_empty() {
         rest.trim_start().to_owned()
     } else {
-        format!("<think>\n{}\n</think>\n\n{}", thoughts.trim(), rest.trim_start())
+        format!(
+            "<think>\n{}\n</think>\n\n{}",
+            thoughts.trim(),
+            rest.trim_start()
+        )
     }
 }
 
 /// Puts the thoughts before the text, in the format that models write.
 fn whole(text: String, thoughts: &str) -> String {
-    if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+    if thoughts.is_empty() {
+        text
+    } else {
+        format!("<think>\n{thoughts}\n</think>\n\n{text}")
+    }
 }
 
 #[cfg(test)]
@@ -262,7 +353,10 @@ mod tests {
     #[test]
     fn lone_end_of_thoughts_is_opened() {
         let opened = |text: &str| with_opened_thoughts(text.to_owned());
-        assert_eq!(opened("Half </think> closing only."), "<think>\nHalf\n</think>\n\nclosing only.");
+        assert_eq!(
+            opened("Half </think> closing only."),
+            "<think>\nHalf\n</think>\n\nclosing only."
+        );
         assert_eq!(opened("</think>\n\nHello."), "Hello.");
         for same in ["Hello.", "<think>\na\n</think>\n\nb", "<think>open", ""] {
             assert_eq!(opened(same), same);

@@ -13,18 +13,39 @@ use crate::import::handle::Imports;
 
 impl Imports {
     /// Imports `bytes` if they are a template of any version; returns `None` otherwise.
-    pub(crate) async fn import_template(&self, file: &str, bytes: &[u8]) -> ApiResult<Option<Imported>> {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-        let Ok(loaded) = prompt_template::from_json(text) else { return Ok(None) };
+    pub(crate) async fn import_template(
+        &self,
+        file: &str,
+        bytes: &[u8],
+    ) -> ApiResult<Option<Imported>> {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Ok(None);
+        };
+        let Ok(loaded) = prompt_template::from_json(text) else {
+            return Ok(None);
+        };
         let mut notes = loaded.notes;
-        notes.extend(self.doubts(&loaded.template).await?.into_iter().map(in_words));
-        self.keep_template(file, loaded.template, text, notes).await.map(Some)
+        notes.extend(
+            self.doubts(&loaded.template)
+                .await?
+                .into_iter()
+                .map(in_words),
+        );
+        self.keep_template(file, loaded.template, text, notes)
+            .await
+            .map(Some)
     }
 
-    /// Imports `bytes` if they are a preset or a regex script; returns `None` otherwise. The original file is stored
-    /// with the result.
-    pub(crate) async fn import_preset(&self, file: &str, bytes: &[u8]) -> ApiResult<Option<Vec<Imported>>> {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    /// Imports `bytes` if they are a preset or a regex script; returns `None` otherwise. The
+    /// original file is stored with the result.
+    pub(crate) async fn import_preset(
+        &self,
+        file: &str,
+        bytes: &[u8],
+    ) -> ApiResult<Option<Vec<Imported>>> {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Ok(None);
+        };
         let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         if let Some(scripts) = scripts(text) {
             let mut imported = Vec::new();
@@ -33,38 +54,75 @@ impl Imports {
             }
             return Ok(Some(imported));
         }
-        let Ok(converted) = convert(name, text) else { return Ok(None) };
+        let Ok(converted) = convert(name, text) else {
+            return Ok(None);
+        };
         let mut imported = self.keep_converted(file, converted, text).await?;
         let brought = preset_scripts(text);
         if let (Some(first), false) = (imported.first_mut(), brought.is_empty()) {
-            let (count, verb) = (brought.len(), if brought.len() == 1 { "script comes" } else { "scripts come" });
+            let (count, verb) = (
+                brought.len(),
+                if brought.len() == 1 {
+                    "script comes"
+                } else {
+                    "scripts come"
+                },
+            );
             first.warnings.push(format!(
                 "{count} regex {verb} with the preset, switched off: scripts change messages. Check them under Regex \
                  scripts, and switch them on there."
             ));
         }
         for script in brought {
-            let script = regex_script::RegexScript { disabled: true, ..script };
+            let script = regex_script::RegexScript {
+                disabled: true,
+                ..script
+            };
             imported.push(self.keep_script(file, script, text).await?);
         }
         Ok(Some(imported))
     }
 
-    async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> ApiResult<Vec<Imported>> {
-        let mut notes: Vec<String> =
-            converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect();
-        let sampling = converted.sampling.filter(|sampling| !sampling.values.is_empty());
+    async fn keep_converted(
+        &self,
+        file: &str,
+        converted: Converted,
+        text: &str,
+    ) -> ApiResult<Vec<Imported>> {
+        let mut notes: Vec<String> = converted
+            .report
+            .iter()
+            .map(|note| format!("{}: {}", note.field, note.what))
+            .collect();
+        let sampling = converted
+            .sampling
+            .filter(|sampling| !sampling.values.is_empty());
         let mut imported = Vec::new();
         for template in converted.templates {
             // The conversion chose the variables, so problems with them do not concern the user.
-            let doubts = self.doubts(&template).await?.into_iter().filter(|doubt| doubt.variable.is_none());
+            let doubts = self
+                .doubts(&template)
+                .await?
+                .into_iter()
+                .filter(|doubt| doubt.variable.is_none());
             notes.extend(doubts.map(in_words));
-            imported.push(self.keep_template(file, template, text, std::mem::take(&mut notes)).await?);
+            imported.push(
+                self.keep_template(file, template, text, std::mem::take(&mut notes))
+                    .await?,
+            );
         }
         if let Some(format) = converted.format {
             let document = serde_json::json!({ "name": format.name, "jinja": format.jinja, "stop": format.stop });
             let key = format.name.clone();
-            let preset = self.preset(PresetKind::ChatFormat, key, format.name, document.to_string(), text).await?;
+            let preset = self
+                .preset(
+                    PresetKind::ChatFormat,
+                    key,
+                    format.name,
+                    document.to_string(),
+                    text,
+                )
+                .await?;
             imported.push(row("chatFormat", &preset, file, std::mem::take(&mut notes)));
         }
         if let Some(sampling) = sampling {
@@ -98,18 +156,34 @@ impl Imports {
     ) -> ApiResult<Imported> {
         let (library, _) = self.config().template_library().await?;
         let key = crate::settings::templates::free_id(&template.id, &library);
-        let template = PromptTemplate { id: key.clone(), ..template };
-        let json = serde_json::to_string_pretty(&template).map_err(|error| internal(&error.to_string()))?;
-        let preset = self.preset(PresetKind::Template, key, template.name, json, text).await?;
+        let template = PromptTemplate {
+            id: key.clone(),
+            ..template
+        };
+        let json = serde_json::to_string_pretty(&template)
+            .map_err(|error| internal(&error.to_string()))?;
+        let preset = self
+            .preset(PresetKind::Template, key, template.name, json, text)
+            .await?;
         Ok(row("template", &preset, file, notes))
     }
 
-    async fn keep_script(&self, file: &str, script: regex_script::RegexScript, text: &str) -> ApiResult<Imported> {
+    async fn keep_script(
+        &self,
+        file: &str,
+        script: regex_script::RegexScript,
+        text: &str,
+    ) -> ApiResult<Imported> {
         let id = Uuid::now_v7().to_string();
-        let script = regex_script::RegexScript { id: id.clone(), ..script };
+        let script = regex_script::RegexScript {
+            id: id.clone(),
+            ..script
+        };
         let json = serde_json::to_string(&script).map_err(|error| internal(&error.to_string()))?;
         let notes = script_note(&script).into_iter().collect();
-        let preset = self.preset(PresetKind::RegexScript, id, script.script_name, json, text).await?;
+        let preset = self
+            .preset(PresetKind::RegexScript, id, script.script_name, json, text)
+            .await?;
         Ok(row("regexScript", &preset, file, notes))
     }
 
@@ -127,12 +201,23 @@ impl Imports {
             .store()
             .write(move |store| {
                 let position = store.presets().list(kind)?.len() as i64;
-                let preset = Preset { kind, key, character: None, name, position, json, source, updated };
+                let preset = Preset {
+                    kind,
+                    key,
+                    character: None,
+                    name,
+                    position,
+                    json,
+                    source,
+                    updated,
+                };
                 store.presets_mut().put(&preset)?;
                 Ok(preset)
             })
             .await?;
-        self.base().events().changed(Changed::Presets, Some(preset.key.clone()));
+        self.base()
+            .events()
+            .changed(Changed::Presets, Some(preset.key.clone()));
         Ok(preset)
     }
 }
@@ -140,7 +225,11 @@ impl Imports {
 /// Says that a script cannot wait for its depth.
 pub(crate) fn script_note(script: &regex_script::RegexScript) -> Option<String> {
     let least = script.skips_new_messages()?;
-    let when = if script.run_on_edit { "only when you edit an older message" } else { "on no message" };
+    let when = if script.run_on_edit {
+        "only when you edit an older message"
+    } else {
+        "on no message"
+    };
     Some(format!(
         "it changes the message itself from depth {least} on, but a new message has depth 0: it runs {when}. To hide the \
          text later, choose the screen or the prompt under \"What it changes\""
@@ -148,20 +237,35 @@ pub(crate) fn script_note(script: &regex_script::RegexScript) -> Option<String> 
 }
 
 fn in_words(problem: Problem) -> String {
-    let place = problem.section.map(|name| format!("section \"{name}\": ")).unwrap_or_default();
+    let place = problem
+        .section
+        .map(|name| format!("section \"{name}\": "))
+        .unwrap_or_default();
     format!("{place}{}", problem.message)
 }
 
 fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Imported {
     let (id, name) = (preset.key.clone(), preset.name.clone());
-    Imported { kind: kind.into(), id, name, file: file.to_owned(), warnings }
+    Imported {
+        kind: kind.into(),
+        id,
+        name,
+        file: file.to_owned(),
+        warnings,
+    }
 }
 
 /// Regex scripts in the extensions of a preset.
 fn preset_scripts(text: &str) -> Vec<regex_script::RegexScript> {
-    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-    let listed = value.get("extensions").and_then(|all| all.get("regex_scripts"));
-    listed.filter(|scripts| scripts.is_array()).map(|scripts| regex_script::read(scripts).0).unwrap_or_default()
+    let value: Value =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let listed = value
+        .get("extensions")
+        .and_then(|all| all.get("regex_scripts"));
+    listed
+        .filter(|scripts| scripts.is_array())
+        .map(|scripts| regex_script::read(scripts).0)
+        .unwrap_or_default()
 }
 
 /// Parses regex scripts, which are the only files with the field `findRegex`.

@@ -40,7 +40,11 @@ pub(crate) struct ImportRun {
 impl Imports {
     /// Progress of the folder import, if one is running.
     pub(crate) async fn import_progress(&self) -> ApiResult<Option<ImportProgress>> {
-        Ok(self.importing().lock().as_ref().map(|current| current.progress))
+        Ok(self
+            .importing()
+            .lock()
+            .as_ref()
+            .map(|current| current.progress))
     }
 
     /// Cancels the folder import after its current item. Imported items stay.
@@ -61,12 +65,27 @@ impl Importing {
                 hint: "Wait until it is done, or cancel it.".into(),
             });
         }
-        let (progress, cancel, now) = (ImportProgress::default(), CancellationToken::new(), Instant::now());
-        *current = Some(Current { progress, cancel: cancel.clone() });
+        let (progress, cancel, now) = (
+            ImportProgress::default(),
+            CancellationToken::new(),
+            Instant::now(),
+        );
+        *current = Some(Current {
+            progress,
+            cancel: cancel.clone(),
+        });
         drop(current);
         events.announce(Event::Importing { progress });
         let (importing, events) = (self.clone(), events.clone());
-        Ok(ImportRun { importing, events, cancel, progress, told: now, listed: now, report: None })
+        Ok(ImportRun {
+            importing,
+            events,
+            cancel,
+            progress,
+            told: now,
+            listed: now,
+            report: None,
+        })
     }
 
     pub(crate) fn cancel(&self) {
@@ -123,7 +142,9 @@ impl ImportRun {
         if let Some(current) = &mut *self.importing.lock() {
             current.progress = self.progress;
         }
-        self.events.announce(Event::Importing { progress: self.progress });
+        self.events.announce(Event::Importing {
+            progress: self.progress,
+        });
     }
 
     fn list(&mut self) {
@@ -136,7 +157,9 @@ impl ImportRun {
 impl Drop for ImportRun {
     fn drop(&mut self) {
         *self.importing.lock() = None;
-        self.events.announce(Event::ImportEnded { report: self.report.take() });
+        self.events.announce(Event::ImportEnded {
+            report: self.report.take(),
+        });
     }
 }
 
@@ -149,7 +172,10 @@ mod tests {
         let (importing, events) = (Importing::default(), Announcer::default());
         let mut heard = events.subscribe();
         let mut run = importing.begin(&events).unwrap();
-        assert!(matches!(importing.begin(&events), Err(ApiError::Busy { .. })));
+        assert!(matches!(
+            importing.begin(&events),
+            Err(ApiError::Busy { .. })
+        ));
         run.expect(2);
         run.enter(ImportStage::Chats);
         run.step();
@@ -167,7 +193,17 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(told, [(0, ImportStage::Looking), (2, ImportStage::Looking), (2, ImportStage::Chats)]);
-        assert!(!importing.begin(&events).unwrap().cancelled(), "the next import is not cancelled");
+        assert_eq!(
+            told,
+            [
+                (0, ImportStage::Looking),
+                (2, ImportStage::Looking),
+                (2, ImportStage::Chats)
+            ]
+        );
+        assert!(
+            !importing.begin(&events).unwrap().cancelled(),
+            "the next import is not cancelled"
+        );
     }
 }

@@ -8,13 +8,18 @@ use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::import::handle::Imports;
 
-/// Maximum number of lines of each kind in a stored report. The counts in the list include all lines.
+/// Maximum number of lines of each kind in a stored report. The counts in the list include all
+/// lines.
 const LINES: usize = 2_000;
 
 impl Imports {
     /// Stored reports, newest first.
     pub(crate) async fn list_import_reports(&self) -> ApiResult<Vec<api::ImportRecord>> {
-        let records = self.base().store().read(|store| store.import_reports().list()).await?;
+        let records = self
+            .base()
+            .store()
+            .read(|store| store.import_reports().list())
+            .await?;
         let shown = |record: ImportRecord| api::ImportRecord {
             id: record.id.to_string(),
             created: rfc3339(record.created),
@@ -29,9 +34,15 @@ impl Imports {
     /// # Errors
     /// `NotFound` if newer reports have replaced it.
     pub(crate) async fn get_import_report(&self, id: String) -> ApiResult<ImportReport> {
-        let id = Uuid::parse_str(&id).map_err(|_| bad_input("This is not an id.", "Use an id from the list."))?;
-        let json = self.base().store().read(move |store| store.import_reports().get(id)).await?;
-        json.and_then(|json| serde_json::from_str(&json).ok()).ok_or_else(|| not_found("report"))
+        let id = Uuid::parse_str(&id)
+            .map_err(|_| bad_input("This is not an id.", "Use an id from the list."))?;
+        let json = self
+            .base()
+            .store()
+            .read(move |store| store.import_reports().get(id))
+            .await?;
+        json.and_then(|json| serde_json::from_str(&json).ok())
+            .ok_or_else(|| not_found("report"))
     }
 
     /// Stores the combined report of files that were imported one by one, and notifies listeners.
@@ -43,7 +54,9 @@ impl Imports {
     /// Stores a report and notifies listeners. A storage error does not fail the completed import.
     pub(crate) async fn report_import(&self, report: &ImportReport) {
         self.store_report(report).await;
-        self.base().events().announce(Event::Imported { report: report.clone() });
+        self.base().events().announce(Event::Imported {
+            report: report.clone(),
+        });
     }
 
     pub(crate) async fn store_report(&self, report: &ImportReport) {
@@ -69,7 +82,12 @@ impl Imports {
         kept.imported.truncate(LINES);
         kept.skipped.truncate(LINES);
         kept.refused.truncate(LINES);
-        let json = serde_json::to_string(&kept).map_err(|error| crate::base::error::internal(&error.to_string()))?;
-        Ok(self.base().store().write(move |store| store.import_reports_mut().insert(&record, &json)).await?)
+        let json = serde_json::to_string(&kept)
+            .map_err(|error| crate::base::error::internal(&error.to_string()))?;
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.import_reports_mut().insert(&record, &json))
+            .await?)
     }
 }

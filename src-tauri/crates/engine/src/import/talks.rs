@@ -1,9 +1,11 @@
-//! Imports chats of RisuAI and other apps, and text transcripts. These do not state their character, so it comes from
-//! the caller, the file name or the speakers.
+//! Imports chats of RisuAI and other apps, and text transcripts. These do not state their
+//! character, so it comes from the caller, the file name or the speakers.
 
 use domain::CharacterId;
 use domain::card::Card;
-use domain::chat_file::{ChatFile, ChatFileAuthor, Greeting, Losses, OtherChats, RisuChat, Transcript};
+use domain::chat_file::{
+    ChatFile, ChatFileAuthor, Greeting, Losses, OtherChats, RisuChat, Transcript,
+};
 use domain::lorebook::{Binding, Book};
 use serde_json::json;
 use store::Character;
@@ -29,7 +31,11 @@ impl Imports {
         let Some(character) = self.with_or_named_by(with, &file).await? else {
             let reason = "RisuAI chats do not name their character: start the file name with the character's name, or \
                           import it from one of the character's chats";
-            report.refused.push(Refused { file, kind: "noCharacter".into(), reason: reason.into() });
+            report.refused.push(Refused {
+                file,
+                kind: "noCharacter".into(),
+                reason: reason.into(),
+            });
             return Ok(());
         };
         let card = card_of(&character)?;
@@ -38,14 +44,19 @@ impl Imports {
         let mut titles = Titles::default();
         for chat in chats {
             let title = titles.free(&chat.title, &file);
-            self.import_risuai_chat(&file, (&character, &card, &user), title, chat, report).await?;
+            self.import_risuai_chat(&file, (&character, &card, &user), title, chat, report)
+                .await?;
         }
         if let Some(row) = report.imported.get_mut(first).filter(|_| unread > 0) {
             row.warnings.push(left_out(unread));
         }
         if titles.0.is_empty() {
             let reason = "the file contains no chat with messages".to_owned();
-            report.refused.push(Refused { file, kind: "malformed".into(), reason });
+            report.refused.push(Refused {
+                file,
+                kind: "malformed".into(),
+                reason,
+            });
         }
         Ok(())
     }
@@ -63,16 +74,28 @@ impl Imports {
         }
         let greeting = match chat.greeting {
             Greeting::First => card.first_mes(),
-            Greeting::Alternate(at) => card.alternate_greetings().get(at).copied().unwrap_or_default(),
+            Greeting::Alternate(at) => card
+                .alternate_greetings()
+                .get(at)
+                .copied()
+                .unwrap_or_default(),
         }
         .to_owned();
         let (note, lore) = (chat.note.trim().to_owned(), chat.lore.clone());
         let chat = chat.into_chat(&greeting, card.display_name(), user);
         let mut warnings = differences(&chat, &Losses::default());
-        let id = self.keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) }).await?;
+        let id = self
+            .keep_chat(NewChat {
+                title: title.clone(),
+                ..NewChat::of(chat, character.id, None)
+            })
+            .await?;
         let owner = SettingOwner::Chat { id: id.to_string() };
         if !note.is_empty()
-            && let Err(error) = self.config().set_setting_in_words(owner, "author_note".into(), note).await
+            && let Err(error) = self
+                .config()
+                .set_setting_in_words(owner, "author_note".into(), note)
+                .await
         {
             warnings.push(format!("the author's note is left out: {error}"));
         }
@@ -84,12 +107,22 @@ impl Imports {
             warnings,
         });
         if !lore.is_empty()
-            && let Ok((book, _)) = Book::from_value(json!({ "type": "risu", "ver": 1, "data": lore }))
+            && let Ok((book, _)) =
+                Book::from_value(json!({ "type": "risu", "ver": 1, "data": lore }))
         {
             let json = book.to_value().to_string();
-            let row = self.library().add_lorebook(title, json, None, vec![Binding::Chat(id)]).await?;
+            let row = self
+                .library()
+                .add_lorebook(title, json, None, vec![Binding::Chat(id)])
+                .await?;
             let (kind, id) = ("lorebook".to_owned(), row.id.to_string());
-            report.imported.push(Imported { kind, id, name: row.name, file: file.to_owned(), warnings: Vec::new() });
+            report.imported.push(Imported {
+                kind,
+                id,
+                name: row.name,
+                file: file.to_owned(),
+                warnings: Vec::new(),
+            });
         }
         Ok(())
     }
@@ -102,7 +135,10 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let named = chats.iter().map(|(_, chat)| chat.character.clone()).find(|name| !name.is_empty());
+        let named = chats
+            .iter()
+            .map(|(_, chat)| chat.character.clone())
+            .find(|name| !name.is_empty());
         let of_name = match named {
             Some(name) if with.is_none() => self.with_or_speaking(None, &[name]).await?,
             _ => None,
@@ -116,7 +152,11 @@ impl Imports {
                 "this chat of {app} does not name its character: start the file name with the \
                  character's name, or import it from one of the character's chats"
             );
-            report.refused.push(Refused { file, kind: "noCharacter".into(), reason });
+            report.refused.push(Refused {
+                file,
+                kind: "noCharacter".into(),
+                reason,
+            });
             return Ok(());
         };
         let mut titles = Titles::default();
@@ -130,18 +170,32 @@ impl Imports {
                 warnings.push(left_out(unread));
             }
             let persona = self.persona_named(&chat.user, &mut warnings).await?;
-            let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
+            let new = NewChat {
+                title: title.clone(),
+                ..NewChat::of(chat, character.id, persona)
+            };
             let id = self.keep_chat(new).await?.to_string();
-            report.imported.push(Imported { kind: "chat".into(), id, name: title, file: file.clone(), warnings });
+            report.imported.push(Imported {
+                kind: "chat".into(),
+                id,
+                name: title,
+                file: file.clone(),
+                warnings,
+            });
         }
         if titles.0.is_empty() {
             let reason = format!("this chat of {app} has no messages");
-            report.refused.push(Refused { file, kind: EMPTY.into(), reason });
+            report.refused.push(Refused {
+                file,
+                kind: EMPTY.into(),
+                reason,
+            });
         }
         Ok(())
     }
 
-    /// Imports a text transcript. Speakers other than the character and the user become speakers of a scene.
+    /// Imports a text transcript. Speakers other than the character and the user become speakers of
+    /// a scene.
     pub(crate) async fn import_transcript(
         &self,
         file: String,
@@ -154,9 +208,18 @@ impl Imports {
             let reason = format!(
                 "the speakers ({}) match no character of the library, or several; import it from one of the \
                  character's chats",
-                speakers.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
+                speakers
+                    .iter()
+                    .take(5)
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join(", ")
             );
-            report.refused.push(Refused { file, kind: "noCharacter".into(), reason });
+            report.refused.push(Refused {
+                file,
+                kind: "noCharacter".into(),
+                reason,
+            });
             return Ok(());
         };
         let card = card_of(&character)?;
@@ -164,32 +227,65 @@ impl Imports {
         if self.skips_chat(&file, character.id, &title, report).await? {
             return Ok(());
         }
-        let personas: Vec<_> = self.base().store().read(|store| store.personas().list()).await?;
-        let own = |name: &&String| name.as_str() == card.name() || Some(name.as_str()) == card.nickname();
+        let personas: Vec<_> = self
+            .base()
+            .store()
+            .read(|store| store.personas().list())
+            .await?;
+        let own =
+            |name: &&String| name.as_str() == card.name() || Some(name.as_str()) == card.nickname();
         let others: Vec<&String> = speakers.iter().filter(|name| !own(name)).collect();
-        let persona = personas.iter().find(|persona| others.iter().any(|name| **name == persona.name));
-        let ourselves = others.iter().find(|name| OURSELVES.contains(&name.as_str()));
-        let user = persona.map(|persona| persona.name.clone()).or(ourselves.map(|name| (*name).clone()));
+        let persona = personas
+            .iter()
+            .find(|persona| others.iter().any(|name| **name == persona.name));
+        let ourselves = others
+            .iter()
+            .find(|name| OURSELVES.contains(&name.as_str()));
+        let user = persona
+            .map(|persona| persona.name.clone())
+            .or(ourselves.map(|name| (*name).clone()));
         // If there are two speakers, the one who is not the character is the user.
-        let user = user.or_else(|| others.first().filter(|_| speakers.len() == 2).map(|name| (*name).clone()));
+        let user = user.or_else(|| {
+            others
+                .first()
+                .filter(|_| speakers.len() == 2)
+                .map(|name| (*name).clone())
+        });
         let persona = persona.map(|persona| persona.id);
         let mut warnings = vec!["the file contains no dates".to_owned()];
         if user.is_none() {
             warnings.push("no speaker is you: all of them are characters here".to_owned());
         }
-        let mut chat: ChatFile = talk.into_chat(card.display_name(), user.as_deref().unwrap_or_default());
-        chat.messages.iter_mut().filter(|said| own(&&said.name)).for_each(|said| said.name.clear());
+        let mut chat: ChatFile =
+            talk.into_chat(card.display_name(), user.as_deref().unwrap_or_default());
+        chat.messages
+            .iter_mut()
+            .filter(|said| own(&&said.name))
+            .for_each(|said| said.name.clear());
         if OURSELVES.contains(&chat.user.as_str()) {
-            chat.messages.iter_mut().filter(|said| said.by == ChatFileAuthor::User).for_each(|said| said.name.clear());
+            chat.messages
+                .iter_mut()
+                .filter(|said| said.by == ChatFileAuthor::User)
+                .for_each(|said| said.name.clear());
             chat.user.clear();
         }
-        let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };
+        let new = NewChat {
+            title: title.clone(),
+            ..NewChat::of(chat, character.id, persona)
+        };
         let id = self.keep_chat(new).await?.to_string();
-        report.imported.push(Imported { kind: "chat".into(), id, name: title, file, warnings });
+        report.imported.push(Imported {
+            kind: "chat".into(),
+            id,
+            name: title,
+            file,
+            warnings,
+        });
         Ok(())
     }
 
-    /// Whether the character already has a chat with this title. If so, adds it to the report as skipped.
+    /// Whether the character already has a chat with this title. If so, adds it to the report as
+    /// skipped.
     pub(crate) async fn skips_chat(
         &self,
         file: &str,
@@ -197,27 +293,51 @@ impl Imports {
         title: &str,
         report: &mut ImportReport,
     ) -> ApiResult<bool> {
-        let known = self.base().store().read(|store| store.chats().list()).await?;
-        let Some(known) = known.into_iter().find(|known| known.character == character && known.title == title) else {
+        let known = self
+            .base()
+            .store()
+            .read(|store| store.chats().list())
+            .await?;
+        let Some(known) = known
+            .into_iter()
+            .find(|known| known.character == character && known.title == title)
+        else {
             return Ok(false);
         };
         let reason = format!("{} already has a chat of that name", known.character_name);
-        report.skipped.push(Skipped { id: known.id.to_string(), file: file.to_owned(), reason });
+        report.skipped.push(Skipped {
+            id: known.id.to_string(),
+            file: file.to_owned(),
+            reason,
+        });
         Ok(true)
     }
 
-    /// RisuAI starts such file names with the character's name. The longest match wins, unless several characters
-    /// share it.
-    async fn with_or_named_by(&self, with: Option<CharacterId>, file: &str) -> ApiResult<Option<Character>> {
+    /// RisuAI starts such file names with the character's name. The longest match wins, unless
+    /// several characters share it.
+    async fn with_or_named_by(
+        &self,
+        with: Option<CharacterId>,
+        file: &str,
+    ) -> ApiResult<Option<Character>> {
         let begins = |name: &str| {
             let rest = file.strip_prefix(name);
             !name.is_empty() && rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
         };
-        self.with_or(with, |one| if begins(&one.name) { one.name.len() } else { 0 }).await
+        self.with_or(
+            with,
+            |one| if begins(&one.name) { one.name.len() } else { 0 },
+        )
+        .await
     }
 
-    async fn with_or_speaking(&self, with: Option<CharacterId>, speakers: &[String]) -> ApiResult<Option<Character>> {
-        self.with_or(with, |one| usize::from(speakers.contains(&one.name))).await
+    async fn with_or_speaking(
+        &self,
+        with: Option<CharacterId>,
+        speakers: &[String],
+    ) -> ApiResult<Option<Character>> {
+        self.with_or(with, |one| usize::from(speakers.contains(&one.name)))
+            .await
     }
 
     /// The character with the best match, unless several are equal.
@@ -229,7 +349,11 @@ impl Imports {
         if let Some(id) = with {
             return self.library().character(id).await.map(Some);
         }
-        let listed = self.base().store().read(|store| store.characters().list()).await?;
+        let listed = self
+            .base()
+            .store()
+            .read(|store| store.characters().list())
+            .await?;
         let mut fitting: Vec<(usize, Character)> = listed
             .into_iter()
             .map(|listed| (fit(&listed.character), listed.character))
@@ -237,7 +361,11 @@ impl Imports {
             .collect();
         fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
         let tied = matches!(&fitting[..], [(best, _), (next, _), ..] if best == next);
-        Ok(fitting.into_iter().next().filter(|_| !tied).map(|(_, one)| one))
+        Ok(fitting
+            .into_iter()
+            .next()
+            .filter(|_| !tied)
+            .map(|(_, one)| one))
     }
 }
 
@@ -254,10 +382,16 @@ fn left_out(count: usize) -> String {
 pub(crate) struct Titles(Vec<String>);
 
 impl Titles {
-    /// Returns the wanted title, or else the file's. Adds a number if another chat of the file uses it.
+    /// Returns the wanted title, or else the file's. Adds a number if another chat of the file uses
+    /// it.
     pub(crate) fn free(&mut self, wanted: &str, file: &str) -> String {
-        let wanted = if wanted.trim().is_empty() { title(file) } else { wanted.trim().to_owned() };
-        let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number: u32| format!("{wanted} {number}")));
+        let wanted = if wanted.trim().is_empty() {
+            title(file)
+        } else {
+            wanted.trim().to_owned()
+        };
+        let mut names = std::iter::once(wanted.clone())
+            .chain((2..).map(|number: u32| format!("{wanted} {number}")));
         let free = names.find(|name| !self.0.contains(name)).unwrap_or(wanted);
         self.0.push(free.clone());
         free
@@ -270,7 +404,13 @@ mod tests {
 
     #[test]
     fn warning_counts_chats_without_messages() {
-        assert_eq!(left_out(1), "1 chat of the file contains no messages and is left out");
-        assert_eq!(left_out(2), "2 chats of the file contain no messages and are left out");
+        assert_eq!(
+            left_out(1),
+            "1 chat of the file contains no messages and is left out"
+        );
+        assert_eq!(
+            left_out(2),
+            "2 chats of the file contain no messages and are left out"
+        );
     }
 }

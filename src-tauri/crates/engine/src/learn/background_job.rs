@@ -35,7 +35,8 @@ use crate::recall_service::recall::pair;
 use crate::settings::model_handle::ModelHandle;
 use crate::settings::token_counter::Counter;
 
-/// Characters of each message in the prompt. The smaller limits are tried if the prompt does not fit.
+/// Characters of each message in the prompt. The smaller limits are tried if the prompt does not
+/// fit.
 const LETTERS: [usize; 3] = [600, 300, 150];
 /// Tokens of the answer if the template sets no limit.
 const REPLY: u32 = 400;
@@ -65,16 +66,22 @@ impl Learner {
         }
     }
 
-    /// Whether the model extracts facts. A tiny model states wrong ones, so it does so only if the user chose it for
-    /// learning or allowed any model.
+    /// Whether the model extracts facts. A tiny model states wrong ones, so it does so only if the
+    /// user chose it for learning or allowed any model.
     pub(crate) fn may_extract_facts(&self) -> bool {
-        !self.answerer.tiny || self.chosen || self.answerer.values.memory_learn == MemoryLearning::On
+        !self.answerer.tiny
+            || self.chosen
+            || self.answerer.values.memory_learn == MemoryLearning::On
     }
 
-    /// The scope of what is learned here. In a group chat it is the chat, because other characters listen and not all
-    /// of them were always there.
+    /// The scope of what is learned here. In a group chat it is the chat, because other characters
+    /// listen and not all of them were always there.
     pub(crate) fn scope(&self) -> MemoryScope {
-        if self.is_scene { MemoryScope::Chat(self.chat.id) } else { pair(&self.chat, self.persona.id) }
+        if self.is_scene {
+            MemoryScope::Chat(self.chat.id)
+        } else {
+            pair(&self.chat, self.persona.id)
+        }
     }
 
     pub(crate) fn name_of(&self, told: &SourceText) -> &str {
@@ -83,7 +90,11 @@ impl Learner {
 
     /// The names of the persona and the character.
     pub(crate) fn names(&self) -> [&str; 3] {
-        [&self.persona.name, self.card.name(), self.card.display_name()]
+        [
+            &self.persona.name,
+            self.card.name(),
+            self.card.display_name(),
+        ]
     }
 
     /// The messages, one paragraph each, cut to `letters` characters.
@@ -137,7 +148,11 @@ impl Learning {
         let chosen = own.is_some();
         let answerer = match own {
             Some(model) => {
-                let options = TurnOptions { model: Some(model), context: None, ..options.clone() };
+                let options = TurnOptions {
+                    model: Some(model),
+                    context: None,
+                    ..options.clone()
+                };
                 self.config().answerer(&chat, &options).await?
             }
             None => answerer,
@@ -147,11 +162,21 @@ impl Learning {
             self.library().persona_in(&chat),
             self.library().speakers(&chat)
         )?;
-        let is_scene = self.base().store().read(move |store| {
-            Ok(!store.groups().members(id)?.is_empty() || !store.groups().absentees(id)?.is_empty())
-        });
+        let is_scene =
+            self.base().store().read(move |store| {
+                Ok(!store.groups().members(id)?.is_empty()
+                    || !store.groups().absentees(id)?.is_empty())
+            });
         let is_scene = is_scene.await?;
-        Ok(Learner { chat, card: card.card, persona, speakers, answerer, chosen, is_scene })
+        Ok(Learner {
+            chat,
+            card: card.card,
+            persona,
+            speakers,
+            answerer,
+            chosen,
+            is_scene,
+        })
     }
 
     /// The model or endpoint with that id, if it exists.
@@ -159,9 +184,14 @@ impl Learning {
         if id == "auto" {
             return Ok(None);
         }
-        let (Ok(local), Ok(remote)) = (id.parse(), id.parse()) else { return Ok(None) };
+        let (Ok(local), Ok(remote)) = (id.parse(), id.parse()) else {
+            return Ok(None);
+        };
         let known = move |store: &ReadTransaction<'_>| {
-            Ok((store.models().get(local)?.is_some(), store.endpoint_models().resolve(remote)?.is_some()))
+            Ok((
+                store.models().get(local)?.is_some(),
+                store.endpoint_models().resolve(remote)?.is_some(),
+            ))
         };
         let id = id.to_owned();
         Ok(match self.base().store().read(known).await? {
@@ -179,8 +209,13 @@ impl Learning {
         read: impl Fn(&str) -> Option<T>,
         leave: &CancellationToken,
     ) -> ApiResult<Heard<T>> {
-        let Some((prompt, most)) = self.task_beside(learner, task).await? else { return Ok(Heard::Nothing) };
-        let forgets = DropsCache { learning: self, key: format!("{} learning", learner.chat.id) };
+        let Some((prompt, most)) = self.task_beside(learner, task).await? else {
+            return Ok(Heard::Nothing);
+        };
+        let forgets = DropsCache {
+            learning: self,
+            key: format!("{} learning", learner.chat.id),
+        };
         for temperature in [0.0, RETRY_TEMPERATURE] {
             let sampling = SamplerOptions {
                 temperature: Some(temperature),
@@ -195,17 +230,27 @@ impl Learning {
                 sampling: sampling.resolve(1),
                 response_schema: Some(task.shape.clone()),
             };
-            let Some(answer) = listen(learner, request, leave).await? else { return Ok(Heard::Interrupted) };
+            let Some(answer) = listen(learner, request, leave).await? else {
+                return Ok(Heard::Interrupted);
+            };
             if let Some(read) = json(&answer).and_then(&read) {
                 return Ok(Heard::Said(read));
             }
-            tracing::info!(task = task.template, "a model's answer to a background task could not be read");
+            tracing::info!(
+                task = task.template,
+                "a model's answer to a background task could not be read"
+            );
         }
         Ok(Heard::Nothing)
     }
 
-    /// The prompt and the token limit of its answer; `None` if the messages do not fit even at the smallest limit.
-    async fn task_beside(&self, learner: &Learner, task: &JobTask<'_>) -> ApiResult<Option<(Prompt, u32)>> {
+    /// The prompt and the token limit of its answer; `None` if the messages do not fit even at the
+    /// smallest limit.
+    async fn task_beside(
+        &self,
+        learner: &Learner,
+        task: &JobTask<'_>,
+    ) -> ApiResult<Option<(Prompt, u32)>> {
         for letters in LETTERS {
             let (frame, reply) = self.frame_beside(learner, task, letters).await?;
             if let Some(prompt) = self.fitting(learner, &frame, reply).await? {
@@ -215,36 +260,82 @@ impl Learning {
         Ok(None)
     }
 
-    async fn frame_beside(&self, learner: &Learner, task: &JobTask<'_>, letters: usize) -> ApiResult<(Frame, u32)> {
+    async fn frame_beside(
+        &self,
+        learner: &Learner,
+        task: &JobTask<'_>,
+        letters: usize,
+    ) -> ApiResult<(Frame, u32)> {
         let (template, _) = self.config().template_or("auto", task.template).await?;
         let given = Given::default()
             .text("character.name", learner.card.display_name())
             .text("persona.name", &learner.persona.name)
             .text("summary.words", task.words.to_string())
             // Macros were resolved when the message was written, so none may run here.
-            .text("transcript", learner.transcript(task.told, letters).replace("{{", "{ {"));
-        let wrong = |error: String| bad_input(format!("The template \"{}\": {error}.", template.name), "Correct it.");
-        let variables = TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;
+            .text(
+                "transcript",
+                learner.transcript(task.told, letters).replace("{{", "{ {"),
+            );
+        let wrong = |error: String| {
+            bad_input(
+                format!("The template \"{}\": {error}.", template.name),
+                "Correct it.",
+            )
+        };
+        let variables =
+            TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;
         let composed = compose(&template, &variables, &TemplateFlags::of(&variables, &[]))
             .map_err(|error| wrong(error.to_string()))?;
         let words = MacroNames::new(&learner.card, &learner.persona, learner.chat.id);
         let mut state = MacroState::default();
         let sections = composed.sections.iter();
-        let texts = sections.map(|section| words.expand(&section.text, &MacroMoment::default(), &mut state).text);
+        let texts = sections.map(|section| {
+            words
+                .expand(&section.text, &MacroMoment::default(), &mut state)
+                .text
+        });
         let text = texts.collect::<Vec<_>>().join("\n\n");
-        let source = Source::Template { template: template.id.clone(), section: String::new() };
-        let asked = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", text, self.base().now());
-        let frame = Frame { history: vec![HistoryMessage { task: Some(source), ..asked }], ..Frame::default() };
+        let source = Source::Template {
+            template: template.id.clone(),
+            section: String::new(),
+        };
+        let asked = HistoryMessage::new(
+            MessageId(Uuid::nil()),
+            Role::User,
+            "",
+            text,
+            self.base().now(),
+        );
+        let frame = Frame {
+            history: vec![HistoryMessage {
+                task: Some(source),
+                ..asked
+            }],
+            ..Frame::default()
+        };
         Ok((frame, template.defaults.reply_tokens.unwrap_or(REPLY)))
     }
 
-    async fn fitting(&self, learner: &Learner, frame: &Frame, reply: u32) -> ApiResult<Option<Prompt>> {
+    async fn fitting(
+        &self,
+        learner: &Learner,
+        frame: &Frame,
+        reply: u32,
+    ) -> ApiResult<Option<Prompt>> {
         let answerer = &learner.answerer;
-        let template =
-            answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(self.base().now())));
-        let budget = Budget { reserve: reply.min(answerer.budget.limit / 2), ..answerer.budget };
+        let template = answerer
+            .template
+            .as_ref()
+            .map(|template| template.at(self.base().clock().civil(self.base().now())));
+        let budget = Budget {
+            reserve: reply.min(answerer.budget.limit / 2),
+            ..answerer.budget
+        };
         let setup = Setup::new(template.as_ref(), &answerer.key, budget);
-        let (state, mut counter) = (WindowState::default(), Counter::new(self.config(), answerer));
+        let (state, mut counter) = (
+            WindowState::default(),
+            Counter::new(self.config(), answerer),
+        );
         loop {
             match assemble(frame, &setup, &state, &counter) {
                 Ok(assembled) => {
@@ -260,22 +351,32 @@ impl Learning {
 }
 
 /// The whole answer; `None` if it was cancelled.
-async fn listen(learner: &Learner, request: Request, leave: &CancellationToken) -> ApiResult<Option<String>> {
+async fn listen(
+    learner: &Learner,
+    request: Request,
+    leave: &CancellationToken,
+) -> ApiResult<Option<String>> {
     let mut stream = learner.answerer.provider.stream(request, leave.clone());
     let mut answer = String::new();
     while let Some(event) = stream.next().await {
         match event? {
             GenerationEvent::Text(text) => answer.push_str(&text),
-            GenerationEvent::Finished { reason: FinishReason::Cancelled, .. } => return Ok(None),
+            GenerationEvent::Finished {
+                reason: FinishReason::Cancelled,
+                ..
+            } => return Ok(None),
             _ => {}
         }
     }
     Ok(Some(answer))
 }
 
-/// The JSON in an answer. Endpoints without grammar support wrap it in prose, thoughts and code fences.
+/// The JSON in an answer. Endpoints without grammar support wrap it in prose, thoughts and code
+/// fences.
 fn json(answer: &str) -> Option<&str> {
-    let begin = answer.rfind("</think>").map_or(0, |at| at + "</think>".len());
+    let begin = answer
+        .rfind("</think>")
+        .map_or(0, |at| at + "</think>".len());
     let answer = &answer[begin..];
     let first = answer.find(['{', '['])?;
     let last = answer.rfind(['}', ']'])?;
@@ -291,7 +392,10 @@ mod tests {
         for (answer, found) in [
             ("[]", Some("[]")),
             ("Sure!\n```json\n{\"a\": [1]}\n```", Some("{\"a\": [1]}")),
-            ("<think>[hm]</think> [{\"a\": 1}] That is all.", Some("[{\"a\": 1}]")),
+            (
+                "<think>[hm]</think> [{\"a\": 1}] That is all.",
+                Some("[{\"a\": 1}]"),
+            ),
             ("Nothing here.", None),
             ("] [", None),
             ("", None),

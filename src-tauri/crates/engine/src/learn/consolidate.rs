@@ -33,9 +33,13 @@ impl Learning {
 
     /// Restores archived memories. From then on only the user can archive them.
     pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> ApiResult<()> {
-        let ids = memories.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?;
+        let ids = memories
+            .iter()
+            .map(|id| id.parse::<MemoryId>())
+            .collect::<Result<Vec<_>, _>>()?;
         let restored = move |store: &mut WriteTransaction<'_>| {
-            ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id))
+            ids.into_iter()
+                .try_for_each(|id| store.memories_mut().unarchive(id))
         };
         self.base().store().write(restored).await?;
         self.library().memories_changed("");
@@ -44,7 +48,11 @@ impl Learning {
 
     /// [`Self::consolidate_memories`], unless it ran within a day.
     pub(crate) async fn consolidate_daily(&self, leave: &CancellationToken) -> ApiResult<()> {
-        let done = self.base().store().read(|store| store.settings().get(DONE)).await?;
+        let done = self
+            .base()
+            .store()
+            .read(|store| store.settings().get(DONE))
+            .await?;
         let done = done.and_then(|at| at.parse::<i64>().ok());
         let now = self.base().now().0;
         if done.is_none_or(|done| now - done >= MIN_INTERVAL || done > now) {
@@ -55,7 +63,11 @@ impl Learning {
 
     /// Consolidates a scope that has more than [`MOST`] memories.
     pub(crate) async fn keep_to_most(&self, scope: MemoryScope) -> ApiResult<()> {
-        let count = self.base().store().read(move |store| store.memories().count_active(scope)).await?;
+        let count = self
+            .base()
+            .store()
+            .read(move |store| store.memories().count_active(scope))
+            .await?;
         if count as usize > MOST {
             self.consolidate_scope(scope, Arc::default()).await?;
         }
@@ -64,9 +76,17 @@ impl Learning {
 
     /// Consolidates scope by scope; stops between two scopes if `leave` is cancelled.
     async fn consolidate(&self, leave: &CancellationToken) -> ApiResult<Consolidation> {
-        let model = self.recall_service().reading().encoder().map(|encoder| encoder.model().to_owned());
-        let read =
-            move |store: &ReadTransaction<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
+        let model = self
+            .recall_service()
+            .reading()
+            .encoder()
+            .map(|encoder| encoder.model().to_owned());
+        let read = move |store: &ReadTransaction<'_>| {
+            Ok((
+                store.memories().scopes()?,
+                vectors(store, model.as_deref())?,
+            ))
+        };
         let (scopes, vectors) = self.base().store().read(read).await?;
         let vectors = Arc::new(vectors);
         let mut all = Consolidation::default();
@@ -79,17 +99,32 @@ impl Learning {
             }
         }
         let now = self.base().now().0.to_string();
-        self.base().store().write(move |store| store.settings_mut().set(DONE, &now)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.settings_mut().set(DONE, &now))
+            .await?;
         Ok(all)
     }
 
-    async fn consolidate_scope(&self, scope: MemoryScope, vectors: VectorsById) -> ApiResult<Vec<Memory>> {
+    async fn consolidate_scope(
+        &self,
+        scope: MemoryScope,
+        vectors: VectorsById,
+    ) -> ApiResult<Vec<Memory>> {
         let (user, now) = (self.user_of(scope).await?, self.base().now());
-        let planned = self.base().store().read(move |store| planned(store, scope, (user, vectors, now))).await?;
+        let planned = self
+            .base()
+            .store()
+            .read(move |store| planned(store, scope, (user, vectors, now)))
+            .await?;
         if planned.is_empty() {
             return Ok(Vec::new());
         }
-        let archived = self.base().store().write(move |store| archive(store, planned)).await?;
+        let archived = self
+            .base()
+            .store()
+            .write(move |store| archive(store, planned))
+            .await?;
         self.base().events().changed(Changed::Memories, None);
         Ok(archived)
     }
@@ -99,7 +134,11 @@ impl Learning {
         let persona = match scope {
             MemoryScope::Pair { persona, .. } => persona,
             MemoryScope::Chat(chat) => {
-                let chat = self.base().store().read(move |store| store.chats().get(chat)).await?;
+                let chat = self
+                    .base()
+                    .store()
+                    .read(move |store| store.chats().get(chat))
+                    .await?;
                 chat.and_then(|chat| chat.persona)
             }
             MemoryScope::Profile | MemoryScope::Character(_) | MemoryScope::World(_) => None,
@@ -114,9 +153,15 @@ fn planned(
     (user, vectors, now): (Vec<String>, VectorsById, Timestamp),
 ) -> Result<Vec<(Memory, ArchivedState)>, StoreError> {
     let standing = store.memories().all_active(scope)?;
-    let vectors = standing.iter().filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone()))).collect();
+    let vectors = standing
+        .iter()
+        .filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone())))
+        .collect();
     // The lookup reads every message, so it runs only if needed.
-    let called_up = match standing.iter().any(|each| is_old_and_unsure(&each.memory, now)) {
+    let called_up = match standing
+        .iter()
+        .any(|each| is_old_and_unsure(&each.memory, now))
+    {
         true => store.memories().recalled()?,
         false => HashSet::new(),
     };
@@ -127,11 +172,22 @@ fn planned(
             unknown_to.insert(each.number, missing);
         }
     }
-    let around = Around { user, vectors, called_up, unknown_to, now };
+    let around = Around {
+        user,
+        vectors,
+        called_up,
+        unknown_to,
+        now,
+    };
     let mut planned = Vec::new();
     for (memory, archived) in plan(&standing, &around, MOST) {
-        let by = archived.replaced_by.filter(|_| archived.reason == ArchiveReason::Superseded);
-        let newer = standing.iter().map(|each| &each.memory).find(|newer| Some(newer.id) == by);
+        let by = archived
+            .replaced_by
+            .filter(|_| archived.reason == ArchiveReason::Superseded);
+        let newer = standing
+            .iter()
+            .map(|each| &each.memory)
+            .find(|newer| Some(newer.id) == by);
         if !newer.map_or(Ok(false), |newer| are_apart(store, &memory, newer))? {
             planned.push((memory, archived));
         }
@@ -139,16 +195,22 @@ fn planned(
     Ok(planned)
 }
 
-/// Archives the memories. Superseded ones are wrong, so they are also removed from stored context blocks and digests.
-/// The others are only not recalled again.
-fn archive(store: &mut WriteTransaction<'_>, planned: Vec<(Memory, ArchivedState)>) -> Result<Vec<Memory>, StoreError> {
+/// Archives the memories. Superseded ones are wrong, so they are also removed from stored context
+/// blocks and digests. The others are only not recalled again.
+fn archive(
+    store: &mut WriteTransaction<'_>,
+    planned: Vec<(Memory, ArchivedState)>,
+) -> Result<Vec<Memory>, StoreError> {
     let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
     for (memory, archived) in planned {
         if store.memories_mut().archive(&memory, archived)? {
             if archived.reason == ArchiveReason::Superseded {
                 wrong.insert(memory.id.0);
             }
-            done.push(Memory { archived: Some(archived), ..memory });
+            done.push(Memory {
+                archived: Some(archived),
+                ..memory
+            });
         }
     }
     if !wrong.is_empty() {
@@ -158,11 +220,23 @@ fn archive(store: &mut WriteTransaction<'_>, planned: Vec<(Memory, ArchivedState
 }
 
 /// Embeddings of the memories that consist of one part.
-fn vectors(store: &ReadTransaction<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
-    let Some(model) = model else { return Ok(HashMap::new()) };
+fn vectors(
+    store: &ReadTransaction<'_>,
+    model: Option<&str>,
+) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
+    let Some(model) = model else {
+        return Ok(HashMap::new());
+    };
     let (mut vectors, mut of_parts) = (HashMap::new(), HashSet::new());
-    for part in store.item_embeddings().of(EmbeddingGroup::Memories, model)? {
-        let vector = part.vector.iter().map(|number| f32::from(*number) * part.scale).collect();
+    for part in store
+        .item_embeddings()
+        .of(EmbeddingGroup::Memories, model)?
+    {
+        let vector = part
+            .vector
+            .iter()
+            .map(|number| f32::from(*number) * part.scale)
+            .collect();
         if vectors.insert(part.owner, vector).is_some() {
             of_parts.insert(part.owner);
         }
@@ -172,7 +246,9 @@ fn vectors(store: &ReadTransaction<'_>, model: Option<&str>) -> Result<HashMap<i
 }
 
 fn tell(all: &mut Consolidation, memory: Memory) {
-    let Some(archived) = memory.archived else { return };
+    let Some(archived) = memory.archived else {
+        return;
+    };
     let list = match archived.reason {
         ArchiveReason::Merged => &mut all.merged,
         ArchiveReason::Superseded => &mut all.superseded,

@@ -21,7 +21,8 @@ use recall::statement::Statement;
 pub(crate) const MOST: usize = 1_000;
 /// Above this number of memories, the pairwise steps (superseding and merging) are skipped.
 const MAX_COMPARED: usize = 4_000;
-/// Minimum cosine similarity of two memories that say the same, if their names and numbers are the same.
+/// Minimum cosine similarity of two memories that say the same, if their names and numbers are the
+/// same.
 const SAME_COSINE: f32 = 0.96;
 /// Age in milliseconds from which an unused memory is old.
 const OLD: i64 = 90 * 86_400_000;
@@ -36,7 +37,8 @@ pub(crate) struct Around {
     pub(crate) vectors: HashMap<i64, Vec<f32>>,
     /// Memories that were recalled for some message.
     pub(crate) called_up: HashSet<MemoryId>,
-    /// The characters that missed a source of a memory, by its number; only memories that somebody missed.
+    /// The characters that missed a source of a memory, by its number; only memories that somebody
+    /// missed.
     pub(crate) unknown_to: HashMap<i64, HashSet<CharacterId>>,
     pub(crate) now: Timestamp,
 }
@@ -54,14 +56,21 @@ impl<'a> Compared<'a> {
         let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
         let unknown_to = around.unknown_to.get(&standing.number);
-        Self { standing, attribute: Attribute::of(&saying), saying, vector, unknown_to }
+        Self {
+            standing,
+            attribute: Attribute::of(&saying),
+            saying,
+            vector,
+            unknown_to,
+        }
     }
 
     fn memory(&self) -> &Memory {
         &self.standing.memory
     }
 
-    /// The memory is a single statement. A summary of messages (keyframe) is not, so it is never merged or superseded.
+    /// The memory is a single statement. A summary of messages (keyframe) is not, so it is never
+    /// merged or superseded.
     fn says_one_thing(&self) -> bool {
         self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_informative()
     }
@@ -75,35 +84,52 @@ impl<'a> Compared<'a> {
         if !self.is_known_to_all_who_know(other) {
             return false;
         }
-        let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
+        let has =
+            self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
         has || self.memory().duplicate_rank() > other.memory().duplicate_rank()
             && (self.saying.is(&other.saying) || self.means(other))
     }
 
     /// A character that was away for this memory keeps the other one.
     fn is_known_to_all_who_know(&self, other: &Self) -> bool {
-        let knows_neither = |character| other.unknown_to.is_some_and(|unknown| unknown.contains(character));
-        self.unknown_to.is_none_or(|unknown| unknown.iter().all(knows_neither))
+        let knows_neither = |character| {
+            other
+                .unknown_to
+                .is_some_and(|unknown| unknown.contains(character))
+        };
+        self.unknown_to
+            .is_none_or(|unknown| unknown.iter().all(knows_neither))
     }
 
     fn means(&self, other: &Self) -> bool {
-        let Some((one, other_one)) = self.vector.zip(other.vector) else { return false };
+        let Some((one, other_one)) = self.vector.zip(other.vector) else {
+            return false;
+        };
         self.memory().kind == other.memory().kind
             && self.saying.may_mean(&other.saying)
-            && one.iter().zip(other_one).map(|(one, other)| one * other).sum::<f32>() >= SAME_COSINE
+            && one
+                .iter()
+                .zip(other_one)
+                .map(|(one, other)| one * other)
+                .sum::<f32>()
+                >= SAME_COSINE
     }
 
     fn is_newer_than(&self, other: &Self) -> bool {
-        (self.memory().created, self.standing.number) > (other.memory().created, other.standing.number)
+        (self.memory().created, self.standing.number)
+            > (other.memory().created, other.standing.number)
     }
 
     fn supersedes(&self, older: &Self) -> bool {
-        let (Some(newer), Some(attribute)) = (&self.attribute, &older.attribute) else { return false };
+        let (Some(newer), Some(attribute)) = (&self.attribute, &older.attribute) else {
+            return false;
+        };
         self.memory().confidence >= SURE && self.is_newer_than(older) && newer.supersedes(attribute)
     }
 
     fn may_retire(&self, around: &Around) -> bool {
-        is_old_and_unsure(self.memory(), around.now) && !around.called_up.contains(&self.memory().id)
+        is_old_and_unsure(self.memory(), around.now)
+            && !around.called_up.contains(&self.memory().id)
     }
 }
 
@@ -113,20 +139,31 @@ pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
     memory.importance <= UNIMPORTANT && memory.confidence < SURE && now.0 - last >= OLD
 }
 
-/// One step of the plan: the indexes of the memories to archive, and why. The last argument is the maximum number of
-/// memories in a scope.
+/// One step of the plan: the indexes of the memories to archive, and why. The last argument is the
+/// maximum number of memories in a scope.
 type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, ArchivedState)>;
 
 /// The memories to archive, and why, so that at most `most` of them stay.
-pub(crate) fn plan(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<(Memory, ArchivedState)> {
-    let mut held: Vec<Compared<'_>> = standing.iter().map(|each| Compared::new(each, around)).collect();
+pub(crate) fn plan(
+    standing: &[ActiveMemory],
+    around: &Around,
+    most: usize,
+) -> Vec<(Memory, ArchivedState)> {
+    let mut held: Vec<Compared<'_>> = standing
+        .iter()
+        .map(|each| Compared::new(each, around))
+        .collect();
     let mut planned = Vec::new();
     let steps: [ConsolidationStep; 4] = [superseded, merged, retired, crowded];
     let first = if standing.len() > MAX_COMPARED { 2 } else { 0 };
     for step in &steps[first..] {
         let archived = step(&held, around, most);
         let gone: HashSet<usize> = archived.iter().map(|(at, _)| *at).collect();
-        planned.extend(archived.into_iter().map(|(at, archived)| (held[at].memory().clone(), archived)));
+        planned.extend(
+            archived
+                .into_iter()
+                .map(|(at, archived)| (held[at].memory().clone(), archived)),
+        );
         let mut at = 0..;
         held.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
     }
@@ -136,11 +173,26 @@ pub(crate) fn plan(standing: &[ActiveMemory], around: &Around, most: usize) -> V
 /// Memories that a newer one supersedes; the newest of those replaces it.
 fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut gone = Vec::new();
-    for (at, older) in held.iter().enumerate().filter(|(_, held)| held.may_go() && held.says_one_thing()) {
-        let newer = held.iter().filter(|newer| newer.says_one_thing() && newer.supersedes(older));
-        if let Some(newest) = newer.max_by_key(|newer| (newer.memory().created, newer.standing.number)) {
+    for (at, older) in held
+        .iter()
+        .enumerate()
+        .filter(|(_, held)| held.may_go() && held.says_one_thing())
+    {
+        let newer = held
+            .iter()
+            .filter(|newer| newer.says_one_thing() && newer.supersedes(older));
+        if let Some(newest) =
+            newer.max_by_key(|newer| (newer.memory().created, newer.standing.number))
+        {
             let (since, by) = (newest.memory().created, Some(newest.memory().id));
-            gone.push((at, ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: by }));
+            gone.push((
+                at,
+                ArchivedState {
+                    reason: ArchiveReason::Superseded,
+                    since,
+                    replaced_by: by,
+                },
+            ));
         }
     }
     gone
@@ -148,15 +200,26 @@ fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archiv
 
 /// Memories whose statement another memory contains, lowest rank first.
 fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
-    let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
+    let mut order: Vec<usize> = (0..held.len())
+        .filter(|at| held[*at].says_one_thing())
+        .collect();
     order.sort_by_key(|at| held[*at].memory().duplicate_rank());
     let mut gone: Vec<(usize, ArchivedState)> = Vec::new();
     let mut left: HashSet<usize> = order.iter().copied().collect();
     for at in order.iter().copied().filter(|at| held[*at].may_go()) {
-        let stands_for = |other: &&usize| left.contains(*other) && **other != at && held[**other].stands_for(&held[at]);
+        let stands_for = |other: &&usize| {
+            left.contains(*other) && **other != at && held[**other].stands_for(&held[at])
+        };
         if let Some(other) = order.iter().rev().find(stands_for) {
             let by = Some(held[*other].memory().id);
-            gone.push((at, ArchivedState { reason: ArchiveReason::Merged, since: around.now, replaced_by: by }));
+            gone.push((
+                at,
+                ArchivedState {
+                    reason: ArchiveReason::Merged,
+                    since: around.now,
+                    replaced_by: by,
+                },
+            ));
             left.remove(&at);
         }
     }
@@ -164,9 +227,21 @@ fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archi
 }
 
 fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
-    let old = held.iter().enumerate().filter(|(_, held)| held.may_go() && held.may_retire(around));
-    old.map(|(at, _)| (at, ArchivedState { reason: ArchiveReason::Retired, since: around.now, replaced_by: None }))
-        .collect()
+    let old = held
+        .iter()
+        .enumerate()
+        .filter(|(_, held)| held.may_go() && held.may_retire(around));
+    old.map(|(at, _)| {
+        (
+            at,
+            ArchivedState {
+                reason: ArchiveReason::Retired,
+                since: around.now,
+                replaced_by: None,
+            },
+        )
+    })
+    .collect()
 }
 
 /// The memories with the lowest worth, as many as there are too many.
@@ -177,7 +252,16 @@ fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, A
     going.truncate(held.len().saturating_sub(most));
     going
         .into_iter()
-        .map(|at| (at, ArchivedState { reason: ArchiveReason::Crowded, since: around.now, replaced_by: None }))
+        .map(|at| {
+            (
+                at,
+                ArchivedState {
+                    reason: ArchiveReason::Crowded,
+                    since: around.now,
+                    replaced_by: None,
+                },
+            )
+        })
         .collect()
 }
 
@@ -199,7 +283,11 @@ mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
+            origin: if asked {
+                MemoryOrigin::Command
+            } else {
+                MemoryOrigin::Model
+            },
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
@@ -211,7 +299,14 @@ mod tests {
     }
 
     fn standing(memories: Vec<Memory>) -> Vec<ActiveMemory> {
-        (1..).zip(memories).map(|(number, memory)| ActiveMemory { number, memory, unarchived_by_user: false }).collect()
+        (1..)
+            .zip(memories)
+            .map(|(number, memory)| ActiveMemory {
+                number,
+                memory,
+                unarchived_by_user: false,
+            })
+            .collect()
     }
 
     fn around() -> Around {
@@ -225,27 +320,64 @@ mod tests {
     }
 
     fn shown(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<String> {
-        let of = |id| standing.iter().find(|each| each.memory.id == id).unwrap().number;
+        let of = |id| {
+            standing
+                .iter()
+                .find(|each| each.memory.id == id)
+                .unwrap()
+                .number
+        };
         let line = |(memory, archived): &(Memory, ArchivedState)| {
-            let by = archived.replaced_by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
+            let by = archived
+                .replaced_by
+                .map(|by| format!(" by {}", of(by)))
+                .unwrap_or_default();
             format!("{} {}{by}", of(memory.id), archived.reason.as_str())
         };
         plan(standing, around, most).iter().map(line).collect()
     }
 
     fn of(texts: &[&str]) -> Vec<String> {
-        let memories = (1..).zip(texts).map(|(number, text)| memory(number, text)).collect();
+        let memories = (1..)
+            .zip(texts)
+            .map(|(number, text)| memory(number, text))
+            .collect();
         shown(&standing(memories), &around(), MOST)
     }
 
     #[test]
     fn merges_into_more_certain_or_longer_memory() {
-        assert_eq!(of(&["Tom said: \"I own a boat\"", "Tom owns a boat."]), ["2 merged by 1"]);
-        assert_eq!(of(&["Tom owns a boat.", "Tom owns the boat"]), ["1 merged by 2"], "the newer of equals stays");
-        assert_eq!(of(&["Tom owns a boat, a blue one.", "Tom owns a boat."]), ["2 merged by 1"]);
-        assert_eq!(of(&["Tom owns a boat, a blue one.", "Tom said: \"I own a boat\""]), [""; 0], "that is surer");
-        assert_eq!(of(&["Tom likes C++.", "Tom likes C#.", "Tom likes C."]), [""; 0]);
-        assert_eq!(of(&["Tom owns a boat.", "Tom owns two boats.", "Ida owns a boat.", "Tom owns no boat."]), [""; 0]);
+        assert_eq!(
+            of(&["Tom said: \"I own a boat\"", "Tom owns a boat."]),
+            ["2 merged by 1"]
+        );
+        assert_eq!(
+            of(&["Tom owns a boat.", "Tom owns the boat"]),
+            ["1 merged by 2"],
+            "the newer of equals stays"
+        );
+        assert_eq!(
+            of(&["Tom owns a boat, a blue one.", "Tom owns a boat."]),
+            ["2 merged by 1"]
+        );
+        assert_eq!(
+            of(&["Tom owns a boat, a blue one.", "Tom said: \"I own a boat\""]),
+            [""; 0],
+            "that is surer"
+        );
+        assert_eq!(
+            of(&["Tom likes C++.", "Tom likes C#.", "Tom likes C."]),
+            [""; 0]
+        );
+        assert_eq!(
+            of(&[
+                "Tom owns a boat.",
+                "Tom owns two boats.",
+                "Ida owns a boat.",
+                "Tom owns no boat."
+            ]),
+            [""; 0]
+        );
         assert_eq!(
             of(&["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat."]),
             ["1 merged by 3", "2 merged by 3"]
@@ -254,21 +386,59 @@ mod tests {
 
     #[test]
     fn merges_similar_memories_with_same_names_only() {
-        let texts = ["Tom feeds two cats at home.", "At home Tom feeds two cats.", "At home Ida feeds two cats."];
-        let held = standing((1..).zip(texts).map(|(number, text)| memory(number, text)).collect());
+        let texts = [
+            "Tom feeds two cats at home.",
+            "At home Tom feeds two cats.",
+            "At home Ida feeds two cats.",
+        ];
+        let held = standing(
+            (1..)
+                .zip(texts)
+                .map(|(number, text)| memory(number, text))
+                .collect(),
+        );
         let vectors = (1..=3).map(|number| (number, vec![1.0, 0.0])).collect();
-        assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), ["1 merged by 2"]);
+        assert_eq!(
+            shown(
+                &held,
+                &Around {
+                    vectors,
+                    ..around()
+                },
+                MOST
+            ),
+            ["1 merged by 2"]
+        );
         let vectors = [(1, vec![1.0, 0.0]), (2, vec![0.0, 1.0])].into();
-        assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), [""; 0]);
+        assert_eq!(
+            shown(
+                &held,
+                &Around {
+                    vectors,
+                    ..around()
+                },
+                MOST
+            ),
+            [""; 0]
+        );
     }
 
     /// A character that was away when it was said again keeps the memory that it has.
     #[test]
     fn merges_only_if_nobody_loses_the_memory() {
-        let held = standing(vec![memory(1, "Tom owns a boat."), memory(2, "Tom owns a boat.")]);
+        let held = standing(vec![
+            memory(1, "Tom owns a boat."),
+            memory(2, "Tom owns a boat."),
+        ]);
         let unknown = |numbers: &[i64]| {
             let somebody = HashSet::from([CharacterId(Uuid::from_u128(7))]);
-            Around { unknown_to: numbers.iter().map(|number| (*number, somebody.clone())).collect(), ..around() }
+            Around {
+                unknown_to: numbers
+                    .iter()
+                    .map(|number| (*number, somebody.clone()))
+                    .collect(),
+                ..around()
+            }
         };
         assert_eq!(shown(&held, &unknown(&[2]), MOST), [""; 0]);
         for numbers in [&[1][..], &[1, 2]] {
@@ -278,27 +448,70 @@ mod tests {
 
     #[test]
     fn newest_single_value_wins() {
-        let homes = ["Tom lives in Lisbon.", "Tom now lives in Porto.", "Tom lives in Faro."];
+        let homes = [
+            "Tom lives in Lisbon.",
+            "Tom now lives in Porto.",
+            "Tom lives in Faro.",
+        ];
         assert_eq!(of(&homes), ["1 superseded by 3", "2 superseded by 3"]);
         assert_eq!(
-            of(&["Tom lives in Porto.", "Tom lives in Faro.", "Tom lives in Porto."]),
+            of(&[
+                "Tom lives in Porto.",
+                "Tom lives in Faro.",
+                "Tom lives in Porto."
+            ]),
             ["1 superseded by 2", "2 superseded by 3"]
         );
         let mut unsure = memory(2, "Tom lives in Porto.");
         unsure.confidence = 3;
-        assert_eq!(shown(&standing(vec![memory(1, homes[0]), unsure]), &around(), MOST), [""; 0], "too uncertain");
+        assert_eq!(
+            shown(
+                &standing(vec![memory(1, homes[0]), unsure]),
+                &around(),
+                MOST
+            ),
+            [""; 0],
+            "too uncertain"
+        );
     }
 
     #[test]
     fn keeps_written_pinned_and_restored_memories() {
-        let texts = ["Tom lives in Lisbon.", "Tom owns a boat.", "Tom now lives in Porto.", "Tom owns a boat."];
-        let plain: Vec<Memory> = (1..).zip(texts).map(|(number, text)| memory(number, text)).collect();
-        let own = plain.iter().cloned().map(|memory| Memory { origin: MemoryOrigin::User, ..memory }).collect();
+        let texts = [
+            "Tom lives in Lisbon.",
+            "Tom owns a boat.",
+            "Tom now lives in Porto.",
+            "Tom owns a boat.",
+        ];
+        let plain: Vec<Memory> = (1..)
+            .zip(texts)
+            .map(|(number, text)| memory(number, text))
+            .collect();
+        let own = plain
+            .iter()
+            .cloned()
+            .map(|memory| Memory {
+                origin: MemoryOrigin::User,
+                ..memory
+            })
+            .collect();
         assert_eq!(shown(&standing(own), &around(), 1), [""; 0]);
-        let pinned = plain.iter().cloned().map(|memory| Memory { pinned: true, ..memory }).collect();
+        let pinned = plain
+            .iter()
+            .cloned()
+            .map(|memory| Memory {
+                pinned: true,
+                ..memory
+            })
+            .collect();
         assert_eq!(shown(&standing(pinned), &around(), 1), [""; 0]);
-        let kept: Vec<ActiveMemory> =
-            standing(plain).into_iter().map(|each| ActiveMemory { unarchived_by_user: true, ..each }).collect();
+        let kept: Vec<ActiveMemory> = standing(plain)
+            .into_iter()
+            .map(|each| ActiveMemory {
+                unarchived_by_user: true,
+                ..each
+            })
+            .collect();
         assert_eq!(shown(&kept, &around(), 1), [""; 0]);
     }
 
@@ -311,9 +524,24 @@ mod tests {
             updated: Timestamp((100 - days) * DAY),
             ..memory(number, &format!("Tom has seen the lamp number {number}."))
         };
-        let held = standing(vec![unsure(1, 3, 95), unsure(2, 4, 95), unsure(3, 3, 80), unsure(4, 3, 95)]);
+        let held = standing(vec![
+            unsure(1, 3, 95),
+            unsure(2, 4, 95),
+            unsure(3, 3, 80),
+            unsure(4, 3, 95),
+        ]);
         let called_up = [held[3].memory.id].into();
-        assert_eq!(shown(&held, &Around { called_up, ..around() }, MOST), ["1 retired"]);
+        assert_eq!(
+            shown(
+                &held,
+                &Around {
+                    called_up,
+                    ..around()
+                },
+                MOST
+            ),
+            ["1 retired"]
+        );
     }
 
     #[test]
@@ -323,7 +551,12 @@ mod tests {
             updated: Timestamp((100 - days) * DAY),
             ..memory(number, &format!("Tom has seen the lamp number {number}."))
         };
-        let held = standing(vec![each(1, 5, 900), each(2, 10, 2_000), each(3, 4, 0), each(4, 5, 0)]);
+        let held = standing(vec![
+            each(1, 5, 900),
+            each(2, 10, 2_000),
+            each(3, 4, 0),
+            each(4, 5, 0),
+        ]);
         assert_eq!(shown(&held, &around(), 2), ["1 crowded", "3 crowded"]);
         assert_eq!(shown(&held, &around(), 4), [""; 0]);
     }

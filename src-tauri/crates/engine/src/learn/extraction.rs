@@ -1,5 +1,6 @@
-//! Extracts facts from messages with a model: every few exchanges, at most four facts at a time. Rules decide what is
-//! kept, not the model: a fact must be grounded in the messages and important enough.
+//! Extracts facts from messages with a model: every few exchanges, at most four facts at a time.
+//! Rules decide what is kept, not the model: a fact must be grounded in the messages and important
+//! enough.
 
 use std::collections::BTreeSet;
 
@@ -24,10 +25,11 @@ use crate::recall_service::branches::Branches;
 use crate::recall_service::recall::scopes;
 use recall::tokens;
 
-/// Messages read back from the end, per exchange; a group chat has many messages per exchange. Older messages were
-/// imported, or there was never idle time for them.
+/// Messages read back from the end, per exchange; a group chat has many messages per exchange.
+/// Older messages were imported, or there was never idle time for them.
 const REACH: u32 = 20;
-/// Positions read on each side of a reworded message: the message that it answers, and the answer to it.
+/// Positions read on each side of a reworded message: the message that it answers, and the answer
+/// to it.
 const AROUND: i64 = 2;
 /// Maximum number of facts in an answer.
 const MOST: usize = 4;
@@ -41,8 +43,8 @@ const IMPORTANT: u8 = 3;
 const SOURCES: usize = 3;
 /// Number of memories that are checked for one that says the same.
 const LOOKED_AT: u32 = 10;
-/// Confidence of a fact, 1 to 10: from a model, and from a tiny model. The latter is too low for the digest, so such a
-/// fact waits until a question matches it.
+/// Confidence of a fact, 1 to 10: from a model, and from a tiny model. The latter is too low for
+/// the digest, so such a fact waits until a question matches it.
 const CONFIDENCE: u8 = 7;
 const TINY: u8 = 3;
 
@@ -78,14 +80,18 @@ enum FactsAnswer {
 }
 
 fn read(answer: &str) -> Option<Vec<Fact>> {
-    let (FactsAnswer::List(facts) | FactsAnswer::Object { facts }) = serde_json::from_str(answer).ok()?;
+    let (FactsAnswer::List(facts) | FactsAnswer::Object { facts }) =
+        serde_json::from_str(answer).ok()?;
     Some(facts)
 }
 
-/// The messages of the first `many` exchanges of `told`, and those around them; `None` if there are fewer exchanges.
+/// The messages of the first `many` exchanges of `told`, and those around them; `None` if there are
+/// fewer exchanges.
 fn exchanges(told: &[SourceText], many: u32) -> Option<&[SourceText]> {
     let answered = told.iter().zip(told.iter().skip(1));
-    let ends = (1..).zip(answered).filter(|(_, (said, next))| said.role == Role::User && next.role != Role::User);
+    let ends = (1..)
+        .zip(answered)
+        .filter(|(_, (said, next))| said.role == Role::User && next.role != Role::User);
     let at = ends.map(|(at, _)| at).nth(many.checked_sub(1)? as usize)?;
     told.get(..=at)
 }
@@ -93,17 +99,29 @@ fn exchanges(told: &[SourceText], many: u32) -> Option<&[SourceText]> {
 /// The text of a fact. The person's name is put in front if the text lacks it.
 fn sentence(fact: &Fact) -> String {
     let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let named = tokens::words(&fact.person).all(|name| tokens::words(&text).any(|word| word == name));
-    if named { text } else { format!("{}: {text}", fact.person.trim()) }
+    let named =
+        tokens::words(&fact.person).all(|name| tokens::words(&text).any(|word| word == name));
+    if named {
+        text
+    } else {
+        format!("{}: {text}", fact.person.trim())
+    }
 }
 
-/// The messages that a fact was made from: the one with most of its terms, then those with the missing terms.
+/// The messages that a fact was made from: the one with most of its terms, then those with the
+/// missing terms.
 fn sources(terms: &[String], told: &[SourceText]) -> Vec<MessageId> {
     let (mut left, mut sources) = (terms.to_vec(), BTreeSet::new());
     for _ in 0..SOURCES {
         let says = |text: &SourceText| SpokenWords::new([text.text.as_str()]).count(&left);
         // Ties go to the newest message.
-        let Some(best) = told.iter().max_by_key(|text| says(text)).filter(|text| says(text) > 0) else { break };
+        let Some(best) = told
+            .iter()
+            .max_by_key(|text| says(text))
+            .filter(|text| says(text) > 0)
+        else {
+            break;
+        };
         let said = SpokenWords::new([best.text.as_str()]);
         left.retain(|term| said.count(std::slice::from_ref(term)) == 0);
         sources.insert((best.position, best.message));
@@ -111,10 +129,16 @@ fn sources(terms: &[String], told: &[SourceText]) -> Vec<MessageId> {
     sources.into_iter().map(|(_, message)| message).collect()
 }
 
-/// The memories that were recalled for these messages. A model that repeats them has learned nothing.
+/// The memories that were recalled for these messages. A model that repeats them has learned
+/// nothing.
 fn recalled(told: &[SourceText]) -> Vec<SpokenWords> {
-    let blocks = told.iter().filter_map(|text| text.context_block.as_deref()).flat_map(frozen::read);
-    blocks.map(|block| SpokenWords::new([block.text.as_str()])).collect()
+    let blocks = told
+        .iter()
+        .filter_map(|text| text.context_block.as_deref())
+        .flat_map(frozen::read);
+    blocks
+        .map(|block| SpokenWords::new([block.text.as_str()]))
+        .collect()
 }
 
 /// The messages to extract facts from.
@@ -146,16 +170,33 @@ struct Gate<'a> {
 
 impl<'a> Gate<'a> {
     fn new(learner: &'a Learner, told: &'a [SourceText], now: Timestamp) -> Self {
-        let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, told)));
-        Self { learner, told, said, recalled: recalled(told), now }
+        let said = SpokenWords::new(
+            told.iter()
+                .map(|text| text.text.as_str())
+                .chain(names(learner, told)),
+        );
+        Self {
+            learner,
+            told,
+            said,
+            recalled: recalled(told),
+            now,
+        }
     }
 
     /// Turns each grounded and important fact into a memory, without repetitions.
     fn pass(&self, facts: Vec<Fact>) -> Vec<Memory> {
         let mut passed: Vec<Memory> = Vec::new();
-        for memory in facts.into_iter().take(MOST).filter_map(|fact| self.memory(fact)) {
+        for memory in facts
+            .into_iter()
+            .take(MOST)
+            .filter_map(|fact| self.memory(fact))
+        {
             let terms = self.terms(&memory.text);
-            if !passed.iter().any(|other| SpokenWords::new([other.text.as_str()]).repeats(&terms)) {
+            if !passed
+                .iter()
+                .any(|other| SpokenWords::new([other.text.as_str()]).repeats(&terms))
+            {
                 passed.push(memory);
             }
         }
@@ -169,7 +210,11 @@ impl<'a> Gate<'a> {
 
     /// The words of those messages and the names of the participants.
     fn heard_in(&self, messages: &[MessageId]) -> SpokenWords {
-        let texts = self.told.iter().filter(|text| messages.contains(&text.message)).map(|text| text.text.as_str());
+        let texts = self
+            .told
+            .iter()
+            .filter(|text| messages.contains(&text.message))
+            .map(|text| text.text.as_str());
         SpokenWords::new(texts.chain(names(self.learner, self.told)))
     }
 
@@ -177,8 +222,12 @@ impl<'a> Gate<'a> {
         let text = sentence(&fact);
         let terms = self.terms(&text);
         let importance = fact.importance.clamp(0.0, 10.0) as u8;
-        let telling = importance >= IMPORTANT && terms.len() >= TELLING && text.chars().count() <= LONGEST;
-        let echo = self.recalled.iter().any(|recalled| recalled.repeats(&terms));
+        let telling =
+            importance >= IMPORTANT && terms.len() >= TELLING && text.chars().count() <= LONGEST;
+        let echo = self
+            .recalled
+            .iter()
+            .any(|recalled| recalled.repeats(&terms));
         if !telling || echo || !self.said.supports(&terms) {
             return None;
         }
@@ -186,9 +235,14 @@ impl<'a> Gate<'a> {
         if !self.heard_in(&sources).has_names(&text) {
             return None;
         }
-        // A fact is as old as its newest source: of two facts that contradict each other, the one said last must win,
-        // not the one extracted last.
-        let said = self.told.iter().filter(|text| sources.contains(&text.message)).map(|text| text.created).max()?;
+        // A fact is as old as its newest source: of two facts that contradict each other, the one
+        // said last must win, not the one extracted last.
+        let said = self
+            .told
+            .iter()
+            .filter(|text| sources.contains(&text.message))
+            .map(|text| text.created)
+            .max()?;
         Some(Memory {
             id: MemoryId(Uuid::now_v7()),
             kind: MemoryType::of(&fact.kind),
@@ -197,7 +251,11 @@ impl<'a> Gate<'a> {
             text,
             importance,
             origin: MemoryOrigin::Model,
-            confidence: if self.learner.answerer.tiny { TINY } else { CONFIDENCE },
+            confidence: if self.learner.answerer.tiny {
+                TINY
+            } else {
+                CONFIDENCE
+            },
             merged_sources: Vec::new(),
             archived: None,
             pinned: false,
@@ -217,7 +275,10 @@ fn known(
     let query = Query::any_word(terms.iter().map(String::as_str));
     let found = store.memories().search(scopes, &query, LOOKED_AT)?;
     // An outdated memory may become true again, so archived ones are not treated as known.
-    let found = found.iter().map(|found| &found.memory).filter(|memory| memory.archived.is_none());
+    let found = found
+        .iter()
+        .map(|found| &found.memory)
+        .filter(|memory| memory.archived.is_none());
     let branches = Branches::of(store, chat)?;
     for memory in found.filter(|memory| SpokenWords::new([memory.text.as_str()]).repeats(terms)) {
         if !branches.have_left(store, memory)? {
@@ -227,7 +288,8 @@ fn known(
     Ok(false)
 }
 
-/// Stores the new memories and marks the messages as read, unless the messages have changed meanwhile.
+/// Stores the new memories and marks the messages as read, unless the messages have changed
+/// meanwhile.
 fn keep(
     store: &mut WriteTransaction<'_>,
     (chat, scopes): (ChatId, [MemoryScope; 4]),
@@ -238,7 +300,10 @@ fn keep(
     if !store.message_texts().all_unchanged(told)? {
         return Ok(kept);
     }
-    for (memory, terms) in memories.into_iter().filter(|(memory, _)| sought.wants(memory)) {
+    for (memory, terms) in memories
+        .into_iter()
+        .filter(|(memory, _)| sought.wants(memory))
+    {
         if !known(store, chat, &scopes, &terms)? {
             store.memories_mut().insert(&memory)?;
             kept.push(memory);
@@ -246,41 +311,71 @@ fn keep(
     }
     match (sought, told.last()) {
         (ExtractionScope::Anew(message), _) => store.messages_mut().finish_reextraction(message)?,
-        (ExtractionScope::New, Some(last)) => store.messages_mut().extracted_up_to(chat, last.position)?,
+        (ExtractionScope::New, Some(last)) => {
+            store.messages_mut().extracted_up_to(chat, last.position)?
+        }
         (ExtractionScope::New, None) => {}
     }
     Ok(kept)
 }
 
 impl Learning {
-    /// Extracts facts from the messages since the last extraction; returns false if it was interrupted.
-    pub(crate) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
-        let (chat, many) = (learner.chat.id, learner.answerer.values.memory_extract_every_exchanges);
+    /// Extracts facts from the messages since the last extraction; returns false if it was
+    /// interrupted.
+    pub(crate) async fn extract_facts(
+        &self,
+        learner: &Learner,
+        leave: &CancellationToken,
+    ) -> ApiResult<bool> {
+        let (chat, many) = (
+            learner.chat.id,
+            learner.answerer.values.memory_extract_every_exchanges,
+        );
         loop {
             let unread = move |store: &ReadTransaction<'_>| {
                 let learned = store.message_texts().extracted_up_to(chat)?;
-                store.message_texts().texts_after(chat, learned, REACH * many.max(5))
+                store
+                    .message_texts()
+                    .texts_after(chat, learned, REACH * many.max(5))
             };
             let told = self.base().store().read(unread).await?;
-            let Some(told) = exchanges(&told, many) else { break };
-            if !self.extract_from(learner, (ExtractionScope::New, told), leave).await? {
+            let Some(told) = exchanges(&told, many) else {
+                break;
+            };
+            if !self
+                .extract_from(learner, (ExtractionScope::New, told), leave)
+                .await?
+            {
                 return Ok(false);
             }
         }
         self.extract_anew(learner, leave).await
     }
 
-    /// Extracts facts from messages that were reworded long after they were read; returns false if it was interrupted.
+    /// Extracts facts from messages that were reworded long after they were read; returns false if
+    /// it was interrupted.
     async fn extract_anew(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let chat = learner.chat.id;
         loop {
             let next = move |store: &ReadTransaction<'_>| {
-                let Some((message, position)) = store.message_texts().next_reextraction(chat)? else { return Ok(None) };
-                let told = store.message_texts().texts_between(chat, position - AROUND, position + AROUND)?;
+                let Some((message, position)) = store.message_texts().next_reextraction(chat)?
+                else {
+                    return Ok(None);
+                };
+                let told = store.message_texts().texts_between(
+                    chat,
+                    position - AROUND,
+                    position + AROUND,
+                )?;
                 Ok(Some((message, told)))
             };
-            let Some((message, told)) = self.base().store().read(next).await? else { return Ok(true) };
-            if !self.extract_from(learner, (ExtractionScope::Anew(message), &told), leave).await? {
+            let Some((message, told)) = self.base().store().read(next).await? else {
+                return Ok(true);
+            };
+            if !self
+                .extract_from(learner, (ExtractionScope::Anew(message), &told), leave)
+                .await?
+            {
                 return Ok(false);
             }
         }
@@ -293,7 +388,12 @@ impl Learning {
         (sought, told): (ExtractionScope, &[SourceText]),
         leave: &CancellationToken,
     ) -> ApiResult<bool> {
-        let task = JobTask { template: "fact-extraction", words: 0, told, shape: &response_schema::FACTS };
+        let task = JobTask {
+            template: "fact-extraction",
+            words: 0,
+            told,
+            shape: &response_schema::FACTS,
+        };
         let facts = match self.ask(learner, &task, read, leave).await? {
             Heard::Said(facts) => facts,
             Heard::Nothing => {
@@ -302,7 +402,8 @@ impl Learning {
             }
             Heard::Interrupted => return Ok(false),
         };
-        self.keep_facts(learner, (sought, told.to_vec()), facts).await?;
+        self.keep_facts(learner, (sought, told.to_vec()), facts)
+            .await?;
         Ok(true)
     }
 
@@ -323,13 +424,21 @@ impl Learning {
             .collect();
         drop(gate);
         let of = (learner.chat.id, scopes(&learner.chat, learner.persona.id));
-        let kept = self.base().store().write(move |store| keep(store, of, (sought, &told), passed)).await?;
+        let kept = self
+            .base()
+            .store()
+            .write(move |store| keep(store, of, (sought, &told), passed))
+            .await?;
         if !kept.is_empty() {
-            self.base().events().changed(Changed::Memories, Some(learner.chat.character.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }
         for memory in kept {
             let (chat, memory) = (learner.chat.id.to_string(), memories::shown(memory, None));
-            self.base().events().announce(Event::Remembered { chat, memory });
+            self.base()
+                .events()
+                .announce(Event::Remembered { chat, memory });
         }
         Ok(())
     }
@@ -341,8 +450,17 @@ mod tests {
     use crate::recall_service::keyframes::tests::told;
 
     fn talk(roles: &str) -> Vec<SourceText> {
-        let role = |letter| if letter == 'u' { Role::User } else { Role::Character };
-        (0..).zip(roles.chars()).map(|(at, letter)| told(at, role(letter), "We sail on Monday.", false)).collect()
+        let role = |letter| {
+            if letter == 'u' {
+                Role::User
+            } else {
+                Role::Character
+            }
+        };
+        (0..)
+            .zip(roles.chars())
+            .map(|(at, letter)| told(at, role(letter), "We sail on Monday.", false))
+            .collect()
     }
 
     #[test]
@@ -352,25 +470,46 @@ mod tests {
         assert_eq!(length("cucucucucu"), None, "the fifth has no answer");
         assert_eq!(length("cucucucucuc"), Some(11));
         assert_eq!(length("ucucucucucucuc"), Some(10));
-        assert_eq!(length("uuuccuuccucucuc"), Some(15), "consecutive messages are one turn");
+        assert_eq!(
+            length("uuuccuuccucucuc"),
+            Some(15),
+            "consecutive messages are one turn"
+        );
     }
 
     #[test]
     fn reads_lists_and_objects() {
         let fact = r#"{"person": "Tom", "text": "Owns a boat.", "type": "fact", "importance": 7}"#;
         assert_eq!(read("[]"), Some(Vec::new()));
-        assert_eq!(read(&format!("[{fact}]")), read(&format!(r#"{{"facts": [{fact}]}}"#)));
-        assert_eq!(sentence(&read(&format!("[{fact}]")).unwrap()[0]), "Tom: Owns a boat.");
+        assert_eq!(
+            read(&format!("[{fact}]")),
+            read(&format!(r#"{{"facts": [{fact}]}}"#))
+        );
+        assert_eq!(
+            sentence(&read(&format!("[{fact}]")).unwrap()[0]),
+            "Tom: Owns a boat."
+        );
         assert_eq!(read(r#"[{"text": 7}]"#), None);
     }
 
     #[test]
     fn finds_source_messages_of_fact() {
-        let says = ["I own a boat.", "A boat!", "She is called the Zebulon.", "Nice weather."];
-        let told: Vec<SourceText> = (0..).zip(says).map(|(at, text)| told(at, Role::User, text, false)).collect();
+        let says = [
+            "I own a boat.",
+            "A boat!",
+            "She is called the Zebulon.",
+            "Nice weather.",
+        ];
+        let told: Vec<SourceText> = (0..)
+            .zip(says)
+            .map(|(at, text)| told(at, Role::User, text, false))
+            .collect();
         let of = |fact: &str| sources(&tokens::terms(fact, &["Tom"]), &told);
         assert_eq!(of("Tom owns a boat."), [told[0].message]);
-        assert_eq!(of("Tom owns the boat Zebulon."), [told[0].message, told[2].message]);
+        assert_eq!(
+            of("Tom owns the boat Zebulon."),
+            [told[0].message, told[2].message]
+        );
         assert!(of("Tom has a horse.").is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! Checks whether a model's statement is grounded in the messages. A tiny model invents things, so the words are
-//! compared, and a doubtful statement is dropped.
+//! Checks whether a model's statement is grounded in the messages. A tiny model invents things, so
+//! the words are compared, and a doubtful statement is dropped.
 
 use std::collections::HashSet;
 
@@ -21,19 +21,33 @@ pub(crate) struct SpokenWords {
 
 impl SpokenWords {
     pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let text = texts.into_iter().collect::<Vec<_>>().join("\n").to_lowercase();
-        Self { words: words(&text).collect(), text }
+        let text = texts
+            .into_iter()
+            .collect::<Vec<_>>()
+            .join("\n")
+            .to_lowercase();
+        Self {
+            words: words(&text).collect(),
+            text,
+        }
     }
 
-    /// Whether every name and number of `text` occurs. In scripts without capitals, names are not recognized.
+    /// Whether every name and number of `text` occurs. In scripts without capitals, names are not
+    /// recognized.
     pub(crate) fn has_names(&self, text: &str) -> bool {
-        if text.chars().any(|letter| FIGURES.contains(letter) && !self.text.contains(letter)) {
+        if text
+            .chars()
+            .any(|letter| FIGURES.contains(letter) && !self.text.contains(letter))
+        {
             return false;
         }
         let mut starts = true;
         text.split_whitespace().all(|piece| {
             let begins = std::mem::replace(&mut starts, piece.ends_with(['.', '!', '?', ':', '"']));
-            let capital = piece.chars().find(|letter| letter.is_alphanumeric()).is_some_and(char::is_uppercase);
+            let capital = piece
+                .chars()
+                .find(|letter| letter.is_alphanumeric())
+                .is_some_and(char::is_uppercase);
             words(piece).all(|word| {
                 let number = is_number(&word);
                 match (capital, begins) {
@@ -41,7 +55,10 @@ impl SpokenWords {
                     _ if word.chars().count() == 1 => true,
                     (true, false) => self.words.contains(&word),
                     // At the beginning of a sentence an ordinary word has a capital too.
-                    (true, true) => tokens::says_nothing(&word) || self.words.iter().any(|said| same_stem(said, &word)),
+                    (true, true) => {
+                        tokens::says_nothing(&word)
+                            || self.words.iter().any(|said| same_stem(said, &word))
+                    }
                     (false, _) => true,
                 }
             })
@@ -51,7 +68,11 @@ impl SpokenWords {
     /// Share of `terms` that occur, 0 to 1.
     fn part(&self, terms: &[String]) -> f32 {
         let found = terms.iter().filter(|term| self.has(term)).count();
-        if terms.is_empty() { 0.0 } else { found as f32 / terms.len() as f32 }
+        if terms.is_empty() {
+            0.0
+        } else {
+            found as f32 / terms.len() as f32
+        }
     }
 
     /// Whether a statement with these terms can be made from the messages.
@@ -75,9 +96,17 @@ impl SpokenWords {
         }
         // In scripts without spaces, half of the pairs of characters must occur.
         let letters: Vec<char> = word.chars().collect();
-        let spaceless = letters.iter().all(|letter| !letter.is_lowercase() && !letter.is_uppercase());
-        let pairs: Vec<String> = letters.windows(2).map(|pair| pair.iter().collect()).collect();
-        let met = pairs.iter().filter(|pair| self.text.contains(pair.as_str())).count();
+        let spaceless = letters
+            .iter()
+            .all(|letter| !letter.is_lowercase() && !letter.is_uppercase());
+        let pairs: Vec<String> = letters
+            .windows(2)
+            .map(|pair| pair.iter().collect())
+            .collect();
+        let met = pairs
+            .iter()
+            .filter(|pair| self.text.contains(pair.as_str()))
+            .count();
         spaceless && !pairs.is_empty() && met * 2 >= pairs.len()
     }
 }
@@ -88,8 +117,12 @@ mod tests {
 
     #[test]
     fn names_and_numbers_must_have_been_said() {
-        let said =
-            SpokenWords::new(["My sister Ida lives in Lisbon with two cats.", "Since 2019, I think.", "Tom", "Mira"]);
+        let said = SpokenWords::new([
+            "My sister Ida lives in Lisbon with two cats.",
+            "Since 2019, I think.",
+            "Tom",
+            "Mira",
+        ]);
         for true_to_it in [
             "Tom's sister Ida lives in Lisbon.",
             "Ida has lived in Lisbon since 2019.",
@@ -128,6 +161,9 @@ mod tests {
         assert!(!said.supports(&of("Tom enjoys long walks on the beach.")));
         assert!(!said.supports(&of("他喜欢长途旅行")));
         assert!(!said.supports(&[]), "no terms, no support");
-        assert!(said.repeats(&of("Allergic to nuts.")) && !said.repeats(&of("Allergic to nuts, wheat and cats.")));
+        assert!(
+            said.repeats(&of("Allergic to nuts."))
+                && !said.repeats(&of("Allergic to nuts, wheat and cats."))
+        );
     }
 }

@@ -24,14 +24,18 @@ pub(crate) struct WeakLearning(Weak<LearningState>);
 
 impl WeakLearning {
     pub(crate) fn upgrade(&self) -> Option<Learning> {
-        Some(Learning { inner: self.0.upgrade()? })
+        Some(Learning {
+            inner: self.0.upgrade()?,
+        })
     }
 }
 
 impl Learning {
     /// Learns after every complete reply of `turns` from now on.
     pub(crate) fn new(turns: Turns) -> Self {
-        let learning = Self { inner: Arc::new(LearningState { turns }) };
+        let learning = Self {
+            inner: Arc::new(LearningState { turns }),
+        };
         let weak = learning.downgrade();
         learning.turns().on_reply(Box::new(move |chat, options| {
             let weak = weak.clone();

@@ -19,9 +19,17 @@ impl Learning {
     }
 
     /// Works like [`Self::save_draft`], and keeps a text of another window as a draft.
-    pub(crate) async fn keep_draft(&self, chat: String, text: String, known: String) -> ApiResult<Vec<Draft>> {
+    pub(crate) async fn keep_draft(
+        &self,
+        chat: String,
+        text: String,
+        known: String,
+    ) -> ApiResult<Vec<Draft>> {
         let id = chat.parse::<ChatId>()?;
-        let others = self.library().replace_draft(id, text.clone(), &known).await?;
+        let others = self
+            .library()
+            .replace_draft(id, text.clone(), &known)
+            .await?;
         self.understand_draft(id, text);
         Ok(others)
     }
@@ -39,20 +47,44 @@ impl Learning {
             drop(learning);
             drop(at_work);
         });
-        self.recall_service().reading().lately().look(looking.abort_handle());
+        self.recall_service()
+            .reading()
+            .lately()
+            .look(looking.abort_handle());
     }
 
     async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> ApiResult<()> {
-        let Some(encoder) = self.recall_service().reading().encoder() else { return Ok(()) };
+        let Some(encoder) = self.recall_service().reading().encoder() else {
+            return Ok(());
+        };
         let chat = self.library().chat(id).await?;
-        if !self.config().resolved(&chat, None, None).await?.values.memory {
+        if !self
+            .config()
+            .resolved(&chat, None, None)
+            .await?
+            .values
+            .memory
+        {
             return Ok(());
         }
-        let (card, persona, last) =
-            tokio::try_join!(self.library().chat_card(&chat), self.library().persona_in(&chat), self.likely_words(id))?;
+        let (card, persona, last) = tokio::try_join!(
+            self.library().chat_card(&chat),
+            self.library().persona_in(&chat),
+            self.likely_words(id)
+        )?;
         let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
-        let words = hints::plain(&said, &persona.name, [card.card.name(), card.card.display_name()]);
-        if self.recall_service().reading().lately().of(&words, encoder.model()).is_none() {
+        let words = hints::plain(
+            &said,
+            &persona.name,
+            [card.card.name(), card.card.display_name()],
+        );
+        if self
+            .recall_service()
+            .reading()
+            .lately()
+            .of(&words, encoder.model())
+            .is_none()
+        {
             self.recall_service().understand(&encoder, &words).await?;
             self.look_for_draft(chat, draft).await?;
         }
@@ -63,12 +95,15 @@ impl Learning {
     async fn look_for_draft(&self, chat: Chat, draft: &str) -> ApiResult<()> {
         let options = TurnOptions::default();
         let (aim, answerer) = tokio::try_join!(
-            self.turns().aim_of_preview(&chat, None, draft.to_owned(), &options),
+            self.turns()
+                .aim_of_preview(&chat, None, draft.to_owned(), &options),
             self.config().answerer(&chat, &options)
         )?;
         let mut turn = self.turns().collect(chat, aim, &answerer, &options).await?;
         turn.inputs.in_passing = true;
-        self.turns().make_as_is(&mut turn, &answerer, &options).await?;
+        self.turns()
+            .make_as_is(&mut turn, &answerer, &options)
+            .await?;
         Ok(())
     }
 }

@@ -28,9 +28,13 @@ letter ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\n]
 }
 });
 
-/// The answer with a list of facts, which may be empty. A schema must describe an object, so there the list is in one.
+/// The answer with a list of facts, which may be empty. A schema must describe an object, so there
+/// the list is in one.
 pub(crate) static FACTS: LazyLock<ResponseSchema> = LazyLock::new(|| {
-    let kinds: Vec<String> = KINDS.iter().map(|kind| format!(r#""\"{}\"""#, kind.as_str())).collect();
+    let kinds: Vec<String> = KINDS
+        .iter()
+        .map(|kind| format!(r#""\"{}\"""#, kind.as_str()))
+        .collect();
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.as_str()).collect();
     let fact = object(json!({
         "person": { "type": "string" },
@@ -56,6 +60,10 @@ letter ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\]
 
 /// The schema of an object that has all of `properties` and no others.
 fn object(properties: Value) -> Value {
-    let names: Vec<&String> = properties.as_object().into_iter().flat_map(serde_json::Map::keys).collect();
+    let names: Vec<&String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(serde_json::Map::keys)
+        .collect();
     json!({ "type": "object", "required": names, "properties": properties, "additionalProperties": false })
 }

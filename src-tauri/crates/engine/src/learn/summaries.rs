@@ -1,4 +1,5 @@
-//! Keyframes that a model writes. Each is stored as a memory as well, so that other chats of the pair can recall it.
+//! Keyframes that a model writes. Each is stored as a memory as well, so that other chats of the
+//! pair can recall it.
 
 use context::prompt_template::sentences;
 use domain::MemoryId;
@@ -42,20 +43,31 @@ struct SummaryAnswer {
     characters: Vec<String>,
 }
 
-/// `keyframe` with the model's answer. `None` if the answer is unreadable, or if its summary has a name or number that
-/// the messages lack.
+/// `keyframe` with the model's answer. `None` if the answer is unreadable, or if its summary has a
+/// name or number that the messages lack.
 fn read(answer: &str, keyframe: &Keyframe, said: &SpokenWords) -> Option<Keyframe> {
     let answered: SummaryAnswer = serde_json::from_str(answer).ok()?;
-    let fitting = LETTERS.iter().map(|letters| sentences(&answered.summary, *letters));
-    let summary = fitting.into_iter().find(|summary| tokens(summary) <= TOKENS)?;
+    let fitting = LETTERS
+        .iter()
+        .map(|letters| sentences(&answered.summary, *letters));
+    let summary = fitting
+        .into_iter()
+        .find(|summary| tokens(summary) <= TOKENS)?;
     if summary.is_empty() || !said.has_names(&summary) {
         return None;
     }
     let analysis = sentences(&answered.analysis, ANALYSIS);
-    let characters = answered.characters.into_iter().filter(|name| !name.trim().is_empty() && said.has_names(name));
+    let characters = answered
+        .characters
+        .into_iter()
+        .filter(|name| !name.trim().is_empty() && said.has_names(name));
     Some(Keyframe {
         summary,
-        analysis: if said.has_names(&analysis) { analysis } else { String::new() },
+        analysis: if said.has_names(&analysis) {
+            analysis
+        } else {
+            String::new()
+        },
         rating: answered.rating.clamp(1.0, 10.0) as u8,
         characters: characters.take(NAMES).collect(),
         fallback: false,
@@ -78,24 +90,57 @@ fn keep(
 }
 
 impl Learning {
-    /// Lets the model summarize keyframes that are made of first sentences, newest first; returns false if it was
-    /// interrupted.
-    pub(crate) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> ApiResult<bool> {
+    /// Lets the model summarize keyframes that are made of first sentences, newest first; returns
+    /// false if it was interrupted.
+    pub(crate) async fn sum_up(
+        &self,
+        learner: &Learner,
+        since: i64,
+        leave: &CancellationToken,
+    ) -> ApiResult<bool> {
         let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
-        while let Some(keyframe) =
-            self.base().store().read(move |store| store.keyframes().next_to_summarize(chat, since, whole)).await?
+        while let Some(keyframe) = self
+            .base()
+            .store()
+            .read(move |store| store.keyframes().next_to_summarize(chat, since, whole))
+            .await?
         {
             let (first, last) = (keyframe.first, keyframe.last);
-            let told =
-                self.base().store().read(move |store| store.message_texts().texts_between(chat, first, last)).await?;
-            let told: Vec<SourceText> =
-                told.into_iter().filter(|text| keyframe.messages.contains(&text.message)).collect();
-            let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, &told)));
-            let task = JobTask { template: "keyframe", words: WORDS, told: &told, shape: &response_schema::KEYFRAME };
-            match self.ask(learner, &task, |answer| read(answer, &keyframe, &said), leave).await? {
+            let told = self
+                .base()
+                .store()
+                .read(move |store| store.message_texts().texts_between(chat, first, last))
+                .await?;
+            let told: Vec<SourceText> = told
+                .into_iter()
+                .filter(|text| keyframe.messages.contains(&text.message))
+                .collect();
+            let said = SpokenWords::new(
+                told.iter()
+                    .map(|text| text.text.as_str())
+                    .chain(names(learner, &told)),
+            );
+            let task = JobTask {
+                template: "keyframe",
+                words: WORDS,
+                told: &told,
+                shape: &response_schema::KEYFRAME,
+            };
+            match self
+                .ask(
+                    learner,
+                    &task,
+                    |answer| read(answer, &keyframe, &said),
+                    leave,
+                )
+                .await?
+            {
                 Heard::Said(read) => self.keep_keyframe(learner, read, told).await?,
                 Heard::Nothing => {
-                    self.base().store().write(move |store| store.keyframes_mut().mark_failed(keyframe.id)).await?
+                    self.base()
+                        .store()
+                        .write(move |store| store.keyframes_mut().mark_failed(keyframe.id))
+                        .await?
                 }
                 Heard::Interrupted => return Ok(false),
             }
@@ -103,7 +148,12 @@ impl Learning {
         Ok(true)
     }
 
-    async fn keep_keyframe(&self, learner: &Learner, keyframe: Keyframe, told: Vec<SourceText>) -> ApiResult<()> {
+    async fn keep_keyframe(
+        &self,
+        learner: &Learner,
+        keyframe: Keyframe,
+        told: Vec<SourceText>,
+    ) -> ApiResult<()> {
         let now = self.base().now();
         let memory = Memory {
             id: MemoryId(Uuid::now_v7()),
@@ -120,17 +170,29 @@ impl Learning {
             created: told.last().map_or(now, |text| text.created),
             updated: now,
         };
-        let kept = self.base().store().write(move |store| keep(store, &keyframe, &told, &memory)).await?;
+        let kept = self
+            .base()
+            .store()
+            .write(move |store| keep(store, &keyframe, &told, &memory))
+            .await?;
         if kept {
-            self.base().events().changed(Changed::Memories, Some(learner.chat.character.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }
         Ok(())
     }
 }
 
 /// The names of all speakers.
-pub(crate) fn names<'n>(learner: &'n Learner, told: &'n [SourceText]) -> impl Iterator<Item = &'n str> {
-    learner.names().into_iter().chain(told.iter().map(|text| learner.name_of(text)))
+pub(crate) fn names<'n>(
+    learner: &'n Learner,
+    told: &'n [SourceText],
+) -> impl Iterator<Item = &'n str> {
+    learner
+        .names()
+        .into_iter()
+        .chain(told.iter().map(|text| learner.name_of(text)))
 }
 
 #[cfg(test)]
@@ -164,7 +226,10 @@ mod tests {
         let answer = r#"{"summary": "Tom sold the Zebulon.", "analysis": "Mira is sad. Anna laughs.", "rating": 11,
             "characters": ["Tom", "Anna", ""]}"#;
         let read = read(answer, &keyframe(), &said()).unwrap();
-        assert_eq!((read.summary.as_str(), read.analysis.as_str()), ("Tom sold the Zebulon.", ""));
+        assert_eq!(
+            (read.summary.as_str(), read.analysis.as_str()),
+            ("Tom sold the Zebulon.", "")
+        );
         assert_eq!((read.rating, read.fallback), (10, false));
         assert_eq!(read.characters, ["Tom"]);
     }
@@ -188,6 +253,10 @@ mod tests {
         let answer =
             serde_json::json!({ "summary": "Tom sold the boat in Lisbon and was sad. ".repeat(40) }).to_string();
         let read = read(&answer, &keyframe(), &said()).unwrap();
-        assert!(tokens(&read.summary) <= TOKENS && read.summary.ends_with("sad."), "{}", read.summary);
+        assert!(
+            tokens(&read.summary) <= TOKENS && read.summary.ends_with("sad."),
+            "{}",
+            read.summary
+        );
     }
 }

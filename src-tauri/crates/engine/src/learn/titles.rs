@@ -1,4 +1,5 @@
-//! Generates the title of a chat in idle time, once there is something to name. A title by the user always stays.
+//! Generates the title of a chat in idle time, once there is something to name. A title by the user
+//! always stays.
 
 use std::ops::RangeInclusive;
 
@@ -18,30 +19,41 @@ use crate::turn::generation::PreparedTurn;
 use crate::turn::inputs::Aim;
 use crate::turn::reply_passages::Passages;
 
-/// Numbers of user messages at which a title is tried. A greeting alone names nothing, and a model that has failed
-/// three times will fail again.
+/// Numbers of user messages at which a title is tried. A greeting alone names nothing, and a model
+/// that has failed three times will fail again.
 const WHEN: RangeInclusive<usize> = 2..=4;
 
 /// Number of recent messages among which the user's are counted.
 const NEAR: u32 = 20;
 
-/// Maximum length of a title, in characters and in words. Longer output is not a title and is discarded.
+/// Maximum length of a title, in characters and in words. Longer output is not a title and is
+/// discarded.
 const LONGEST: usize = 60;
 const MOST_WORDS: usize = 10;
 
 impl Learning {
-    /// Generates a title in idle time, if it is due and the user has set none. After a failure the fallback stays.
+    /// Generates a title in idle time, if it is due and the user has set none. After a failure the
+    /// fallback stays.
     pub(crate) async fn title_in_idle(&self, chat: ChatId, options: &TurnOptions) {
-        self.read(|leave| self.write_title(chat, options, leave)).await;
+        self.read(|leave| self.write_title(chat, options, leave))
+            .await;
     }
 
-    async fn write_title(&self, id: ChatId, options: &TurnOptions, leave: CancellationToken) -> ApiResult<()> {
+    async fn write_title(
+        &self,
+        id: ChatId,
+        options: &TurnOptions,
+        leave: CancellationToken,
+    ) -> ApiResult<()> {
         let chat = self.library().chat(id).await?;
         let fallback = self.library().character(chat.character).await?.name;
         if chat.title != fallback || !self.is_time_for_a_title(id).await? {
             return Ok(());
         }
-        let options = TurnOptions { ask: Some(Ask::Title), ..options.clone() };
+        let options = TurnOptions {
+            ask: Some(Ask::Title),
+            ..options.clone()
+        };
         let answerer = self.config().answerer(&chat, &options).await?;
         let wanted = match answerer.values.chat_titles {
             // Idle work on an endpoint costs money.
@@ -52,7 +64,10 @@ impl Learning {
         if !wanted {
             return Ok(());
         }
-        let mut turn = self.turns().collect(chat, Aim::Last, &answerer, &options).await?;
+        let mut turn = self
+            .turns()
+            .collect(chat, Aim::Last, &answerer, &options)
+            .await?;
         let made = self.turns().make(&mut turn, &answerer, &options).await?;
         if made.assembled.new_epoch.is_some() {
             // The prompt would begin a new epoch, so the model would read all of it again. A title
@@ -60,21 +75,40 @@ impl Learning {
             return Ok(());
         }
         let mut passages = Passages::new("Title", made.opened());
-        let prepared = PreparedTurn { answerer, turn, made };
-        let mut stream = prepared.answerer.provider.stream(prepared.request(self.turns()).await?, leave);
+        let prepared = PreparedTurn {
+            answerer,
+            turn,
+            made,
+        };
+        let mut stream = prepared
+            .answerer
+            .provider
+            .stream(prepared.request(self.turns()).await?, leave);
         let mut words = String::new();
         while let Some(event) = stream.next().await {
             match event? {
-                GenerationEvent::Text(text) => passages.push(&text).iter().for_each(|part| part.add_to(&mut words)),
+                GenerationEvent::Text(text) => passages
+                    .push(&text)
+                    .iter()
+                    .for_each(|part| part.add_to(&mut words)),
                 // A partial title is useless.
-                GenerationEvent::Finished { reason: FinishReason::Cancelled, .. } => return Ok(()),
+                GenerationEvent::Finished {
+                    reason: FinishReason::Cancelled,
+                    ..
+                } => return Ok(()),
                 _ => {}
             }
         }
         self.library()
-            .note_if_withdrawn(prepared.turn.inputs.snapshot.chat.id, prepared.turn.inputs.withdrawals)
+            .note_if_withdrawn(
+                prepared.turn.inputs.snapshot.chat.id,
+                prepared.turn.inputs.withdrawals,
+            )
             .await?;
-        passages.finish().iter().for_each(|part| part.add_to(&mut words));
+        passages
+            .finish()
+            .iter()
+            .for_each(|part| part.add_to(&mut words));
         match clean(&words, &fallback) {
             Some(title) => self.keep_title(id, fallback, title).await,
             None => Ok(()),
@@ -82,35 +116,54 @@ impl Learning {
     }
 
     async fn is_time_for_a_title(&self, chat: ChatId) -> ApiResult<bool> {
-        let near = self.base().store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
-        let said = near.iter().filter(|message| message.role == Role::User).count();
+        let near = self
+            .base()
+            .store()
+            .read(move |store| store.messages().page(chat, None, NEAR))
+            .await?;
+        let said = near
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .count();
         Ok(near.len() < NEAR as usize && WHEN.contains(&said))
     }
 
     /// Stores the title, unless the user has named the chat meanwhile.
     async fn keep_title(&self, chat: ChatId, fallback: String, title: String) -> ApiResult<()> {
         let kept = self.base().store().checkpoint(move |store| {
-            let unnamed = store.chats().get(chat)?.is_some_and(|row| row.title == fallback);
+            let unnamed = store
+                .chats()
+                .get(chat)?
+                .is_some_and(|row| row.title == fallback);
             if unnamed {
                 store.chats_mut().set_title(chat, &title)?;
             }
             Ok(unnamed)
         });
         if kept.await? {
-            self.base().events().changed(Changed::Chats, Some(chat.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Chats, Some(chat.to_string()));
         }
         Ok(())
     }
 }
 
-/// Extracts a title from a model's output: its first line with text, without markup, quotes and invisible characters.
-/// `None` if it is empty, equals the fallback, or is too long.
+/// Extracts a title from a model's output: its first line with text, without markup, quotes and
+/// invisible characters. `None` if it is empty, equals the fallback, or is too long.
 fn clean(written: &str, fallback: &str) -> Option<String> {
     let shown = display::display(written).map(|display| display.shown);
     let shown = shown.as_deref().unwrap_or(written);
-    let title = shown.lines().map(line).find(|line| line.chars().any(char::is_alphanumeric))?;
+    let title = shown
+        .lines()
+        .map(line)
+        .find(|line| line.chars().any(char::is_alphanumeric))?;
     let brief = title.chars().count() <= LONGEST && title.split_whitespace().count() <= MOST_WORDS;
-    let says = title.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_some();
+    let says = title
+        .chars()
+        .filter(|letter| letter.is_alphabetic())
+        .nth(1)
+        .is_some();
     (brief && says && !title.eq_ignore_ascii_case(fallback)).then_some(title)
 }
 
@@ -122,9 +175,13 @@ fn line(line: &str) -> String {
         in_tag = tag && *letter != '>';
         !tag && !is_mark(*letter)
     });
-    let plain: String = plain.map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let plain: String = plain
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let label = words.split_once(':').filter(|(label, _)| label.eq_ignore_ascii_case("title"));
+    let label = words
+        .split_once(':')
+        .filter(|(label, _)| label.eq_ignore_ascii_case("title"));
     let words = label.map_or(words.as_str(), |(_, rest)| rest);
     let edge = |letter: char| letter.is_whitespace() || ".,:;-–—'’‘".contains(letter);
     words.trim_matches(edge).to_owned()
@@ -150,9 +207,15 @@ mod tests {
     fn a_title_is_one_plain_line() {
         for (written, title) in [
             ("The Lamp on the Quay", "The Lamp on the Quay"),
-            ("\n\n  \"The Lamp  on the Quay.\"\nAnd a second line", "The Lamp on the Quay"),
+            (
+                "\n\n  \"The Lamp  on the Quay.\"\nAnd a second line",
+                "The Lamp on the Quay",
+            ),
             ("**Title:** Soup and Stories", "Soup and Stories"),
-            ("# Fog\u{202e} <b>at</b> Midnight <script>x</script>", "Fog at Midnight x"),
+            (
+                "# Fog\u{202e} <b>at</b> Midnight <script>x</script>",
+                "Fog at Midnight x",
+            ),
             ("<think>Hm, a name.</think>「灯台の夜」", "灯台の夜"),
             ("Don't Look Back", "Don't Look Back"),
         ] {
@@ -162,14 +225,28 @@ mod tests {
 
     #[test]
     fn meaningless_output_keeps_the_fallback() {
-        for silly in ["", " \n ", "\"\"", "...", "42", "A", "mira", "*Mira*", "<img src=x", "\u{200b}\u{200b}"] {
+        for silly in [
+            "",
+            " \n ",
+            "\"\"",
+            "...",
+            "42",
+            "A",
+            "mira",
+            "*Mira*",
+            "<img src=x",
+            "\u{200b}\u{200b}",
+        ] {
             assert_eq!(check(silly), None, "{silly}");
         }
     }
 
     #[test]
     fn long_output_is_not_a_title() {
-        assert_eq!(check("In Other Worlds: You are an important character who is very kind"), None);
+        assert_eq!(
+            check("In Other Worlds: You are an important character who is very kind"),
+            None
+        );
         assert_eq!(check("A man and a dog and a cat go to sea"), None);
         assert_eq!(check(&"x".repeat(LONGEST + 1)), None);
         assert!(check(&"灯".repeat(LONGEST)).is_some());

@@ -1,4 +1,5 @@
-//! Thumbnails of pictures for lists. They are made once per content and stored next to the pictures.
+//! Thumbnails of pictures for lists. They are made once per content and stored next to the
+//! pictures.
 
 use store::AssetHash;
 use tokio::sync::Semaphore;
@@ -10,7 +11,8 @@ use crate::library::handle::Library;
 
 /// Maximum size of a picture that is its own thumbnail, in bytes.
 const SMALL: usize = 48 << 10;
-/// Number of thumbnails that are made at once, because each needs all pixels of its picture in memory.
+/// Number of thumbnails that are made at once, because each needs all pixels of its picture in
+/// memory.
 static MAKING: Semaphore = Semaphore::const_new(2);
 
 /// Content and type of a stored file.
@@ -27,34 +29,55 @@ impl Library {
     /// `NotFound`, also if `hash` is not a valid hash.
     pub(crate) async fn asset(&self, hash: String) -> ApiResult<Asset> {
         let hash: AssetHash = hash.parse().map_err(|_| not_found("file"))?;
-        let known = self.base().store().read(move |store| store.assets().get(hash)).await?;
+        let known = self
+            .base()
+            .store()
+            .read(move |store| store.assets().get(hash))
+            .await?;
         let known = known.ok_or_else(|| not_found("file"))?;
-        Ok(Asset { bytes: self.whole_asset(hash).await?, mime: known.mime })
+        Ok(Asset {
+            bytes: self.whole_asset(hash).await?,
+            mime: known.mime,
+        })
     }
 
-    /// The content of a stored file. A file that is missing or has changed comes back from a backup, and the user learns of
-    /// it.
+    /// The content of a stored file. A file that is missing or has changed comes back from a
+    /// backup, and the user learns of it.
     ///
     /// # Errors
     /// `NotFound` if no backup has it either.
     async fn whole_asset(&self, hash: AssetHash) -> ApiResult<Vec<u8>> {
         let store = self.base().store().clone();
         let read = tokio::task::spawn_blocking(move || {
-            match std::fs::read(store.asset_path(hash)).ok().filter(|bytes| AssetHash::of(bytes) == hash) {
+            match std::fs::read(store.asset_path(hash))
+                .ok()
+                .filter(|bytes| AssetHash::of(bytes) == hash)
+            {
                 Some(bytes) => Ok((Some(bytes), false)),
                 None => store.repair_asset(hash).map(|bytes| (bytes, true)),
             }
         });
-        let (bytes, damaged) = read.await.map_err(|_| internal("a file could not be read"))??;
-        let kind = if bytes.is_some() { DataWarningKind::PicturesRestored } else { DataWarningKind::PicturesLost };
+        let (bytes, damaged) = read
+            .await
+            .map_err(|_| internal("a file could not be read"))??;
+        let kind = if bytes.is_some() {
+            DataWarningKind::PicturesRestored
+        } else {
+            DataWarningKind::PicturesLost
+        };
         if damaged && (bytes.is_some() || self.base().data_warnings().get(kind).is_none()) {
-            let before = self.base().data_warnings().get(kind).map_or(0, |warning| warning.count);
+            let before = self
+                .base()
+                .data_warnings()
+                .get(kind)
+                .map_or(0, |warning| warning.count);
             self.warn(kind, before + 1, String::new()).await;
         }
         bytes.ok_or_else(|| not_found("file"))
     }
 
-    /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the original.
+    /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the
+    /// original.
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
@@ -72,20 +95,34 @@ impl Library {
         if let Some(known) = self.kept(picture).await {
             return Ok(known);
         }
-        let Ok(small) = picture::small(asset.bytes.clone()).await else { return Ok(asset) };
+        let Ok(small) = picture::small(asset.bytes.clone()).await else {
+            return Ok(asset);
+        };
         let (store, bytes) = (self.base().store().clone(), small.bytes.clone());
         let kept = tokio::task::spawn_blocking(move || store.keep_thumbnail(picture, &bytes)).await;
         kept.map_err(|_| internal("a thumbnail could not be stored"))??;
-        Ok(Asset { bytes: small.bytes, mime: small.mime.to_owned() })
+        Ok(Asset {
+            bytes: small.bytes,
+            mime: small.mime.to_owned(),
+        })
     }
 
     async fn kept(&self, picture: AssetHash) -> Option<Asset> {
-        let bytes = tokio::fs::read(self.base().store().thumbnail_path(picture)).await.ok()?;
+        let bytes = tokio::fs::read(self.base().store().thumbnail_path(picture))
+            .await
+            .ok()?;
         if !bytes.starts_with(b"\x89PNG") && !bytes.starts_with(b"\xFF\xD8") {
             // It was emptied or cut. It is made again.
             return None;
         }
-        let mime = if bytes.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
-        Some(Asset { bytes, mime: mime.to_owned() })
+        let mime = if bytes.starts_with(b"\x89PNG") {
+            "image/png"
+        } else {
+            "image/jpeg"
+        };
+        Some(Asset {
+            bytes,
+            mime: mime.to_owned(),
+        })
     }
 }

@@ -25,7 +25,12 @@ impl Library {
         match &taken {
             Ok(taken) => self.report_backup(taken).await,
             Err(error) => {
-                self.warn(DataWarningKind::BackupFailed, 0, format!("The last backup failed: {error}.")).await
+                self.warn(
+                    DataWarningKind::BackupFailed,
+                    0,
+                    format!("The last backup failed: {error}."),
+                )
+                .await
             }
         }
         Ok(taken?)
@@ -38,17 +43,21 @@ impl Library {
             None => self.warning_over(DataWarningKind::SecondCopyFailed).await,
             Some(reason) => {
                 let detail = format!("The second folder has no copy: {reason}.");
-                self.warn(DataWarningKind::SecondCopyFailed, 0, detail).await;
+                self.warn(DataWarningKind::SecondCopyFailed, 0, detail)
+                    .await;
             }
         }
         match u32::try_from(taken.missing).unwrap_or(u32::MAX) {
             0 => self.warning_over(DataWarningKind::PicturesLost).await,
-            missing => self.warn(DataWarningKind::PicturesLost, missing, String::new()).await,
+            missing => {
+                self.warn(DataWarningKind::PicturesLost, missing, String::new())
+                    .await
+            }
         }
     }
 
-    /// Makes a backup when the app closes, if the session changed something and the newest backup is an hour old. A short
-    /// session ends before its first automatic backup.
+    /// Makes a backup when the app closes, if the session changed something and the newest backup
+    /// is an hour old. A short session ends before its first automatic backup.
     pub(crate) async fn back_up_at_end(&self) {
         if !self.base().store().changed_since_backup() {
             return;
@@ -64,8 +73,13 @@ impl Library {
     }
 
     pub(crate) fn back_up_in_background(&self) {
-        // The task must not hold the engine while it waits, so that dropping the engine releases its folder at once.
-        let (library, dir, now) = (self.downgrade(), self.base().store().dir().to_owned(), self.base().now());
+        // The task must not hold the engine while it waits, so that dropping the engine releases
+        // its folder at once.
+        let (library, dir, now) = (
+            self.downgrade(),
+            self.base().store().dir().to_owned(),
+            self.base().now(),
+        );
         tokio::spawn(async move {
             let first = first_backup_in(dir, now).await.unwrap_or(FIRST);
             back_up_hourly(library, first).await;
@@ -75,23 +89,32 @@ impl Library {
 
 /// Delay before the first backup of a session.
 async fn first_backup_in(dir: PathBuf, now: Timestamp) -> ApiResult<Duration> {
-    Ok(newest_backup(dir).await?.map_or(FIRST, |newest| wait(now, newest)))
+    Ok(newest_backup(dir)
+        .await?
+        .map_or(FIRST, |newest| wait(now, newest)))
 }
 
 /// The time of the newest backup of this folder.
 async fn newest_backup(dir: PathBuf) -> ApiResult<Option<Timestamp>> {
     let all = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
-    let all = all.map_err(|_| internal("the backups could not be listed"))??.into_iter();
-    Ok(all.filter(|backup| backup.own && backup.kind != BackupKind::SetAside).map(|backup| backup.taken).next())
+    let all = all
+        .map_err(|_| internal("the backups could not be listed"))??
+        .into_iter();
+    Ok(all
+        .filter(|backup| backup.own && backup.kind != BackupKind::SetAside)
+        .map(|backup| backup.taken)
+        .next())
 }
 
 fn is_recent(now: Timestamp, newest: Timestamp) -> bool {
     u128::from(now.0.abs_diff(newest.0)) < HOUR.as_millis()
 }
 
-/// Delay after several failures in a row. Most causes, such as a damaged page, do not go away by themselves.
+/// Delay after several failures in a row. Most causes, such as a damaged page, do not go away by
+/// themselves.
 fn after_failures(failures: u32) -> Duration {
-    HOUR.saturating_mul(1 << failures.saturating_sub(1).min(5)).min(DAY)
+    HOUR.saturating_mul(1 << failures.saturating_sub(1).min(5))
+        .min(DAY)
 }
 
 /// Waits one hour after the newest backup. Falls back to [`FIRST`] if the clock was set back.
@@ -105,7 +128,9 @@ async fn back_up_hourly(library: WeakLibrary, first: Duration) {
     loop {
         tokio::time::sleep(wait).await;
         // A dropped engine has already released its folder.
-        let Some(library) = library.upgrade() else { return };
+        let Some(library) = library.upgrade() else {
+            return;
+        };
         wait = AGAIN;
         if library.base().store().changed_since_backup() {
             match library.back_up(BackupKind::Automatic).await {
@@ -129,14 +154,20 @@ mod tests {
         let minutes = |minutes: i64| Timestamp(minutes * 60_000);
         assert_eq!(wait(minutes(70), minutes(50)), Duration::from_secs(40 * 60));
         assert_eq!(wait(minutes(500), minutes(50)), FIRST);
-        assert_eq!(wait(minutes(10), minutes(50)), FIRST, "the clock was set back");
+        assert_eq!(
+            wait(minutes(10), minutes(50)),
+            FIRST,
+            "the clock was set back"
+        );
         assert!(is_recent(minutes(70), minutes(50)));
         assert!(!is_recent(minutes(110), minutes(50)) && !is_recent(minutes(10), minutes(90)));
     }
 
     #[test]
     fn failed_backups_are_tried_less_and_less() {
-        let hours: Vec<_> = (1..9).map(|failures| after_failures(failures).as_secs() / 3_600).collect();
+        let hours: Vec<_> = (1..9)
+            .map(|failures| after_failures(failures).as_secs() / 3_600)
+            .collect();
         assert_eq!(hours, [1, 2, 4, 8, 16, 24, 24, 24]);
     }
 }

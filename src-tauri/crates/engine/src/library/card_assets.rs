@@ -1,5 +1,5 @@
-//! Lists, shows, adds, renames and removes the files (assets) of a card in its editor. Remote addresses are listed
-//! but never fetched.
+//! Lists, shows, adds, renames and removes the files (assets) of a card in its editor. Remote
+//! addresses are listed but never fetched.
 
 use std::collections::HashSet;
 
@@ -36,10 +36,12 @@ struct Removed {
 }
 
 impl Removed {
-    /// Whether the path is one that this app creates. Any other path could overwrite files when a recipient unpacks
-    /// the card.
+    /// Whether the path is one that this app creates. Any other path could overwrite files when a
+    /// recipient unpacks the card.
     fn is_ours(&self) -> bool {
-        self.file.as_ref().is_none_or(|(path, _)| path.starts_with("assets/") && !path.contains(".."))
+        self.file
+            .as_ref()
+            .is_none_or(|(path, _)| path.starts_with("assets/") && !path.contains(".."))
     }
 }
 
@@ -51,7 +53,8 @@ pub(crate) struct NewAsset {
     /// Content hash. The file itself is already stored.
     pub(crate) file: AssetHash,
     pub(crate) mime: &'static str,
-    /// Folder and file name in an import. An asset that the user has removed since is not imported again.
+    /// Folder and file name in an import. An asset that the user has removed since is not imported
+    /// again.
     pub(crate) from: Option<(String, String)>,
 }
 
@@ -66,20 +69,33 @@ impl Library {
         {
             let found = tokio::task::spawn_blocking(move || Card::files_in(&bytes));
             // The files in a damaged source are unavailable.
-            there.extend(found.await.map_err(|_| internal("a card could not be read"))?.unwrap_or_default());
+            there.extend(
+                found
+                    .await
+                    .map_err(|_| internal("a card could not be read"))?
+                    .unwrap_or_default(),
+            );
         }
         Ok(shown(&card, &there))
     }
 
-    /// Stores a small copy of an asset's picture temporarily and returns its hash; `None` if the asset is not a
-    /// picture.
+    /// Stores a small copy of an asset's picture temporarily and returns its hash; `None` if the
+    /// asset is not a picture.
     ///
     /// # Errors
     /// `NotFound` if the character or the asset does not exist.
-    pub(crate) async fn show_card_asset(&self, character: String, id: String) -> ApiResult<Option<String>> {
-        let Some(bytes) = self.card_asset_bytes(character, id).await? else { return Ok(None) };
+    pub(crate) async fn show_card_asset(
+        &self,
+        character: String,
+        id: String,
+    ) -> ApiResult<Option<String>> {
+        let Some(bytes) = self.card_asset_bytes(character, id).await? else {
+            return Ok(None);
+        };
         // Re-encode the pixels with size limits, because cards come from untrusted sources.
-        let Ok(small) = picture::small(bytes).await else { return Ok(None) };
+        let Ok(small) = picture::small(bytes).await else {
+            return Ok(None);
+        };
         Ok(Some(self.keep(small.bytes, small.mime).await?.to_string()))
     }
 
@@ -87,16 +103,27 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the character or the asset does not exist.
-    pub(crate) async fn card_asset_bytes(&self, character: String, id: String) -> ApiResult<Option<Vec<u8>>> {
+    pub(crate) async fn card_asset_bytes(
+        &self,
+        character: String,
+        id: String,
+    ) -> ApiResult<Option<Vec<u8>>> {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let at = place(&card, &id)?;
         if let Some(file) = self.file_put(&character, &card, at).await? {
-            return Ok(self.asset(file.asset.to_string()).await.ok().map(|asset| asset.bytes));
+            return Ok(self
+                .asset(file.asset.to_string())
+                .await
+                .ok()
+                .map(|asset| asset.bytes));
         }
         let source = self.source_of(&character).await?;
         let read = tokio::task::spawn_blocking(move || card.asset_bytes(at, source.as_deref()));
-        Ok(read.await.map_err(|_| internal("a card could not be read"))?.unwrap_or_default())
+        Ok(read
+            .await
+            .map_err(|_| internal("a card could not be read"))?
+            .unwrap_or_default())
     }
 
     /// Adds a file at the end of a card's asset list.
@@ -110,25 +137,41 @@ impl Library {
         file: String,
         data: String,
     ) -> ApiResult<Vec<CardAsset>> {
-        let bytes =
-            BASE64_STANDARD.decode(data).map_err(|_| bad_input("The file is not base64.", "Send the file again."))?;
+        let bytes = BASE64_STANDARD
+            .decode(data)
+            .map_err(|_| bad_input("The file is not base64.", "Send the file again."))?;
         if bytes.len() > MAX_PICTURE_BYTES {
             let (size, limit) = (bytes.len() >> 20, MAX_PICTURE_BYTES >> 20);
-            return Err(bad_input(format!("The file is too large ({size} MiB)."), format!("Use at most {limit} MiB.")));
+            return Err(bad_input(
+                format!("The file is too large ({size} MiB)."),
+                format!("Use at most {limit} MiB."),
+            ));
         }
         let (kind, file) = (word(&kind, "kind")?, plain(&file));
         let (stem, ext) = file.rsplit_once('.').unwrap_or((&file, ""));
         let (name, ext) = (word(stem, "name")?, ending(ext));
         let mime = mime(&bytes);
         let file = self.keep(bytes, mime).await?;
-        self.put_card_assets(character.parse()?, vec![NewAsset { kind, name, ext, file, mime, from: None }]).await?;
+        self.put_card_assets(
+            character.parse()?,
+            vec![NewAsset {
+                kind,
+                name,
+                ext,
+                file,
+                mime,
+                from: None,
+            }],
+        )
+        .await?;
         self.card_assets(character).await
     }
 
     /// Sets the kind and the name of an asset.
     ///
     /// # Errors
-    /// `NotFound` if the asset does not exist. `BadInput` for a second main icon: a card has only one.
+    /// `NotFound` if the asset does not exist. `BadInput` for a second main icon: a card has only
+    /// one.
     pub(crate) async fn update_card_asset(
         &self,
         character: String,
@@ -138,15 +181,21 @@ impl Library {
     ) -> ApiResult<Vec<CardAsset>> {
         let (kind, name) = (word(&kind, "kind")?, word(&name, "name")?);
         self.change_assets(&character, move |card, _, _| {
-            let changed = place(card, &id).and_then(|at| refuse_second_main(card, at, &kind, &name).map(|()| at));
+            let changed = place(card, &id)
+                .and_then(|at| refuse_second_main(card, at, &kind, &name).map(|()| at));
             Ok(changed.map(|at| _ = card.set_asset(at, &kind, &name)))
         })
         .await?;
         self.card_assets(character).await
     }
 
-    /// Removes an asset from the card. Returns the JSON that `restore_card_asset` needs to undo this.
-    pub(crate) async fn remove_card_asset(&self, character: String, id: String) -> ApiResult<String> {
+    /// Removes an asset from the card. Returns the JSON that `restore_card_asset` needs to undo
+    /// this.
+    pub(crate) async fn remove_card_asset(
+        &self,
+        character: String,
+        id: String,
+    ) -> ApiResult<String> {
         self.change_assets(&character, move |card, of, store| {
             let at = match place(card, &id) {
                 Ok(at) => at,
@@ -157,12 +206,23 @@ impl Library {
                 _ => String::new(),
             };
             let asset = card.remove_asset(at).unwrap_or_default();
-            let still = card.asset_list().iter().any(|asset| asset.place == AssetPlace::Embedded(&path));
-            let known = store.card_files().of(of)?.into_iter().find(|file| file.path == path && !still);
+            let still = card
+                .asset_list()
+                .iter()
+                .any(|asset| asset.place == AssetPlace::Embedded(&path));
+            let known = store
+                .card_files()
+                .of(of)?
+                .into_iter()
+                .find(|file| file.path == path && !still);
             if known.is_some() {
                 store.card_files_mut().remove(of, &path)?;
             }
-            let removed = Removed { at, asset, file: known.map(|file| (path, file.asset)) };
+            let removed = Removed {
+                at,
+                asset,
+                file: known.map(|file| (path, file.asset)),
+            };
             Ok(serde_json::to_string(&removed).map_err(|error| internal(&error.to_string())))
         })
         .await
@@ -172,9 +232,19 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if `removed` is not the result of `remove_card_asset`.
-    pub(crate) async fn restore_card_asset(&self, character: String, removed: String) -> ApiResult<Vec<CardAsset>> {
-        let refused = |why: &str| bad_input(format!("The file cannot be put back: {why}."), "Add it again.");
-        let removed: Removed = serde_json::from_str(&removed).map_err(|error| refused(&error.to_string()))?;
+    pub(crate) async fn restore_card_asset(
+        &self,
+        character: String,
+        removed: String,
+    ) -> ApiResult<Vec<CardAsset>> {
+        let refused = |why: &str| {
+            bad_input(
+                format!("The file cannot be put back: {why}."),
+                "Add it again.",
+            )
+        };
+        let removed: Removed =
+            serde_json::from_str(&removed).map_err(|error| refused(&error.to_string()))?;
         if !removed.is_ours() {
             return Err(refused("its path is not one of this app"));
         }
@@ -190,7 +260,11 @@ impl Library {
     }
 
     /// Adds files whose bytes are already stored. Returns how many were new to the card.
-    pub(crate) async fn put_card_assets(&self, character: CharacterId, files: Vec<NewAsset>) -> ApiResult<usize> {
+    pub(crate) async fn put_card_assets(
+        &self,
+        character: CharacterId,
+        files: Vec<NewAsset>,
+    ) -> ApiResult<usize> {
         let now = self.base().now();
         self.change_assets(&character.to_string(), move |card, of, store| {
             for NewAsset { file, mime, .. } in &files {
@@ -205,13 +279,19 @@ impl Library {
     async fn change_assets<T: Send + 'static>(
         &self,
         character: &str,
-        change: impl FnOnce(&mut Card, CharacterId, &mut WriteTransaction<'_>) -> Result<ApiResult<T>, StoreError>
+        change: impl FnOnce(
+            &mut Card,
+            CharacterId,
+            &mut WriteTransaction<'_>,
+        ) -> Result<ApiResult<T>, StoreError>
         + Send
         + 'static,
     ) -> ApiResult<T> {
         let (id, now) = (character.parse::<CharacterId>()?, self.base().now());
         let changed = self.base().store().write(move |store| {
-            let Some(character) = store.characters().get(id)? else { return Ok(Err(not_found("character"))) };
+            let Some(character) = store.characters().get(id)? else {
+                return Ok(Err(not_found("character")));
+            };
             let mut card = match card_of(&character) {
                 Ok(card) => card,
                 Err(error) => return Ok(Err(error)),
@@ -219,7 +299,11 @@ impl Library {
             let done = change(&mut card, id, store)?;
             if done.is_ok() {
                 let card_json = card.to_json();
-                store.characters_mut().update(&Character { card_json, updated: now, ..character })?;
+                store.characters_mut().update(&Character {
+                    card_json,
+                    updated: now,
+                    ..character
+                })?;
             }
             Ok(done)
         });
@@ -229,24 +313,42 @@ impl Library {
     }
 
     async fn paths_put(&self, character: CharacterId) -> ApiResult<HashSet<String>> {
-        let files = self.base().store().read(move |store| store.card_files().of(character)).await?;
+        let files = self
+            .base()
+            .store()
+            .read(move |store| store.card_files().of(character))
+            .await?;
         Ok(files.into_iter().map(|file| file.path).collect())
     }
 
     /// The asset file at `at`, if it was added in the app.
-    async fn file_put(&self, character: &Character, card: &Card, at: usize) -> ApiResult<Option<CardFile>> {
-        let Some(AssetPlace::Embedded(path)) = card.asset_list().get(at).map(|asset| asset.place) else {
+    async fn file_put(
+        &self,
+        character: &Character,
+        card: &Card,
+        at: usize,
+    ) -> ApiResult<Option<CardFile>> {
+        let Some(AssetPlace::Embedded(path)) = card.asset_list().get(at).map(|asset| asset.place)
+        else {
             return Ok(None);
         };
         let (id, path) = (character.id, path.to_owned());
-        let files = self.base().store().read(move |store| store.card_files().of(id)).await?;
+        let files = self
+            .base()
+            .store()
+            .read(move |store| store.card_files().of(id))
+            .await?;
         Ok(files.into_iter().find(|file| file.path == path))
     }
 
     /// The imported file of a card.
     async fn source_of(&self, character: &Character) -> ApiResult<Option<Vec<u8>>> {
         match character.source {
-            Some(hash) => Ok(self.asset(hash.to_string()).await.ok().map(|file| file.bytes)),
+            Some(hash) => Ok(self
+                .asset(hash.to_string())
+                .await
+                .ok()
+                .map(|file| file.bytes)),
             None => Ok(None),
         }
     }
@@ -261,9 +363,19 @@ fn put(
 ) -> Result<ApiResult<usize>, StoreError> {
     let mut fresh = Vec::new();
     for new in files {
-        let NewAsset { kind, name, ext, file, from, .. } = new;
+        let NewAsset {
+            kind,
+            name,
+            ext,
+            file,
+            from,
+            ..
+        } = new;
         let path = path(kind, name, ext, *file);
-        let listed = card.asset_list().iter().any(|one| one.place == AssetPlace::Embedded(&path));
+        let listed = card
+            .asset_list()
+            .iter()
+            .any(|one| one.place == AssetPlace::Embedded(&path));
         let came = match from {
             Some((folder, name)) => store.sources().character(folder, name)? == Some(of),
             None => false,
@@ -277,13 +389,28 @@ fn put(
         let message = format!("The card would have more than {MAX_ASSETS} files.");
         return Ok(Err(bad_input(message, "Remove some files first.")));
     }
-    for (NewAsset { kind, name, ext, file, from, .. }, path) in &fresh {
+    for (
+        NewAsset {
+            kind,
+            name,
+            ext,
+            file,
+            from,
+            ..
+        },
+        path,
+    ) in &fresh
+    {
         if let Some((folder, name)) = from {
             store.sources_mut().set_character(folder, name, of)?;
         }
         store.card_files_mut().put(of, path, *file)?;
         // A card has only one main icon, and it already exists.
-        let name = if (kind.as_str(), name.as_str()) == ("icon", "main") { "main 2" } else { name };
+        let name = if (kind.as_str(), name.as_str()) == ("icon", "main") {
+            "main 2"
+        } else {
+            name
+        };
         card.add_asset(kind, name, ext, path);
     }
     Ok(Ok(fresh.len()))
@@ -296,7 +423,9 @@ fn shown(card: &Card, there: &HashSet<String>) -> Vec<CardAsset> {
             AssetPlace::Embedded(_) | AssetPlace::Inline => CardAssetPlace::Here,
             AssetPlace::OwnPicture => CardAssetPlace::Own,
             AssetPlace::External if asset.uri.is_empty() => CardAssetPlace::Missing,
-            AssetPlace::External => CardAssetPlace::Elsewhere { uri: asset.uri.chars().take(MAX_URI).collect() },
+            AssetPlace::External => CardAssetPlace::Elsewhere {
+                uri: asset.uri.chars().take(MAX_URI).collect(),
+            },
         };
         CardAsset {
             id: id(card, at),
@@ -310,32 +439,59 @@ fn shown(card: &Card, there: &HashSet<String>) -> Vec<CardAsset> {
     card.asset_list().into_iter().enumerate().map(one).collect()
 }
 
-/// Id of an asset: its position and a hash of its content, so that an id of a changed list no longer matches.
+/// Id of an asset: its position and a hash of its content, so that an id of a changed list no
+/// longer matches.
 fn id(card: &Card, at: usize) -> String {
-    let asset = card.assets().get(at).map(Value::to_string).unwrap_or_default();
-    format!("{at}-{}", &AssetHash::of(asset.as_bytes()).to_string()[..12])
+    let asset = card
+        .assets()
+        .get(at)
+        .map(Value::to_string)
+        .unwrap_or_default();
+    format!(
+        "{at}-{}",
+        &AssetHash::of(asset.as_bytes()).to_string()[..12]
+    )
 }
 
 fn place(card: &Card, wanted: &str) -> ApiResult<usize> {
-    let at = wanted.split('-').next().and_then(|at| at.parse::<usize>().ok());
-    at.filter(|at| *at < card.assets().len() && id(card, *at) == wanted).ok_or_else(|| not_found("file"))
+    let at = wanted
+        .split('-')
+        .next()
+        .and_then(|at| at.parse::<usize>().ok());
+    at.filter(|at| *at < card.assets().len() && id(card, *at) == wanted)
+        .ok_or_else(|| not_found("file"))
 }
 
 fn refuse_second_main(card: &Card, at: usize, kind: &str, name: &str) -> ApiResult<()> {
     let is_main = |kind: &str, name: &str| kind == "icon" && name == "main";
-    let other = card.asset_list().iter().enumerate().any(|(index, one)| index != at && is_main(one.kind, one.name));
+    let other = card
+        .asset_list()
+        .iter()
+        .enumerate()
+        .any(|(index, one)| index != at && is_main(one.kind, one.name));
     if is_main(kind, name) && other {
-        return Err(bad_input("The card has a main icon already.", "Change the character's picture instead."));
+        return Err(bad_input(
+            "The card has a main icon already.",
+            "Change the character's picture instead.",
+        ));
     }
     Ok(())
 }
 
 /// Returns the text as one line without control characters, if it fits the limit.
 fn word(text: &str, what: &str) -> ApiResult<String> {
-    let word: String = text.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned();
+    let word: String = text
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .collect::<String>()
+        .trim()
+        .to_owned();
     if word.is_empty() || word.chars().count() > MAX_WORD {
         let hint = format!("Write 1 to {MAX_WORD} characters.");
-        return Err(bad_input(format!("The {what} of the file is empty or too long."), hint));
+        return Err(bad_input(
+            format!("The {what} of the file is empty or too long."),
+            hint,
+        ));
     }
     Ok(word)
 }
@@ -343,7 +499,8 @@ fn word(text: &str, what: &str) -> ApiResult<String> {
 /// File extension as Character Card V3 requires it: lower-case ASCII, or `unknown`.
 pub(crate) fn ending(ext: &str) -> String {
     let ext = ext.to_ascii_lowercase();
-    let fits = (1..=8).contains(&ext.len()) && ext.bytes().all(|letter| letter.is_ascii_alphanumeric());
+    let fits =
+        (1..=8).contains(&ext.len()) && ext.bytes().all(|letter| letter.is_ascii_alphanumeric());
     if fits { ext } else { "unknown".to_owned() }
 }
 
@@ -357,11 +514,20 @@ pub(crate) fn mime(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Path of an asset in a CHARX archive: folder by kind and type, ASCII name, and a hash so that two contents never
-/// share a path.
+/// Path of an asset in a CHARX archive: folder by kind and type, ASCII name, and a hash so that two
+/// contents never share a path.
 fn path(kind: &str, name: &str, ext: &str, file: AssetHash) -> String {
     let plain = |text: &str| -> String {
-        text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(60).collect()
+        text.chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '_'
+                }
+            })
+            .take(60)
+            .collect()
     };
     let folder = match ext {
         "png" | "apng" | "jpg" | "jpeg" | "webp" | "gif" | "avif" => "images",
@@ -371,5 +537,10 @@ fn path(kind: &str, name: &str, ext: &str, file: AssetHash) -> String {
         _ => "other",
     };
     let ending = if ext == "unknown" { "bin" } else { ext };
-    format!("assets/{}/{folder}/{}-{}.{ending}", plain(kind), plain(name), &file.to_string()[..12])
+    format!(
+        "assets/{}/{folder}/{}-{}.{ending}",
+        plain(kind),
+        plain(name),
+        &file.to_string()[..12]
+    )
 }

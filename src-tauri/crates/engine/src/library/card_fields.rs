@@ -1,4 +1,5 @@
-//! Reads and writes the editable fields of a card, including those that SillyTavern stores in `extensions`.
+//! Reads and writes the editable fields of a card, including those that SillyTavern stores in
+//! `extensions`.
 
 use domain::card::Card;
 use serde_json::{Map, Value};
@@ -31,7 +32,8 @@ pub(crate) fn fields(card: &Card) -> api::CharacterFields {
     }
 }
 
-/// Writes only the fields that changed, so that an untouched field stays exactly as it was imported.
+/// Writes only the fields that changed, so that an untouched field stays exactly as it was
+/// imported.
 pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> ApiResult<()> {
     let before = self::fields(card);
     if fields.name != before.name {
@@ -61,12 +63,18 @@ pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> Ap
         group_only_greetings: set_group_only_greetings;
     }
     if fields.translated_notes != before.translated_notes {
-        let notes = fields.translated_notes.iter().map(|note| (note.language.trim(), note.text.as_str()));
+        let notes = fields
+            .translated_notes
+            .iter()
+            .map(|note| (note.language.trim(), note.text.as_str()));
         let notes: Vec<_> = notes.filter(|(language, _)| !language.is_empty()).collect();
         card.set_creator_notes_multilingual(&notes);
     }
     set_depth_prompt(card, &before.depth_prompt, &fields.depth_prompt);
-    if let Some(wanted) = fields.talkativeness.filter(|_| fields.talkativeness != before.talkativeness) {
+    if let Some(wanted) = fields
+        .talkativeness
+        .filter(|_| fields.talkativeness != before.talkativeness)
+    {
         card.set_extension("talkativeness", wanted.clamp(0.0, 1.0).into());
     }
     Ok(())
@@ -74,19 +82,30 @@ pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> Ap
 
 fn notes(card: &Card) -> Vec<TranslatedNote> {
     let notes = card.creator_notes_multilingual().into_iter();
-    notes.map(|(language, text)| TranslatedNote { language: language.to_owned(), text: text.to_owned() }).collect()
+    notes
+        .map(|(language, text)| TranslatedNote {
+            language: language.to_owned(),
+            text: text.to_owned(),
+        })
+        .collect()
 }
 
 fn depth_prompt(card: &Card) -> DepthPrompt {
     let usual = DepthPrompt::default();
     let note = card.extensions().and_then(|all| all.get("depth_prompt"));
-    let depth = note.and_then(|note| note.get("depth")?.as_u64()).and_then(|depth| u32::try_from(depth).ok());
+    let depth = note
+        .and_then(|note| note.get("depth")?.as_u64())
+        .and_then(|depth| u32::try_from(depth).ok());
     let role = match note.and_then(|note| note.get("role")?.as_str()) {
         Some("user") => NoteRole::User,
         Some("assistant") => NoteRole::Assistant,
         _ => usual.role,
     };
-    DepthPrompt { text: macro_scope::depth_prompt(card).to_owned(), depth: depth.unwrap_or(usual.depth), role }
+    DepthPrompt {
+        text: macro_scope::depth_prompt(card).to_owned(),
+        depth: depth.unwrap_or(usual.depth),
+        role,
+    }
 }
 
 /// Writes only what changed. Unknown keys of the note stay.
@@ -94,7 +113,9 @@ fn set_depth_prompt(card: &mut Card, before: &DepthPrompt, wanted: &DepthPrompt)
     if wanted == before {
         return;
     }
-    let known = card.extensions().and_then(|all| all.get("depth_prompt")?.as_object().cloned());
+    let known = card
+        .extensions()
+        .and_then(|all| all.get("depth_prompt")?.as_object().cloned());
     // Write all keys of a new note, because other apps have different defaults.
     let fresh = known.is_none();
     let mut note: Map<String, Value> = known.unwrap_or_default();
@@ -118,8 +139,12 @@ fn set_depth_prompt(card: &mut Card, before: &DepthPrompt, wanted: &DepthPrompt)
 /// Some cards store the number as a string.
 fn talkativeness(card: &Card) -> Option<f64> {
     let value = card.extensions()?.get("talkativeness")?;
-    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.filter(|number| number.is_finite()).map(|number| number.clamp(0.0, 1.0))
+    let number = value
+        .as_f64()
+        .or_else(|| value.as_str()?.trim().parse().ok());
+    number
+        .filter(|number| number.is_finite())
+        .map(|number| number.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -127,7 +152,9 @@ mod tests {
     use super::*;
 
     fn card(data: &str) -> Card {
-        let json = format!(r#"{{"spec":"chara_card_v3","spec_version":"3.0","data":{{"name":"Mira"{data}}}}}"#);
+        let json = format!(
+            r#"{{"spec":"chara_card_v3","spec_version":"3.0","data":{{"name":"Mira"{data}}}}}"#
+        );
         Card::from_json(json.as_bytes()).unwrap().0
     }
 
@@ -151,14 +178,19 @@ mod tests {
     #[test]
     fn depth_note_gets_defaults_and_keeps_unknown_keys() {
         let read = fields(&card(ODD));
-        assert_eq!(read.depth_prompt, DepthPrompt { text: "Stay dry.".into(), ..DepthPrompt::default() });
+        assert_eq!(
+            read.depth_prompt,
+            DepthPrompt {
+                text: "Stay dry.".into(),
+                ..DepthPrompt::default()
+            }
+        );
         assert_eq!(read.talkativeness, Some(0.3));
         let data = edited(ODD, |fields| {
             fields.depth_prompt.role = NoteRole::User;
             fields.talkativeness = Some(7.0);
         });
-        let expected =
-            r#"{"depth_prompt":{"prompt":"Stay dry.","mine":[1],"role":"user"},"talkativeness":1.0,"x":{"y":null}}"#;
+        let expected = r#"{"depth_prompt":{"prompt":"Stay dry.","mine":[1],"role":"user"},"talkativeness":1.0,"x":{"y":null}}"#;
         assert_eq!(data["extensions"].to_string(), expected);
     }
 
@@ -172,10 +204,19 @@ mod tests {
     #[test]
     fn creator_notes_are_stored_by_language() {
         let data = edited(ODD, |fields| {
-            fields.translated_notes = vec![TranslatedNote { language: "fr".into(), text: "Salut.".into() }];
+            fields.translated_notes = vec![TranslatedNote {
+                language: "fr".into(),
+                text: "Salut.".into(),
+            }];
             fields.group_only_greetings = vec!["All of you?".into()];
         });
-        assert_eq!(data["creator_notes_multilingual"].to_string(), r#"{"xx":{"odd":1},"fr":"Salut."}"#);
-        assert_eq!(data["group_only_greetings"].to_string(), r#"["All of you?"]"#);
+        assert_eq!(
+            data["creator_notes_multilingual"].to_string(),
+            r#"{"xx":{"odd":1},"fr":"Salut."}"#
+        );
+        assert_eq!(
+            data["group_only_greetings"].to_string(),
+            r#"["All of you?"]"#
+        );
     }
 }

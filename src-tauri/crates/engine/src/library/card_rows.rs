@@ -13,6 +13,9 @@ pub(crate) struct CardRows {
 
 impl CardRows {
     pub(crate) fn read(store: &ReadTransaction<'_>, chat: &Chat) -> Result<Self, StoreError> {
-        Ok(Self { character: store.characters().get(chat.character)?, own: store.chat_texts().of(chat.id)? })
+        Ok(Self {
+            character: store.characters().get(chat.character)?,
+            own: store.chat_texts().of(chat.id)?,
+        })
     }
 }

@@ -23,20 +23,32 @@ const LONGEST_TAG: usize = 100;
 impl Library {
     pub(crate) async fn list_characters(&self) -> ApiResult<Vec<CharacterSummary>> {
         self.describe_new().await?;
-        let listed = self.base().store().read(|store| store.listings().all()).await?;
+        let listed = self
+            .base()
+            .store()
+            .read(|store| store.listings().all())
+            .await?;
         Ok(listed.into_iter().map(convert::summary).collect())
     }
 
-    /// Finds characters whose card contains every word of `query`, or a word that starts with it. Empty if the query
-    /// has no words.
+    /// Finds characters whose card contains every word of `query`, or a word that starts with it.
+    /// Empty if the query has no words.
     pub(crate) async fn find_characters(&self, query: String) -> ApiResult<Vec<String>> {
         self.describe_new().await?;
         let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
-        let found = self.base().store().read(move |store| store.listings().find(&words)).await?;
+        let found = self
+            .base()
+            .store()
+            .read(move |store| store.listings().find(&words))
+            .await?;
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    pub(crate) async fn set_favourites(&self, characters: Vec<String>, favourite: bool) -> ApiResult<()> {
+    pub(crate) async fn set_favourites(
+        &self,
+        characters: Vec<String>,
+        favourite: bool,
+    ) -> ApiResult<()> {
         self.change_all(characters, move |store, id| match favourite {
             true => store.favourites_mut().add(id).map(Some),
             false => store.favourites_mut().remove(id).map(Some),
@@ -45,11 +57,12 @@ impl Library {
         Ok(())
     }
 
-    /// Adds tags that cards do not have yet, and removes others. Compares tags without regard to case. Returns the
-    /// former tags of the cards that changed.
+    /// Adds tags that cards do not have yet, and removes others. Compares tags without regard to
+    /// case. Returns the former tags of the cards that changed.
     ///
     /// # Errors
-    /// `BadInput` for a tag that is too long; `NotFound` if a character does not exist. Nothing changes then.
+    /// `BadInput` for a tag that is too long; `NotFound` if a character does not exist. Nothing
+    /// changes then.
     pub(crate) async fn tag_characters(
         &self,
         characters: Vec<String>,
@@ -58,17 +71,25 @@ impl Library {
     ) -> ApiResult<Vec<CharacterTags>> {
         let (add, remove) = (tidy(add), tidy(remove));
         if add.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
-            return Err(bad_input(format!("A tag can have {LONGEST_TAG} characters at most."), "Use a shorter one."));
+            return Err(bad_input(
+                format!("A tag can have {LONGEST_TAG} characters at most."),
+                "Use a shorter one.",
+            ));
         }
         let now = self.base().now();
         self.change_all(characters, move |store, id| {
             let Some(mut character) = store.characters().get(id)? else {
                 return Err(store::StoreError::NotFound { what: "character" });
             };
-            let Some((former, card_json)) = tagged(&character, &add, &remove) else { return Ok(None) };
+            let Some((former, card_json)) = tagged(&character, &add, &remove) else {
+                return Ok(None);
+            };
             (character.card_json, character.updated) = (card_json, now);
             store.characters_mut().update(&character)?;
-            Ok(Some(CharacterTags { id: id.to_string(), tags: former }))
+            Ok(Some(CharacterTags {
+                id: id.to_string(),
+                tags: former,
+            }))
         })
         .await
     }
@@ -77,9 +98,12 @@ impl Library {
     pub(crate) async fn restore_tags(&self, tags: Vec<CharacterTags>) -> ApiResult<()> {
         let now = self.base().now();
         let characters = tags.iter().map(|one| one.id.clone()).collect();
-        let tags: HashMap<String, Vec<String>> = tags.into_iter().map(|one| (one.id, one.tags)).collect();
+        let tags: HashMap<String, Vec<String>> =
+            tags.into_iter().map(|one| (one.id, one.tags)).collect();
         self.change_all(characters, move |store, id| {
-            let (Some(mut character), Some(tags)) = (store.characters().get(id)?, tags.get(&id.to_string())) else {
+            let (Some(mut character), Some(tags)) =
+                (store.characters().get(id)?, tags.get(&id.to_string()))
+            else {
                 return Ok(None::<()>);
             };
             if let Ok(mut card) = card_of(&character) {
@@ -114,7 +138,10 @@ impl Library {
     }
 
     pub(crate) async fn restore_characters(&self, characters: Vec<String>) -> ApiResult<()> {
-        self.change_all(characters, |store, id| store.characters_mut().restore(id).map(Some)).await?;
+        self.change_all(characters, |store, id| {
+            store.characters_mut().restore(id).map(Some)
+        })
+        .await?;
         Ok(())
     }
 
@@ -122,26 +149,41 @@ impl Library {
     async fn change_all<T: Send + 'static>(
         &self,
         characters: Vec<String>,
-        change: impl Fn(&mut store::WriteTransaction<'_>, CharacterId) -> Result<Option<T>, store::StoreError>
+        change: impl Fn(
+            &mut store::WriteTransaction<'_>,
+            CharacterId,
+        ) -> Result<Option<T>, store::StoreError>
         + Send
         + 'static,
     ) -> ApiResult<Vec<T>> {
         if characters.len() > MOST {
-            return Err(bad_input(format!("More than {MOST} characters are selected."), "Choose fewer at once."));
+            return Err(bad_input(
+                format!("More than {MOST} characters are selected."),
+                "Choose fewer at once.",
+            ));
         }
-        let ids = characters.iter().map(|id| id.parse()).collect::<Result<Vec<CharacterId>, _>>()?;
+        let ids = characters
+            .iter()
+            .map(|id| id.parse())
+            .collect::<Result<Vec<CharacterId>, _>>()?;
         let change_each = move |store: &mut store::WriteTransaction<'_>| {
-            ids.into_iter().filter_map(|id| change(store, id).transpose()).collect::<Result<Vec<T>, _>>()
+            ids.into_iter()
+                .filter_map(|id| change(store, id).transpose())
+                .collect::<Result<Vec<T>, _>>()
         };
         let changed = self.base().store().write(change_each).await?;
         self.library_changed();
         Ok(changed)
     }
 
-    /// Creates the list entries of new and changed cards. They can be created again, so the write need not survive a
-    /// power failure.
+    /// Creates the list entries of new and changed cards. They can be created again, so the write
+    /// need not survive a power failure.
     async fn describe_new(&self) -> ApiResult<()> {
-        let new = self.base().store().read(|store| store.listings().undescribed()).await?;
+        let new = self
+            .base()
+            .store()
+            .read(|store| store.listings().undescribed())
+            .await?;
         for some in new.chunks(AT_ONCE) {
             let some = some.to_vec();
             let describe = move |store: &mut store::WriteTransaction<'_>| {
@@ -159,15 +201,23 @@ impl Library {
     }
 }
 
-/// List entry of a character. Falls back to the name if the card is unreadable or a bug makes its texts fail.
-fn described(character: &Character, describe: impl FnOnce(&Card) -> (Listing, String)) -> (Listing, String) {
+/// List entry of a character. Falls back to the name if the card is unreadable or a bug makes its
+/// texts fail.
+fn described(
+    character: &Character,
+    describe: impl FnOnce(&Card) -> (Listing, String),
+) -> (Listing, String) {
     let plain = || (Listing::default(), character.name.clone());
     let described = || card_of(character).map_or_else(|_| plain(), |card| describe(&card));
     panics::or_plain("a row of the library", described, plain)
 }
 
 /// The former tags and the card with other tags; `None` if the tags do not change.
-fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<(Vec<String>, String)> {
+fn tagged(
+    character: &Character,
+    add: &[String],
+    remove: &[String],
+) -> Option<(Vec<String>, String)> {
     let mut card = card_of(character).ok()?;
     let former = convert::owned(&card.tags());
     retag(&mut card, add, remove).then(|| (former, card.to_json()))
@@ -192,7 +242,10 @@ pub(crate) fn retag(card: &mut Card, add: &[String], remove: &[String]) -> bool 
 }
 
 fn tidy(tags: Vec<String>) -> Vec<String> {
-    tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect()
+    tags.iter()
+        .map(|tag| tag.trim().to_owned())
+        .filter(|tag| !tag.is_empty())
+        .collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@ impl Library {
         shown(&self.character(id.parse()?).await?)
     }
 
-    pub(crate) async fn create_character(&self, fields: CharacterFields) -> ApiResult<api::Character> {
+    pub(crate) async fn create_character(
+        &self,
+        fields: CharacterFields,
+    ) -> ApiResult<api::Character> {
         let now = self.base().now();
         let mut card = Card::new(&fields.name)?;
         card_fields::apply_fields(&mut card, &fields)?;
@@ -42,7 +45,11 @@ impl Library {
         shown(&character)
     }
 
-    pub(crate) async fn update_character(&self, id: String, fields: CharacterFields) -> ApiResult<api::Character> {
+    pub(crate) async fn update_character(
+        &self,
+        id: String,
+        fields: CharacterFields,
+    ) -> ApiResult<api::Character> {
         let mut character = self.character(id.parse()?).await?;
         let mut card = card_of(&character)?;
         card_fields::apply_fields(&mut card, &fields)?;
@@ -52,10 +59,15 @@ impl Library {
     }
 
     /// Sets the picture. It is re-encoded, so that no metadata of the file remains.
-    pub(crate) async fn set_character_picture(&self, id: String, data: String) -> ApiResult<api::Character> {
+    pub(crate) async fn set_character_picture(
+        &self,
+        id: String,
+        data: String,
+    ) -> ApiResult<api::Character> {
         let mut character = self.character(id.parse()?).await?;
-        let bytes =
-            STANDARD.decode(data).map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
+        let bytes = STANDARD
+            .decode(data)
+            .map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
         let picture = picture::read(bytes).await?;
         character.picture = Some(self.keep(picture.png, "image/png").await?);
         self.save_character(character).await
@@ -76,10 +88,22 @@ impl Library {
             .base()
             .store()
             .write(move |store| {
-                let picture =
-                    picture.map(|picture| store.assets_mut().put(&picture.png, "image/png", now)).transpose()?;
-                let source = source.map(|(bytes, mime)| store.assets_mut().put(&bytes, mime, now)).transpose()?;
-                let character = Character { id, name, card_json, spec, picture, source, created: now, updated: now };
+                let picture = picture
+                    .map(|picture| store.assets_mut().put(&picture.png, "image/png", now))
+                    .transpose()?;
+                let source = source
+                    .map(|(bytes, mime)| store.assets_mut().put(&bytes, mime, now))
+                    .transpose()?;
+                let character = Character {
+                    id,
+                    name,
+                    card_json,
+                    spec,
+                    picture,
+                    source,
+                    created: now,
+                    updated: now,
+                };
                 store.characters_mut().insert(&character)?;
                 if favourite {
                     store.favourites_mut().add(id)?;
@@ -92,11 +116,18 @@ impl Library {
     }
 
     pub(crate) async fn character(&self, id: CharacterId) -> ApiResult<Character> {
-        self.base().store().read(move |store| store.characters().get(id)).await?.ok_or_else(|| not_found("character"))
+        self.base()
+            .store()
+            .read(move |store| store.characters().get(id))
+            .await?
+            .ok_or_else(|| not_found("character"))
     }
 
     /// Stores a changed card. The one that it replaces becomes an earlier version.
-    pub(crate) async fn save_character(&self, mut character: Character) -> ApiResult<api::Character> {
+    pub(crate) async fn save_character(
+        &self,
+        mut character: Character,
+    ) -> ApiResult<api::Character> {
         character.updated = self.base().now();
         let saved = character.clone();
         let save = self.base().store().write(move |store| {
@@ -108,9 +139,17 @@ impl Library {
         shown(&character)
     }
 
-    pub(crate) async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> ApiResult<store::AssetHash> {
+    pub(crate) async fn keep(
+        &self,
+        bytes: Vec<u8>,
+        mime: &'static str,
+    ) -> ApiResult<store::AssetHash> {
         let now = self.base().now();
-        Ok(self.base().store().write(move |store| store.assets_mut().put(&bytes, mime, now)).await?)
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.assets_mut().put(&bytes, mime, now))
+            .await?)
     }
 
     pub(crate) fn library_changed(&self) {
@@ -125,7 +164,12 @@ impl Library {
         let mut hasher = DefaultHasher::new();
         character.card_json.hash(&mut hasher);
         let key = hasher.finish();
-        if let Some((_, known)) = self.card_cache().last.as_ref().filter(|(known, _)| *known == key) {
+        if let Some((_, known)) = self
+            .card_cache()
+            .last
+            .as_ref()
+            .filter(|(known, _)| *known == key)
+        {
             return Ok((known.clone(), key));
         }
         let card = Arc::new(unix_card(character)?);
@@ -137,16 +181,24 @@ impl Library {
 /// The card for use in chats, without the carriage returns that the stored card keeps.
 fn unix_card(character: &Character) -> ApiResult<Card> {
     let escaped = character.card_json.contains("\\r");
-    let Some(mut json) = escaped.then(|| serde_json::from_str(&character.card_json).ok()).flatten() else {
+    let Some(mut json) = escaped
+        .then(|| serde_json::from_str(&character.card_json).ok())
+        .flatten()
+    else {
         return card_of(character);
     };
     unix_value(&mut json);
-    card_of(&Character { card_json: json.to_string(), ..character.clone() })
+    card_of(&Character {
+        card_json: json.to_string(),
+        ..character.clone()
+    })
 }
 
 fn unix_value(value: &mut Value) {
     match value {
-        Value::String(text) if text.contains('\r') => *text = context::unix_lines(text).into_owned(),
+        Value::String(text) if text.contains('\r') => {
+            *text = context::unix_lines(text).into_owned()
+        }
         Value::Array(values) => values.iter_mut().for_each(unix_value),
         Value::Object(fields) => fields.values_mut().for_each(unix_value),
         _ => {}
@@ -163,7 +215,9 @@ pub(crate) fn card_of(character: &Character) -> ApiResult<Card> {
 
 /// SillyTavern stores favourites in the cards themselves.
 pub(crate) fn is_favourite(card: &Card) -> bool {
-    card.extensions().and_then(|all| all.get("fav")).is_some_and(|fav| *fav == true || *fav == "true")
+    card.extensions()
+        .and_then(|all| all.get("fav"))
+        .is_some_and(|fav| *fav == true || *fav == "true")
 }
 
 pub(crate) fn spec(card: &Card) -> String {
@@ -188,14 +242,30 @@ pub(crate) fn shown(character: &Character) -> ApiResult<api::Character> {
     })
 }
 
-/// Suggests a file name that is valid on every file system. Only save dialogs use it; the app never names its own
-/// files after user text.
+/// Suggests a file name that is valid on every file system. Only save dialogs use it; the app never
+/// names its own files after user text.
 pub(crate) fn file_name(name: &str, ending: &str) -> String {
-    let safe: String =
-        name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).take(60).collect();
-    let safe = safe.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    let safe: String = name
+        .chars()
+        .map(|letter| {
+            if letter.is_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .take(60)
+        .collect();
+    let safe = safe
+        .split('-')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
     let mark = if is_reserved(&safe) { "_" } else { "" };
-    format!("{}{mark}.{ending}", if safe.is_empty() { "unnamed" } else { &safe })
+    format!(
+        "{}{mark}.{ending}",
+        if safe.is_empty() { "unnamed" } else { &safe }
+    )
 }
 
 /// Whether Windows reserves the name for a device. An extension makes no difference.
@@ -203,9 +273,14 @@ fn is_reserved(stem: &str) -> bool {
     let stem = stem.to_uppercase();
     let port = |name: &str| {
         let digit = stem.strip_prefix(name).unwrap_or_default();
-        ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "\u{b9}", "\u{b2}", "\u{b3}"].contains(&digit)
+        [
+            "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "\u{b9}", "\u{b2}", "\u{b3}",
+        ]
+        .contains(&digit)
     };
-    ["CON", "PRN", "AUX", "NUL", "CONIN", "CONOUT"].contains(&stem.as_str()) || port("COM") || port("LPT")
+    ["CON", "PRN", "AUX", "NUL", "CONIN", "CONOUT"].contains(&stem.as_str())
+        || port("COM")
+        || port("LPT")
 }
 
 #[cfg(test)]
@@ -234,6 +309,9 @@ mod tests {
     #[test]
     fn longest_file_name_fits_every_file_system() {
         let longest = file_name(&"\u{20000}".repeat(300), "jsonl");
-        assert!(longest.len() <= 255 && longest.ends_with(".jsonl"), "{longest}");
+        assert!(
+            longest.len() <= 255 && longest.ends_with(".jsonl"),
+            "{longest}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Moves chats to the trash, with or without the memories that were learned in them, and restores them.
+//! Moves chats to the trash, with or without the memories that were learned in them, and restores
+//! them.
 
 use domain::ChatId;
 
@@ -14,18 +15,25 @@ impl Library {
         self.delete_chats(vec![id], false).await
     }
 
-    /// Number of memories that [`Self::delete_chats`] would delete without `keep_learned` and keep with it.
+    /// Number of memories that [`Self::delete_chats`] would delete without `keep_learned` and keep
+    /// with it.
     pub(crate) async fn learned_in(&self, chats: Vec<String>) -> ApiResult<u32> {
         let chats = parse(&chats)?;
         let count = move |store: &store::ReadTransaction<'_>| {
-            chats.iter().try_fold(0, |sum, chat| Ok(sum + store.memories().count_detachable(*chat)?))
+            chats.iter().try_fold(0, |sum, chat| {
+                Ok(sum + store.memories().count_detachable(*chat)?)
+            })
         };
         Ok(self.base().store().read(count).await?)
     }
 
     /// # Errors
     /// `NotFound` if one of them does not exist. Nothing changes then.
-    pub(crate) async fn delete_chats(&self, chats: Vec<String>, keep_learned: bool) -> ApiResult<()> {
+    pub(crate) async fn delete_chats(
+        &self,
+        chats: Vec<String>,
+        keep_learned: bool,
+    ) -> ApiResult<()> {
         let (chats, now) = (parse(&chats)?, self.base().now());
         for chat in &chats {
             self.base().running().stop(*chat);
@@ -47,7 +55,11 @@ impl Library {
                 self.config().local().forget(&key);
             }
         }
-        let only = if let [chat] = chats[..] { Some(chat.to_string()) } else { None };
+        let only = if let [chat] = chats[..] {
+            Some(chat.to_string())
+        } else {
+            None
+        };
         self.base().events().changed(Changed::Chats, only);
         Ok(())
     }
@@ -59,14 +71,22 @@ impl Library {
             store.memories_mut().reattach_to_chat(id)
         };
         self.base().store().write(restore).await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }
 }
 
 fn parse(chats: &[String]) -> ApiResult<Vec<ChatId>> {
     if chats.len() > MOST {
-        return Err(bad_input(format!("More than {MOST} chats are selected."), "Choose fewer at once."));
+        return Err(bad_input(
+            format!("More than {MOST} chats are selected."),
+            "Choose fewer at once.",
+        ));
     }
-    Ok(chats.iter().map(|id| id.parse()).collect::<Result<_, _>>()?)
+    Ok(chats
+        .iter()
+        .map(|id| id.parse())
+        .collect::<Result<_, _>>()?)
 }

@@ -36,12 +36,18 @@ struct ExportedChat {
 }
 
 impl Library {
-    pub(crate) async fn export_chat(&self, id: String, format: ChatFileFormat) -> ApiResult<Exported> {
-        self.export_chat_with(id, format, ReadableOptions::default()).await
+    pub(crate) async fn export_chat(
+        &self,
+        id: String,
+        format: ChatFileFormat,
+    ) -> ApiResult<Exported> {
+        self.export_chat_with(id, format, ReadableOptions::default())
+            .await
     }
 
-    /// Exports a chat for other apps or for reading; `options` applies to documents for people. Documents, tool calls
-    /// and hidden reply parts other than thoughts are left out, with a warning, and so are pictures except in HTML.
+    /// Exports a chat for other apps or for reading; `options` applies to documents for people.
+    /// Documents, tool calls and hidden reply parts other than thoughts are left out, with a
+    /// warning, and so are pictures except in HTML.
     ///
     /// # Errors
     /// `NotFound`.
@@ -58,16 +64,30 @@ impl Library {
         let named = |ending| file_name(&chat.title, ending);
         let Some(readable) = format.readable() else {
             let found = self.exported_chat(&chat).await?;
-            let (bytes, warnings) = (found.file.to_jsonl().into_bytes(), found.warnings(found.pictures(), 0));
-            return Ok(Exported { file_name: named("jsonl"), mime: "application/jsonl", bytes, warnings });
+            let (bytes, warnings) = (
+                found.file.to_jsonl().into_bytes(),
+                found.warnings(found.pictures(), 0),
+            );
+            return Ok(Exported {
+                file_name: named("jsonl"),
+                mime: "application/jsonl",
+                bytes,
+                warnings,
+            });
         };
         let (ending, mime) = match readable {
             ReadableFormat::Html => ("html", "text/html"),
             ReadableFormat::Markdown => ("md", "text/markdown"),
             ReadableFormat::Text => ("txt", "text/plain"),
         };
-        let RenderedChat { text, warnings, .. } = self.render_chat(id, readable, options, None).await?;
-        Ok(Exported { file_name: named(ending), mime, bytes: text.into_bytes(), warnings })
+        let RenderedChat { text, warnings, .. } =
+            self.render_chat(id, readable, options, None).await?;
+        Ok(Exported {
+            file_name: named(ending),
+            mime,
+            bytes: text.into_bytes(),
+            warnings,
+        })
     }
 
     /// A chat as a document for people. With `last`, only so many messages from its end.
@@ -83,29 +103,47 @@ impl Library {
     ) -> ApiResult<RenderedChat> {
         let chat = self.chat(chat.parse()?).await?;
         let mut found = self.exported_chat(&chat).await?;
-        let title = if chat.title.trim().is_empty() { &found.file.character } else { &chat.title };
+        let title = if chat.title.trim().is_empty() {
+            &found.file.character
+        } else {
+            &chat.title
+        };
         let mut document = ReadableChat::of(&found.file, title);
-        let hidden = document.messages.iter().filter(|said| said.hidden && !options.hidden).count();
+        let hidden = document
+            .messages
+            .iter()
+            .filter(|said| said.hidden && !options.hidden)
+            .count();
         if let Some(last) = last {
             let first = document.messages.len().saturating_sub(last as usize);
             document.messages.drain(..first);
             found.messages.drain(..first);
         }
-        for (message, said) in found.messages.iter().zip(&mut document.messages).filter(|(message, _)| !message.undated)
+        for (message, said) in found
+            .messages
+            .iter()
+            .zip(&mut document.messages)
+            .filter(|(message, _)| !message.undated)
         {
             said.time = self.base().clock().minute(message.created) + source_note(message.source);
         }
         let (missing, parts) = (found.pictures(), options.into());
         let (text, missing) = match format {
             ReadableFormat::Html => {
-                let missing = self.embed_pictures(&found.messages, &mut document, options).await;
+                let missing = self
+                    .embed_pictures(&found.messages, &mut document, options)
+                    .await;
                 (document.to_html(parts), missing)
             }
             ReadableFormat::Markdown => (document.to_markdown(parts), missing),
             ReadableFormat::Text => (document.to_text(parts), missing),
         };
         let messages = document.shown(parts).count() as u32;
-        Ok(RenderedChat { text, messages, warnings: found.warnings(missing, hidden) })
+        Ok(RenderedChat {
+            text,
+            messages,
+            warnings: found.warnings(missing, hidden),
+        })
     }
 
     async fn exported_chat(&self, chat: &Chat) -> ApiResult<ExportedChat> {
@@ -114,7 +152,12 @@ impl Library {
         let read = self.base().store().read(move |store| {
             let documents = store.documents().of(DocumentOwner::Chat(of))?.len();
             let links = Bookmarks::read(store, of)?;
-            Ok((store.messages().page(of, None, u32::MAX)?, documents, KeptChat::read(store, of)?, links))
+            Ok((
+                store.messages().page(of, None, u32::MAX)?,
+                documents,
+                KeptChat::read(store, of)?,
+                links,
+            ))
         });
         let (messages, documents, kept, links) = read.await?;
         let mut left_out = 0;
@@ -123,7 +166,10 @@ impl Library {
             character: speakers.character.clone(),
             created: rfc3339(chat.created),
             header: Map::new(),
-            messages: messages.iter().map(|message| said(message, &speakers, &mut left_out)).collect(),
+            messages: messages
+                .iter()
+                .map(|message| said(message, &speakers, &mut left_out))
+                .collect(),
         };
         for (message, said) in messages.iter().zip(&mut file.messages) {
             kept.complete_message(message.id, said);
@@ -133,17 +179,23 @@ impl Library {
             }
             links.complete_message(message.id, said);
             if message.source != MessageSource::Typed {
-                said.unused_fields.insert(SOURCE.to_owned(), message.source.as_str().into());
+                said.unused_fields
+                    .insert(SOURCE.to_owned(), message.source.as_str().into());
             }
         }
         self.name_speakers(chat, &messages, &mut file).await?;
         kept.complete_chat(&mut file, &StoredMacroState::of(chat).variables, self);
         links.complete_chat(&mut file);
-        Ok(ExportedChat { file, messages, left_out, documents })
+        Ok(ExportedChat {
+            file,
+            messages,
+            left_out,
+            documents,
+        })
     }
 
-    /// Puts the pictures of the shown messages into the document, and returns the number of those that are missing or
-    /// exceed the limit.
+    /// Puts the pictures of the shown messages into the document, and returns the number of those
+    /// that are missing or exceed the limit.
     async fn embed_pictures(
         &self,
         messages: &[Message],
@@ -151,18 +203,26 @@ impl Library {
         options: ReadableOptions,
     ) -> usize {
         let (mut missing, mut room) = (0, MAX_PICTURES);
-        let shown = messages.iter().zip(&mut document.messages).filter(|(_, said)| options.hidden || !said.hidden);
+        let shown = messages
+            .iter()
+            .zip(&mut document.messages)
+            .filter(|(_, said)| options.hidden || !said.hidden);
         for (message, said) in shown {
             for picture in &message.pictures {
                 let asset = self.asset(picture.hash.clone()).await.ok();
-                let fits = asset.filter(|asset| asset.mime.starts_with("image/") && asset.bytes.len() <= room);
+                let fits = asset
+                    .filter(|asset| asset.mime.starts_with("image/") && asset.bytes.len() <= room);
                 let Some(asset) = fits else {
                     missing += 1;
                     continue;
                 };
                 room -= asset.bytes.len();
                 let base64 = BASE64_STANDARD.encode(asset.bytes);
-                said.pictures.push(EmbeddedPicture { name: picture.name.clone(), mime: asset.mime, base64 });
+                said.pictures.push(EmbeddedPicture {
+                    name: picture.name.clone(),
+                    mime: asset.mime,
+                    base64,
+                });
             }
         }
         missing
@@ -171,16 +231,45 @@ impl Library {
 
 impl ExportedChat {
     fn pictures(&self) -> usize {
-        self.messages.iter().map(|message| message.pictures.len()).sum()
+        self.messages
+            .iter()
+            .map(|message| message.pictures.len())
+            .sum()
     }
 
     fn warnings(&self, pictures: usize, hidden: usize) -> Vec<String> {
-        let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what} not in the file"));
+        let told = |count: usize, what: &str| {
+            (count > 0).then(|| format!("{count} {what} not in the file"))
+        };
         let warnings = [
-            told(self.left_out, "replies have hidden figures, summaries or tool calls, which are"),
-            told(pictures, if pictures == 1 { "picture is" } else { "pictures are" }),
-            told(hidden, if hidden == 1 { "hidden message is" } else { "hidden messages are" }),
-            told(self.documents, if self.documents == 1 { "document is" } else { "documents are" }),
+            told(
+                self.left_out,
+                "replies have hidden figures, summaries or tool calls, which are",
+            ),
+            told(
+                pictures,
+                if pictures == 1 {
+                    "picture is"
+                } else {
+                    "pictures are"
+                },
+            ),
+            told(
+                hidden,
+                if hidden == 1 {
+                    "hidden message is"
+                } else {
+                    "hidden messages are"
+                },
+            ),
+            told(
+                self.documents,
+                if self.documents == 1 {
+                    "document is"
+                } else {
+                    "documents are"
+                },
+            ),
         ];
         warnings.into_iter().flatten().collect()
     }
@@ -188,14 +277,29 @@ impl ExportedChat {
 
 impl From<api::ReadableOptions> for domain::readable_chat::ReadableOptions {
     fn from(options: api::ReadableOptions) -> Self {
-        let api::ReadableOptions { names, thoughts, times, hidden } = options;
-        Self { names, thoughts, times, hidden }
+        let api::ReadableOptions {
+            names,
+            thoughts,
+            times,
+            hidden,
+        } = options;
+        Self {
+            names,
+            thoughts,
+            times,
+            hidden,
+        }
     }
 }
 
 impl Library {
     /// In a group, names the card files of the speakers, by which SillyTavern tells them apart.
-    async fn name_speakers(&self, chat: &Chat, messages: &[Message], file: &mut ChatFile) -> ApiResult<()> {
+    async fn name_speakers(
+        &self,
+        chat: &Chat,
+        messages: &[Message],
+        file: &mut ChatFile,
+    ) -> ApiResult<()> {
         let scene = self.group(chat).await?;
         if !scene.is_scene() {
             return Ok(());
@@ -236,7 +340,11 @@ fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> ChatFil
         hidden: message.hidden,
         note: message.role == Role::Tool,
         event: message.role == Role::Event,
-        versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
+        versions: message
+            .swipes
+            .iter()
+            .map(|swipe| version(message.role, swipe, left_out))
+            .collect(),
         selected: message.selected as usize,
         ..ChatFileMessage::default()
     }
@@ -245,7 +353,9 @@ fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> ChatFil
 /// Only replies of a model are split into shown text and thoughts.
 fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> MessageVersion {
     let display = context::display::display(&swipe.text).filter(|_| is_reply(role));
-    let hidden = display.as_ref().is_some_and(|display| display.has_metrics || display.has_keyframe);
+    let hidden = display
+        .as_ref()
+        .is_some_and(|display| display.has_metrics || display.has_keyframe);
     *left_out += usize::from(hidden || !swipe.tool_calls.is_empty());
     let (text, thoughts) = match display {
         Some(display) => (display.shown, display.thoughts),

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct StoredMacroState {
     pub(crate) variables: BTreeMap<String, String>,
-    /// Time that macros in the head and the chat template show: the start of the epoch, so that the head does not
-    /// change.
+    /// Time that macros in the head and the chat template show: the start of the epoch, so that the
+    /// head does not change.
     pub(crate) head_at: Option<Timestamp>,
-    /// Changes that the head's texts made to variables. They are applied once per epoch, because a head that counts
-    /// turns would otherwise change every turn.
+    /// Changes that the head's texts made to variables. They are applied once per epoch, because a
+    /// head that counts turns would otherwise change every turn.
     pub(crate) head: VariableChanges,
     /// Variables that each greeting set, by swipe id. They apply while that greeting is shown.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -49,7 +49,11 @@ struct SnapshotRows {
 }
 
 impl SnapshotRows {
-    fn read(store: &ReadTransaction<'_>, chat: &Chat, default: Option<PersonaId>) -> Result<Self, StoreError> {
+    fn read(
+        store: &ReadTransaction<'_>,
+        chat: &Chat,
+        default: Option<PersonaId>,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             card: CardRows::read(store, chat)?,
             persona: personas::of_chat(store, chat, default)?,
@@ -68,7 +72,9 @@ impl Library {
     pub(crate) async fn snapshot_of(&self, id: ChatId) -> ApiResult<ChatSnapshot> {
         let default = self.default_persona();
         let read = self.base().store().read(move |store| {
-            let Some(chat) = store.chats().get(id)? else { return Ok(None) };
+            let Some(chat) = store.chats().get(id)? else {
+                return Ok(None);
+            };
             let rows = SnapshotRows::read(store, &chat, default)?;
             Ok(Some((chat, rows)))
         });
@@ -82,16 +88,42 @@ impl Library {
     /// `NotFound` if the character is gone.
     pub(crate) async fn snapshot(&self, chat: Chat) -> ApiResult<ChatSnapshot> {
         let (row, default) = (chat.clone(), self.default_persona());
-        let rows = self.base().store().read(move |store| SnapshotRows::read(store, &row, default)).await?;
+        let rows = self
+            .base()
+            .store()
+            .read(move |store| SnapshotRows::read(store, &row, default))
+            .await?;
         self.compose_snapshot(chat, rows)
     }
 
     fn compose_snapshot(&self, chat: Chat, rows: SnapshotRows) -> ApiResult<ChatSnapshot> {
-        let SnapshotRows { card, persona, group, global, scripts } = rows;
+        let SnapshotRows {
+            card,
+            persona,
+            group,
+            global,
+            scripts,
+        } = rows;
         let group = self.scene(&chat, group, card.clone())?;
-        let ChatCard { card, hash: card_hash, own: own_texts } = self.card_of(card)?;
-        let variables = MacroState { local: StoredMacroState::of(&chat).variables, global };
-        Ok(ChatSnapshot { chat, card, card_hash, own_texts, persona, group, variables, scripts })
+        let ChatCard {
+            card,
+            hash: card_hash,
+            own: own_texts,
+        } = self.card_of(card)?;
+        let variables = MacroState {
+            local: StoredMacroState::of(&chat).variables,
+            global,
+        };
+        Ok(ChatSnapshot {
+            chat,
+            card,
+            card_hash,
+            own_texts,
+            persona,
+            group,
+            variables,
+            scripts,
+        })
     }
 }
 
@@ -105,7 +137,9 @@ impl ChatSnapshot {
     pub(crate) fn words_of<'s>(&'s self, speaker: &'s NextSpeaker) -> MacroNames<'s> {
         match self.group.member(speaker) {
             Some(member) => self.words().spoken_by(member),
-            None if self.group.is_scene() => self.words().spoken_as(speaker.name(self.card.display_name())),
+            None if self.group.is_scene() => self
+                .words()
+                .spoken_as(speaker.name(self.card.display_name())),
             None => self.words(),
         }
     }
@@ -124,16 +158,19 @@ impl ChatSnapshot {
         StoredMacroState::of(&self.chat).head_at
     }
 
-    /// The instructions for the model and their source. In a group scene these are the group's, without the card's, which
-    /// are written for one character alone.
+    /// The instructions for the model and their source. In a group scene these are the group's,
+    /// without the card's, which are written for one character alone.
     pub(crate) fn instructions(&self) -> (InstructionSource, &str) {
         match instructions(&self.persona, &self.own_texts, &self.card) {
-            (InstructionSource::Card, _) if self.group.is_scene() => (InstructionSource::Template, ""),
+            (InstructionSource::Card, _) if self.group.is_scene() => {
+                (InstructionSource::Template, "")
+            }
             instructions => instructions,
         }
     }
 
-    /// Instructions after the history, in place of the user's own text; those of the group in a group scene.
+    /// Instructions after the history, in place of the user's own text; those of the group in a
+    /// group scene.
     pub(crate) fn post_history(&self) -> &str {
         let own = self.own_texts.get(CardText::PostHistory);
         match self.group.is_scene() {

@@ -27,7 +27,11 @@ impl Library {
     pub(crate) async fn chat_texts(&self, chat: String) -> ApiResult<Vec<ChatText>> {
         let chat = self.chat(chat.parse()?).await?;
         let (card, _) = self.card(&self.character(chat.character).await?)?;
-        let own = self.base().store().read(move |store| store.chat_texts().of(chat.id)).await?;
+        let own = self
+            .base()
+            .store()
+            .read(move |store| store.chat_texts().of(chat.id))
+            .await?;
         let row = |text: CardText| ChatText {
             field: shown(text),
             card: text.of(&card).to_owned(),
@@ -36,8 +40,8 @@ impl Library {
         Ok(CardText::ALL.into_iter().map(row).collect())
     }
 
-    /// Overrides one text of the card in a chat. An empty text leaves the card's text out. `None`, or the card's own
-    /// text, removes the override, so that later edits of the card apply.
+    /// Overrides one text of the card in a chat. An empty text leaves the card's text out. `None`,
+    /// or the card's own text, removes the override, so that later edits of the card apply.
     ///
     /// # Errors
     /// `NotFound` if the chat does not exist; `BadInput` if the text is too long for a card.
@@ -54,15 +58,24 @@ impl Library {
         let (card, _) = self.card(&self.character(chat.character).await?)?;
         let own = text.filter(|text| text != field.of(&card));
         let id = chat.id;
-        self.base().store().write(move |store| store.chat_texts_mut().set(id, field, own.as_deref())).await?;
-        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.chat_texts_mut().set(id, field, own.as_deref()))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(id.to_string()));
         self.chat_texts(id.to_string()).await
     }
 
     /// The card of `chat`, with the chat's overrides applied.
     pub(crate) async fn chat_card(&self, chat: &Chat) -> ApiResult<ChatCard> {
         let chat = chat.clone();
-        let rows = self.base().store().read(move |store| CardRows::read(store, &chat)).await?;
+        let rows = self
+            .base()
+            .store()
+            .read(move |store| CardRows::read(store, &chat))
+            .await?;
         self.card_of(rows)
     }
 
@@ -71,7 +84,11 @@ impl Library {
     pub(crate) fn card_of(&self, rows: CardRows) -> ApiResult<ChatCard> {
         let CardRows { character, own } = rows;
         let (card, hash) = self.card(&character.ok_or_else(|| not_found("character"))?)?;
-        let card = if own.is_empty() { card } else { Arc::new(own.over(&card)) };
+        let card = if own.is_empty() {
+            card
+        } else {
+            Arc::new(own.over(&card))
+        };
         Ok(ChatCard { card, hash, own })
     }
 }

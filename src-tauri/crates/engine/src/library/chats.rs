@@ -33,16 +33,21 @@ const READ_AT_ONCE: u32 = 50;
 
 impl Library {
     pub(crate) async fn list_chats(&self) -> ApiResult<Vec<ChatSummary>> {
-        let chats = self.base().store().read(|store| store.chats().list()).await?;
+        let chats = self
+            .base()
+            .store()
+            .read(|store| store.chats().list())
+            .await?;
         let row = |chat: store::ChatSummary| ChatSummary {
             id: chat.id.to_string(),
             title: chat.title,
             character: chat.character.to_string(),
             character_name: chat.character_name,
             picture: chat.character_picture.map(|hash| hash.to_string()),
-            other_member: chat
-                .other_member
-                .map(|(name, picture)| api::ChatFace { name, picture: picture.map(|hash| hash.to_string()) }),
+            other_member: chat.other_member.map(|(name, picture)| api::ChatFace {
+                name,
+                picture: picture.map(|hash| hash.to_string()),
+            }),
             last_line: chat.last_line.map(first_words).unwrap_or_default(),
             message_count: chat.message_count,
             created: rfc3339(chat.created),
@@ -71,19 +76,26 @@ impl Library {
                 Ok(())
             })
             .await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         Ok(id)
     }
 
-    /// A new chat with the character, and its greeting with a swipe for each greeting of the card. Stores nothing.
-    pub(crate) async fn first_state(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
+    /// A new chat with the character, and its greeting with a swipe for each greeting of the card.
+    /// Stores nothing.
+    pub(crate) async fn first_state(
+        &self,
+        character: CharacterId,
+    ) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &Card| card.greetings().into_iter().map(str::to_owned).collect();
         let persona = self.persona_of_new_chat(&[character]).await?;
-        self.first_state_with(character, (&persona, &[]), greetings).await
+        self.first_state_with(character, (&persona, &[]), greetings)
+            .await
     }
 
-    /// Like [`Self::first_state`], with the card's greetings for groups before the others. `members` are the names of
-    /// all members, for macros.
+    /// Like [`Self::first_state`], with the card's greetings for groups before the others.
+    /// `members` are the names of all members, for macros.
     pub(crate) async fn first_state_in_group(
         &self,
         character: CharacterId,
@@ -91,10 +103,16 @@ impl Library {
         members: &[String],
     ) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &'_ Card| -> Vec<String> {
-            let all = card.group_only_greetings().into_iter().chain(card.greetings());
-            all.filter(|greeting| !greeting.trim().is_empty()).map(str::to_owned).collect()
+            let all = card
+                .group_only_greetings()
+                .into_iter()
+                .chain(card.greetings());
+            all.filter(|greeting| !greeting.trim().is_empty())
+                .map(str::to_owned)
+                .collect()
         };
-        self.first_state_with(character, (persona, members), greetings).await
+        self.first_state_with(character, (persona, members), greetings)
+            .await
     }
 
     async fn first_state_with(
@@ -105,8 +123,17 @@ impl Library {
     ) -> ApiResult<(Chat, NewMessage)> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
-        let mode = self.config().resolved_before_chat(Some(character.id)).await?.values.start_mode;
-        let greetings = if mode == StartMode::Character { greetings(&card) } else { Vec::new() };
+        let mode = self
+            .config()
+            .resolved_before_chat(Some(character.id))
+            .await?
+            .values
+            .start_mode;
+        let greetings = if mode == StartMode::Character {
+            greetings(&card)
+        } else {
+            Vec::new()
+        };
         let now = self.base().now();
         let id = ChatId(Uuid::now_v7());
         let words = MacroNames::new(&card, persona, id).among_names(members);
@@ -115,7 +142,10 @@ impl Library {
             seed: macro_scope::seed(id, None),
             ..MacroMoment::default()
         };
-        let fresh = MacroState { local: BTreeMap::new(), global: self.global_variables().await? };
+        let fresh = MacroState {
+            local: BTreeMap::new(),
+            global: self.global_variables().await?,
+        };
         let scripts = self.scripts(character.id, &words, &fresh).await?;
         let mut run = ScriptRun::new(&scripts, &words, moment);
         let mut greet = |text: &str| {
@@ -123,7 +153,8 @@ impl Library {
             let text = run.reply("", text, SAID, &mut state);
             (words.expand(&text, &moment, &mut state).text, state.local)
         };
-        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.iter().map(|greeting| greet(greeting)).unzip();
+        let (greetings, variables): (Vec<String>, Vec<_>) =
+            greetings.iter().map(|greeting| greet(greeting)).unzip();
         let swipe = move |text| NewSwipe {
             id: SwipeId(Uuid::now_v7()),
             text,
@@ -133,7 +164,10 @@ impl Library {
         };
         let swipes: Vec<NewSwipe> = greetings.into_iter().map(swipe).collect();
         let shown = variables.first().cloned().unwrap_or_default();
-        let by_greeting = swipes.iter().map(|swipe| swipe.id.to_string()).zip(variables);
+        let by_greeting = swipes
+            .iter()
+            .map(|swipe| swipe.id.to_string())
+            .zip(variables);
         let by_greeting = by_greeting.filter(|(_, set)| !set.is_empty()).collect();
         let chat = Chat {
             id,
@@ -144,8 +178,12 @@ impl Library {
             draft: String::new(),
             window: WindowState::default(),
             scene_after: None,
-            variables: StoredMacroState { variables: shown, greetings: by_greeting, ..StoredMacroState::default() }
-                .to_json(),
+            variables: StoredMacroState {
+                variables: shown,
+                greetings: by_greeting,
+                ..StoredMacroState::default()
+            }
+            .to_json(),
             created: now,
             updated: now,
         };
@@ -163,20 +201,32 @@ impl Library {
 
     pub(crate) async fn open_chat(&self, id: String) -> ApiResult<api::Chat> {
         let id = id.parse()?;
-        let room = self.config().resolved_before_chat(None).await?.values.eager_load_tokens;
-        let chat = self.load_chat(id, self.newest_within(id, room).await?).await?;
+        let room = self
+            .config()
+            .resolved_before_chat(None)
+            .await?
+            .values
+            .eager_load_tokens;
+        let chat = self
+            .load_chat(id, self.newest_within(id, room).await?)
+            .await?;
         self.config().remember_open(&chat.id);
         Ok(chat)
     }
 
-    /// Number of the newest messages that fit into `room` tokens, and at least one. The reader can scroll up to load the
-    /// rest.
+    /// Number of the newest messages that fit into `room` tokens, and at least one. The reader can
+    /// scroll up to load the rest.
     async fn newest_within(&self, id: ChatId, room: u32) -> ApiResult<u32> {
         let count = self.base().store().read(move |store| {
             let (mut left, mut count, mut before) = (room, 0, None);
             while count < MAX_PAGE {
-                let messages = store.messages().page(id, before, READ_AT_ONCE.min(MAX_PAGE - count))?;
-                let Some(oldest) = messages.first() else { break };
+                let messages =
+                    store
+                        .messages()
+                        .page(id, before, READ_AT_ONCE.min(MAX_PAGE - count))?;
+                let Some(oldest) = messages.first() else {
+                    break;
+                };
                 before = Some(oldest.position);
                 for message in messages.iter().rev() {
                     match left.checked_sub(estimated(message.text())) {
@@ -201,7 +251,10 @@ impl Library {
     async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
         // Read this before the messages. If the reply ends in between, the page contains it. If it
         // grows, the page has newer text, which listeners detect by the sequence number.
-        let (generating, drafting) = (self.base().running().of(id), self.base().running().draft_of(id));
+        let (generating, drafting) = (
+            self.base().running().of(id),
+            self.base().running().draft_of(id),
+        );
         let chat = self.chat(id).await?;
         let character = self.character(chat.character).await?;
         let persona = self.persona_in(&chat).await?;
@@ -210,7 +263,11 @@ impl Library {
         let group = self.shown_group(&chat).await?;
         let vision = self.shown_vision(&chat).await?;
         let name_kept = self.name_kept_in(&chat).await?;
-        let settled = self.base().store().read(move |store| store.foreign().is_name_settled(id)).await?;
+        let settled = self
+            .base()
+            .store()
+            .read(move |store| store.foreign().is_name_settled(id))
+            .await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
             title: chat.title,
@@ -234,18 +291,31 @@ impl Library {
 
     /// The last vision report, unless vision is off.
     async fn shown_vision(&self, chat: &Chat) -> ApiResult<Option<api::VisionStatus>> {
-        let Some(status) = self.base().vision().status(chat.id) else { return Ok(None) };
-        let is_on = self.config().resolved(chat, None, None).await?.values.vision;
+        let Some(status) = self.base().vision().status(chat.id) else {
+            return Ok(None);
+        };
+        let is_on = self
+            .config()
+            .resolved(chat, None, None)
+            .await?
+            .values
+            .vision;
         Ok(is_on.then_some(status))
     }
 
-    pub(crate) async fn messages_before(&self, chat: String, before: String, limit: u32) -> ApiResult<MessagePage> {
+    pub(crate) async fn messages_before(
+        &self,
+        chat: String,
+        before: String,
+        limit: u32,
+    ) -> ApiResult<MessagePage> {
         let chat = self.chat(chat.parse()?).await?;
         let before = self.message(before.parse()?).await?;
         if before.chat != chat.id {
             return Err(not_found("message"));
         }
-        self.page(&chat, Some(before.position), limit.clamp(1, MAX_PAGE)).await
+        self.page(&chat, Some(before.position), limit.clamp(1, MAX_PAGE))
+            .await
     }
 
     async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> ApiResult<MessagePage> {
@@ -257,7 +327,11 @@ impl Library {
             .read(move |store| {
                 // Load one message more than the limit, to know whether older ones exist.
                 let messages = store.messages().page(id, before, limit.saturating_add(1))?;
-                let swipes: Vec<SwipeId> = messages.iter().flat_map(|each| &each.swipes).map(|each| each.id).collect();
+                let swipes: Vec<SwipeId> = messages
+                    .iter()
+                    .flat_map(|each| &each.swipes)
+                    .map(|each| each.id)
+                    .collect();
                 let figures = store.manifests().figures(&swipes)?;
                 Ok((messages, figures))
             })
@@ -267,13 +341,21 @@ impl Library {
             messages.remove(0);
         }
         let speakers = self.speakers(chat).await?;
-        let mut messages: Vec<(i64, api::Message)> =
-            messages.iter().map(|each| (each.position, shown(each, &speakers, &figures))).collect();
+        let mut messages: Vec<(i64, api::Message)> = messages
+            .iter()
+            .map(|each| (each.position, shown(each, &speakers, &figures)))
+            .collect();
         self.dress(chat, &mut messages).await?;
-        for (_, message) in messages.iter_mut().filter(|(_, message)| writing.as_ref() != Some(&message.id)) {
+        for (_, message) in messages
+            .iter_mut()
+            .filter(|(_, message)| writing.as_ref() != Some(&message.id))
+        {
             mark_cut(message);
         }
-        Ok(MessagePage { messages: messages.into_iter().map(|(_, message)| message).collect(), more })
+        Ok(MessagePage {
+            messages: messages.into_iter().map(|(_, message)| message).collect(),
+            more,
+        })
     }
 
     pub(crate) async fn rename_chat(&self, id: String, title: String) -> ApiResult<()> {
@@ -282,16 +364,30 @@ impl Library {
         if title.is_empty() {
             return Err(bad_input("A chat needs a title.", "Write a few words."));
         }
-        self.base().store().write(move |store| store.chats_mut().set_title(id, &title)).await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.chats_mut().set_title(id, &title))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }
 
-    pub(crate) async fn set_chat_model(&self, id: String, model: Option<ModelRef>) -> ApiResult<()> {
+    pub(crate) async fn set_chat_model(
+        &self,
+        id: String,
+        model: Option<ModelRef>,
+    ) -> ApiResult<()> {
         let id = id.parse::<ChatId>()?;
         let model: Option<ModelChoice> = model.as_ref().map(convert::model_choice).transpose()?;
-        self.base().store().write(move |store| store.chats_mut().set_model(id, model)).await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.chats_mut().set_model(id, model))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }
 
@@ -306,58 +402,102 @@ impl Library {
             }
             store.chats_mut().set_persona(id, Some(persona))?;
             // Another persona has other memories and lorebooks.
-            if anew { store.memories_mut().retract_recalled(id) } else { Ok(()) }
+            if anew {
+                store.memories_mut().retract_recalled(id)
+            } else {
+                Ok(())
+            }
         });
         set.await?;
-        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(id.to_string()));
         Ok(())
     }
 
     pub(crate) async fn keep_draft(&self, id: ChatId, text: String) -> ApiResult<()> {
-        Ok(self.base().store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.chats_mut().set_draft(id, &text))
+            .await?)
     }
 
     pub(crate) async fn shown_message(&self, id: MessageId) -> ApiResult<api::Message> {
         let default = self.default_persona();
         let read = self.base().store().read(move |store| {
-            let Some(message) = store.messages().get(id)? else { return Ok(None) };
-            let Some(chat) = store.chats().get(message.chat)? else { return Ok(None) };
+            let Some(message) = store.messages().get(id)? else {
+                return Ok(None);
+            };
+            let Some(chat) = store.chats().get(message.chat)? else {
+                return Ok(None);
+            };
             let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
             let figures = store.manifests().figures(&swipes)?;
             let speakers = SpeakerRows::read(store, &chat, default)?;
             Ok(Some((message, chat, figures, speakers)))
         });
         let (message, chat, figures, speakers) = read.await?.ok_or_else(|| not_found("message"))?;
-        let mut messages = [(message.position, shown(&message, &self.names(speakers)?, &figures))];
+        let mut messages = [(
+            message.position,
+            shown(&message, &self.names(speakers)?, &figures),
+        )];
         self.dress(&chat, &mut messages).await?;
         let [(_, message)] = messages;
         Ok(message)
     }
 
     pub(crate) fn messages_changed(&self, chat: ChatId) {
-        self.base().events().changed(Changed::Messages, Some(chat.to_string()));
-        self.base().events().changed(Changed::Chats, Some(chat.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(chat.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(chat.to_string()));
     }
 
     pub(crate) async fn chat(&self, id: ChatId) -> ApiResult<Chat> {
-        self.base().store().read(move |store| store.chats().get(id)).await?.ok_or_else(|| not_found("chat"))
+        self.base()
+            .store()
+            .read(move |store| store.chats().get(id))
+            .await?
+            .ok_or_else(|| not_found("chat"))
     }
 
     pub(crate) async fn message(&self, id: MessageId) -> ApiResult<Message> {
-        self.base().store().read(move |store| store.messages().get(id)).await?.ok_or_else(|| not_found("message"))
+        self.base()
+            .store()
+            .read(move |store| store.messages().get(id))
+            .await?
+            .ok_or_else(|| not_found("message"))
     }
 
     pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
         let (row, default) = (chat.clone(), self.default_persona());
-        let rows = self.base().store().read(move |store| SpeakerRows::read(store, &row, default)).await?;
+        let rows = self
+            .base()
+            .store()
+            .read(move |store| SpeakerRows::read(store, &row, default))
+            .await?;
         self.names(rows)
     }
 
     fn names(&self, rows: SpeakerRows) -> ApiResult<Speakers> {
-        let SpeakerRows { character, others, persona } = rows;
+        let SpeakerRows {
+            character,
+            others,
+            persona,
+        } = rows;
         let character = character.ok_or_else(|| not_found("character"))?;
-        let spoken = self.card(&character).map(|(card, _)| card.display_name().to_owned()).unwrap_or(character.name);
-        Ok(Speakers { character: spoken, persona: persona.name, others })
+        let spoken = self
+            .card(&character)
+            .map(|(card, _)| card.display_name().to_owned())
+            .unwrap_or(character.name);
+        Ok(Speakers {
+            character: spoken,
+            persona: persona.name,
+            others,
+        })
     }
 }
 
@@ -369,7 +509,11 @@ struct SpeakerRows {
 }
 
 impl SpeakerRows {
-    fn read(store: &ReadTransaction<'_>, chat: &Chat, default: Option<PersonaId>) -> Result<Self, StoreError> {
+    fn read(
+        store: &ReadTransaction<'_>,
+        chat: &Chat,
+        default: Option<PersonaId>,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             character: store.characters().get(chat.character)?,
             others: store.groups().speakers(chat.id)?,
@@ -378,27 +522,44 @@ impl SpeakerRows {
     }
 }
 
-fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, String>) -> api::Message {
-    convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
+fn shown(
+    message: &Message,
+    speakers: &Speakers,
+    figures: &HashMap<SwipeId, String>,
+) -> api::Message {
+    convert::message(message, speakers, |swipe| {
+        manifest::figures(figures.get(&swipe.id)?)
+    })
 }
 
-/// Marks texts that nobody writes any more as interrupted. The store does so only at the next start, if a full disk
-/// cut a reply.
+/// Marks texts that nobody writes any more as interrupted. The store does so only at the next
+/// start, if a full disk cut a reply.
 pub(crate) fn mark_cut(message: &mut api::Message) {
-    for swipe in message.swipes.iter_mut().filter(|swipe| swipe.state == api::SwipeState::Streaming) {
+    for swipe in message
+        .swipes
+        .iter_mut()
+        .filter(|swipe| swipe.state == api::SwipeState::Streaming)
+    {
         swipe.state = api::SwipeState::Interrupted;
     }
 }
 
 /// The start of a message, for lists.
 pub(crate) fn first_words(text: String) -> String {
-    let display = panics::or_plain("the last line of a chat", || context::display::display(&text), || None);
+    let display = panics::or_plain(
+        "the last line of a chat",
+        || context::display::display(&text),
+        || None,
+    );
     display.map_or(text, |display| display.shown)
 }
 
 /// Estimated number of tokens of a text.
 fn estimated(text: &str) -> u32 {
-    let segment = domain::prompt::Segment { text: text.to_owned(), control: false };
+    let segment = domain::prompt::Segment {
+        text: text.to_owned(),
+        control: false,
+    };
     context::CountTokens::count(&context::Estimate, &segment).unwrap_or(0)
 }
 

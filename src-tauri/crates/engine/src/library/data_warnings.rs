@@ -10,24 +10,39 @@ use crate::library::backups::shown;
 use crate::library::handle::Library;
 
 /// Reasons to restore a backup.
-const DAMAGE: [DataWarningKind; 3] =
-    [DataWarningKind::LogLost, DataWarningKind::TextsChanged, DataWarningKind::BackupFailed];
+const DAMAGE: [DataWarningKind; 3] = [
+    DataWarningKind::LogLost,
+    DataWarningKind::TextsChanged,
+    DataWarningKind::BackupFailed,
+];
 
 impl Library {
-    /// The warnings in force, with the newest intact backup if one of them is a reason to restore it.
+    /// The warnings in force, with the newest intact backup if one of them is a reason to restore
+    /// it.
     pub(crate) async fn data_warnings(&self) -> ApiResult<DataWarnings> {
         let warnings = self.base().data_warnings().all();
-        let newest_backup = if warnings.iter().any(|warning| DAMAGE.contains(&warning.kind)) {
+        let newest_backup = if warnings
+            .iter()
+            .any(|warning| DAMAGE.contains(&warning.kind))
+        {
             let dir = self.base().store().dir().to_owned();
             let found = tokio::task::spawn_blocking(move || Store::newest_good_backup(&dir)).await;
-            found.map_err(|_| internal("the backups could not be checked"))?.map(shown)
+            found
+                .map_err(|_| internal("the backups could not be checked"))?
+                .map(shown)
         } else {
             None
         };
-        Ok(DataWarnings { warnings, newest_backup })
+        Ok(DataWarnings {
+            warnings,
+            newest_backup,
+        })
     }
 
-    pub(crate) async fn dismiss_data_warning(&self, kind: DataWarningKind) -> ApiResult<DataWarnings> {
+    pub(crate) async fn dismiss_data_warning(
+        &self,
+        kind: DataWarningKind,
+    ) -> ApiResult<DataWarnings> {
         self.warning_over(kind).await;
         self.data_warnings().await
     }
@@ -35,7 +50,12 @@ impl Library {
     /// Shows a warning until its cause is over or the user dismisses it.
     pub(crate) async fn warn(&self, kind: DataWarningKind, count: u32, detail: String) {
         let since = rfc3339(self.base().now());
-        if self.base().data_warnings().set(DataWarning { kind, count, detail, since }) {
+        if self.base().data_warnings().set(DataWarning {
+            kind,
+            count,
+            detail,
+            since,
+        }) {
             self.warnings_changed().await;
         }
     }
@@ -46,16 +66,21 @@ impl Library {
         }
     }
 
-    /// Stores the warnings. A full or damaged disk is often their reason, so a failure only means that the next start does
-    /// not know them.
+    /// Stores the warnings. A full or damaged disk is often their reason, so a failure only means
+    /// that the next start does not know them.
     pub(crate) async fn warnings_changed(&self) {
         let warnings = self.base().data_warnings().all();
         self.base().events().changed(Changed::DataWarnings, None);
-        let Ok(json) = serde_json::to_string(&warnings) else { return };
-        let stored = self.base().store().write(move |store| match warnings.is_empty() {
-            true => store.settings_mut().remove(SETTING),
-            false => store.settings_mut().set(SETTING, &json),
-        });
+        let Ok(json) = serde_json::to_string(&warnings) else {
+            return;
+        };
+        let stored = self
+            .base()
+            .store()
+            .write(move |store| match warnings.is_empty() {
+                true => store.settings_mut().remove(SETTING),
+                false => store.settings_mut().set(SETTING, &json),
+            });
         if let Err(error) = stored.await {
             tracing::warn!(%error, "the warnings about the data are not stored");
         }

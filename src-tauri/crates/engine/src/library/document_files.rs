@@ -1,5 +1,5 @@
-//! Reads document files, each format with its own reader on a separate thread. The files are untrusted, so a reader
-//! that hangs or panics must not affect the app.
+//! Reads document files, each format with its own reader on a separate thread. The files are
+//! untrusted, so a reader that hangs or panics must not affect the app.
 
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,11 @@ const STACK: usize = 64 << 20;
 /// [`DocumentError`] with the reason. The result is never partial.
 pub(crate) async fn read(name: String, file: Vec<u8>) -> Result<Vec<Passage>, DocumentError> {
     let (told, answer) = oneshot::channel();
-    // Use a separate thread: runtime threads have small stacks, and the app waits for them when it closes.
-    let thread = std::thread::Builder::new().name("document".into()).stack_size(STACK);
+    // Use a separate thread: runtime threads have small stacks, and the app waits for them when it
+    // closes.
+    let thread = std::thread::Builder::new()
+        .name("document".into())
+        .stack_size(STACK);
     let spawned = thread.spawn(move || {
         let started = Instant::now();
         // Sending fails if the caller has stopped waiting.
@@ -41,7 +44,11 @@ pub(crate) async fn read(name: String, file: Vec<u8>) -> Result<Vec<Passage>, Do
     }
 }
 
-fn read_now(name: &str, file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+fn read_now(
+    name: &str,
+    file: &[u8],
+    should_continue: &dyn Fn() -> bool,
+) -> Result<Vec<Passage>, DocumentError> {
     match DocumentKind::of(name, file) {
         DocumentKind::Text => documents::read(file),
         DocumentKind::Html => documents::read_html(file, should_continue),

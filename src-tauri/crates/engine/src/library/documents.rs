@@ -1,5 +1,5 @@
-//! Documents that are attached to a chat, a character or a lorebook: attach, list, remove and restore.
-//! `memory::passages` searches them.
+//! Documents that are attached to a chat, a character or a lorebook: attach, list, remove and
+//! restore. `memory::passages` searches them.
 
 use std::collections::BTreeSet;
 
@@ -27,20 +27,32 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the owner does not exist.
-    pub(crate) async fn list_documents(&self, owner: api::DocumentOwner) -> ApiResult<Vec<api::AttachedDocument>> {
+    pub(crate) async fn list_documents(
+        &self,
+        owner: api::DocumentOwner,
+    ) -> ApiResult<Vec<api::AttachedDocument>> {
         let owner = self.document_owner(owner).await?;
         let found = self.base().store().read(move |store| {
             let documents = store.documents().of(owner)?.into_iter();
-            documents.map(|document| Ok((store.documents().count_passages(document.id)?, document))).collect()
+            documents
+                .map(|document| Ok((store.documents().count_passages(document.id)?, document)))
+                .collect()
         });
         let documents: Vec<(u32, Document)> = found.await?;
-        Ok(documents.into_iter().map(|(passages, document)| shown(document, passages)).collect())
+        Ok(documents
+            .into_iter()
+            .map(|(passages, document)| shown(document, passages))
+            .collect())
     }
 
     pub(crate) async fn get_document(&self, id: String) -> ApiResult<api::AttachedDocument> {
         let document = self.document(id.parse()?).await?;
         let id = document.id;
-        let passages = self.base().store().read(move |store| store.documents().count_passages(id)).await?;
+        let passages = self
+            .base()
+            .store()
+            .read(move |store| store.documents().count_passages(id))
+            .await?;
         Ok(shown(document, passages))
     }
 
@@ -56,13 +68,13 @@ impl Library {
         self.attach_document_bytes(owner, name, bytes).await
     }
 
-    /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that match a turn are
-    /// added to its prompt, in every chat where the owner applies.
+    /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that
+    /// match a turn are added to its prompt, in every chat where the owner applies.
     ///
     /// # Errors
-    /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than [`MAX_BYTES`] of
-    /// text or more than [`MAX_FILE`] in total, if its name is empty or already used, or if the owner has
-    /// [`MAX_DOCUMENTS`].
+    /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than
+    /// [`MAX_BYTES`] of text or more than [`MAX_FILE`] in total, if its name is empty or already
+    /// used, or if the owner has [`MAX_DOCUMENTS`].
     pub(crate) async fn attach_document_bytes(
         &self,
         owner: api::DocumentOwner,
@@ -71,14 +83,22 @@ impl Library {
     ) -> ApiResult<api::AttachedDocument> {
         let (owner, name) = (self.document_owner(owner).await?, plain(&name));
         if name.is_empty() {
-            return Err(bad_input("The document has no name.", "Name the file: prompts cite passages by its name."));
+            return Err(bad_input(
+                "The document has no name.",
+                "Name the file: prompts cite passages by its name.",
+            ));
         }
         let size = bytes.len() as u64;
         let read = document_files::read(name.clone(), bytes).await;
         let passages = read.map_err(|error| refused(&name, &error))?;
         let count = passages.len();
-        let document =
-            Document { id: DocumentId(Uuid::now_v7()), owner, name, bytes: size, created: self.base().now() };
+        let document = Document {
+            id: DocumentId(Uuid::now_v7()),
+            owner,
+            name,
+            bytes: size,
+            created: self.base().now(),
+        };
         let kept = document.clone();
         // Check in the same transaction, so that no document is added in between.
         let attach = self.base().store().write(move |store| {
@@ -96,8 +116,8 @@ impl Library {
         Ok(shown(kept, count.try_into().unwrap_or(u32::MAX)))
     }
 
-    /// Removes a document from all later prompts at once. The next purge deletes it from the database; until then it
-    /// can be restored.
+    /// Removes a document from all later prompts at once. The next purge deletes it from the
+    /// database; until then it can be restored.
     ///
     /// # Errors
     /// `NotFound` if it does not exist; `Busy` while a reply that may quote it is being written.
@@ -119,14 +139,17 @@ impl Library {
 
     pub(crate) async fn restore_document(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<DocumentId>()?;
-        self.base().store().write(move |store| store.documents_mut().restore(id)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.documents_mut().restore(id))
+            .await?;
         let owner = self.document(id).await?.owner;
         self.documents_changed(owner);
         Ok(())
     }
 
-    /// Starts to read whose documents apply in a chat: the chat, its character and its bound lorebooks. Owners
-    /// without documents are left out.
+    /// Starts to read whose documents apply in a chat: the chat, its character and its bound
+    /// lorebooks. Owners without documents are left out.
     pub(crate) fn documents_in(
         &self,
         company: ChatParticipants,
@@ -134,9 +157,15 @@ impl Library {
         self.base().store().read(move |store| {
             let bound = store.lorebooks().bound(company)?;
             let books: BTreeSet<LorebookId> = bound.into_iter().map(|book| book.id).collect();
-            let own = [DocumentOwner::Chat(company.chat), DocumentOwner::Character(company.character)];
+            let own = [
+                DocumentOwner::Chat(company.chat),
+                DocumentOwner::Character(company.character),
+            ];
             let mut owners = Vec::new();
-            for owner in own.into_iter().chain(books.into_iter().map(DocumentOwner::Lorebook)) {
+            for owner in own
+                .into_iter()
+                .chain(books.into_iter().map(DocumentOwner::Lorebook))
+            {
                 if !store.documents().of(owner)?.is_empty() {
                     owners.push(owner);
                 }
@@ -152,14 +181,22 @@ impl Library {
             DocumentOwner::Character(character) => store.chats().ids(Some(character)),
             DocumentOwner::Lorebook(_) => store.chats().ids(None),
         });
-        chats.await?.into_iter().map(|chat| self.base().running().begin(chat)).collect()
+        chats
+            .await?
+            .into_iter()
+            .map(|chat| self.base().running().begin(chat))
+            .collect()
     }
 
     async fn document_owner(&self, owner: api::DocumentOwner) -> ApiResult<DocumentOwner> {
         let book = match owner {
-            api::DocumentOwner::Chat { id } => return Ok(DocumentOwner::Chat(self.chat(id.parse()?).await?.id)),
+            api::DocumentOwner::Chat { id } => {
+                return Ok(DocumentOwner::Chat(self.chat(id.parse()?).await?.id));
+            }
             api::DocumentOwner::Character { id } => {
-                return Ok(DocumentOwner::Character(self.character(id.parse()?).await?.id));
+                return Ok(DocumentOwner::Character(
+                    self.character(id.parse()?).await?.id,
+                ));
             }
             api::DocumentOwner::Lorebook { id } => id.parse::<LorebookId>()?,
         };
@@ -174,11 +211,17 @@ impl Library {
     }
 
     async fn document(&self, id: DocumentId) -> ApiResult<Document> {
-        self.base().store().read(move |store| store.documents().get(id)).await?.ok_or_else(|| not_found("document"))
+        self.base()
+            .store()
+            .read(move |store| store.documents().get(id))
+            .await?
+            .ok_or_else(|| not_found("document"))
     }
 
     fn documents_changed(&self, owner: DocumentOwner) {
-        self.base().events().changed(Changed::Documents, Some(named(owner).1));
+        self.base()
+            .events()
+            .changed(Changed::Documents, Some(named(owner).1));
     }
 }
 
@@ -196,7 +239,10 @@ fn no_place(owner: DocumentOwner, there: &[Document], name: &str) -> Option<ApiE
     let (owner, _) = named(owner);
     if there.iter().any(|document| document.name == name) {
         let hint = "Remove that one first, or give the file another name.";
-        return Some(bad_input(format!("\"{name}\" is already attached to this {owner}."), hint));
+        return Some(bad_input(
+            format!("\"{name}\" is already attached to this {owner}."),
+            hint,
+        ));
     }
     let full = format!("This {owner} already has {MAX_DOCUMENTS} documents, which is the maximum.");
     (there.len() >= MAX_DOCUMENTS).then(|| bad_input(full, "Remove one that you no longer need."))
@@ -205,23 +251,36 @@ fn no_place(owner: DocumentOwner, there: &[Document], name: &str) -> Option<ApiE
 fn refused(name: &str, error: &DocumentError) -> ApiError {
     let mib = |bytes: usize| bytes >> 20;
     let hint = match error {
-        DocumentError::TooLarge { limit, .. } => format!("Attach at most {} MiB, split if necessary.", mib(*limit)),
-        DocumentError::TooMuchText => format!("Attach parts with at most {} MiB of text.", mib(MAX_BYTES)),
-        DocumentError::NotText => "Save it as plain text (UTF-8), Markdown, HTML, EPUB or PDF.".to_owned(),
+        DocumentError::TooLarge { limit, .. } => {
+            format!("Attach at most {} MiB, split if necessary.", mib(*limit))
+        }
+        DocumentError::TooMuchText => {
+            format!("Attach parts with at most {} MiB of text.", mib(MAX_BYTES))
+        }
+        DocumentError::NotText => {
+            "Save it as plain text (UTF-8), Markdown, HTML, EPUB or PDF.".to_owned()
+        }
         DocumentError::NotABook => "Save it as PDF, EPUB, HTML or plain text.".to_owned(),
         DocumentError::Empty => "Choose another file.".to_owned(),
         DocumentError::TooManyPassages => "Attach it in parts, or with fewer headings.".to_owned(),
         DocumentError::Unpacked { .. } => {
-            format!("Attach a smaller book. The file limit is {} MiB; unpacked text is limited too.", mib(MAX_FILE))
+            format!(
+                "Attach a smaller book. The file limit is {} MiB; unpacked text is limited too.",
+                mib(MAX_FILE)
+            )
         }
         DocumentError::CopyProtected => "Use an edition without copy protection (DRM).".to_owned(),
         DocumentError::Locked => "Open it with its password, and save it without one.".to_owned(),
-        DocumentError::OnlyPictures => "Run text recognition (OCR) on it, and attach the result.".to_owned(),
+        DocumentError::OnlyPictures => {
+            "Run text recognition (OCR) on it, and attach the result.".to_owned()
+        }
         DocumentError::Archive(_)
         | DocumentError::DamagedBook { .. }
         | DocumentError::DamagedPdf
         | DocumentError::TooSlow
-        | DocumentError::Unreadable => "Download the file again, or save it as plain text.".to_owned(),
+        | DocumentError::Unreadable => {
+            "Download the file again, or save it as plain text.".to_owned()
+        }
     };
     bad_input(format!("\"{name}\" cannot be attached: {error}."), hint)
 }

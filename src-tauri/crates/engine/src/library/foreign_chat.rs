@@ -1,5 +1,5 @@
-//! Keeps chat data of other apps that this app does not use, and writes it back on export. The author's note and macro
-//! variables are in use, so the export writes their current values.
+//! Keeps chat data of other apps that this app does not use, and writes it back on export. The
+//! author's note and macro variables are in use, so the export writes their current values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -59,7 +59,8 @@ pub(crate) struct KeptChat {
     settings: BTreeMap<String, String>,
 }
 
-/// Stores the preserved data of a chat. `user` is the user's name in the chat if the chat has no persona.
+/// Stores the preserved data of a chat. `user` is the user's name in the chat if the chat has no
+/// persona.
 pub(crate) fn keep_chat(
     store: &mut WriteTransaction<'_>,
     id: ChatId,
@@ -74,30 +75,55 @@ pub(crate) fn keep_chat(
         return Ok(());
     }
     let json = Value::Object(header).to_string();
-    store.foreign_mut().set_chat(id, &ForeignChat { user_name: user.to_owned(), json })
+    store.foreign_mut().set_chat(
+        id,
+        &ForeignChat {
+            user_name: user.to_owned(),
+            json,
+        },
+    )
 }
 
 /// Serializes the preserved data of a message; `None` if there is none.
 pub(crate) fn of_message(said: &ChatFileMessage) -> Option<String> {
-    let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.unused_fields.clone() };
+    let kept = KeptMessage {
+        note: said.note,
+        avatar: said.avatar.clone(),
+        rest: said.unused_fields.clone(),
+    };
     let nothing = !kept.note && kept.avatar.is_empty() && kept.rest.is_empty();
-    if nothing { None } else { serde_json::to_string(&kept).ok() }
+    if nothing {
+        None
+    } else {
+        serde_json::to_string(&kept).ok()
+    }
 }
 
-/// Serializes the preserved data of a version whose stored date is `created`; `None` if there is none.
+/// Serializes the preserved data of a version whose stored date is `created`; `None` if there is
+/// none.
 pub(crate) fn of_version(version: &MessageVersion, created: Timestamp) -> Option<String> {
     let mut rest = version.unused_fields.clone();
     if !version.date.is_empty() && version.date != rfc3339(created) {
         rest.entry(SENT).or_insert_with(|| json!(version.date));
     }
-    if rest.is_empty() { None } else { Some(Value::Object(rest).to_string()) }
+    if rest.is_empty() {
+        None
+    } else {
+        Some(Value::Object(rest).to_string())
+    }
 }
 
 /// Variables of SillyTavern's macros, from the header of a chat.
 pub(crate) fn variables(header: &Map<String, Value>) -> BTreeMap<String, String> {
-    let all = header.get(METADATA).and_then(|about| about.get("variables")).and_then(Value::as_object);
+    let all = header
+        .get(METADATA)
+        .and_then(|about| about.get("variables"))
+        .and_then(Value::as_object);
     let fits = |(name, value): &(String, String)| name.len() + value.len() <= MAX_VARIABLE;
-    let all = all.into_iter().flatten().map(|(name, value)| (name.clone(), variable(value)));
+    let all = all
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.clone(), variable(value)));
     all.filter(fits).take(MAX_VARIABLES).collect()
 }
 
@@ -121,41 +147,61 @@ fn words_of(setting: &str) -> Option<[&'static str; 3]> {
 }
 
 fn word(setting: &str, number: Option<u64>) -> Option<&'static str> {
-    words_of(setting)?.get(usize::try_from(number?).ok()?).copied()
+    words_of(setting)?
+        .get(usize::try_from(number?).ok()?)
+        .copied()
 }
 
 fn variable(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn note(header: &Map<String, Value>) -> Option<&Map<String, Value>> {
     let about = header.get(METADATA)?.as_object()?;
-    let says = about.get("note_prompt").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    let says = about
+        .get("note_prompt")
+        .and_then(Value::as_str)
+        .is_some_and(|text| !text.trim().is_empty());
     says.then_some(about)
 }
 
 impl Library {
     /// Applies the author's note in an imported header to the chat. Returns warnings.
     pub(crate) async fn import_note(&self, id: ChatId, header: &Map<String, Value>) -> Vec<String> {
-        let Some(about) = note(header) else { return Vec::new() };
-        self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about).await
+        let Some(about) = note(header) else {
+            return Vec::new();
+        };
+        self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about)
+            .await
     }
 
-    /// Sets the text, depth, interval, role and place of the author's note from SillyTavern's fields in `about`. Returns
-    /// warnings.
-    pub(crate) async fn import_note_settings(&self, owner: SettingOwner, about: &Map<String, Value>) -> Vec<String> {
+    /// Sets the text, depth, interval, role and place of the author's note from SillyTavern's
+    /// fields in `about`. Returns warnings.
+    pub(crate) async fn import_note_settings(
+        &self,
+        owner: SettingOwner,
+        about: &Map<String, Value>,
+    ) -> Vec<String> {
         let mut warnings = Vec::new();
         for (setting, key) in NOTE {
             let value = match about.get(key) {
                 Some(Value::String(text)) => text.clone(),
-                Some(Value::Number(number)) if words_of(setting).is_some() => match word(setting, number.as_u64()) {
-                    Some(word) => word.to_owned(),
-                    None => continue,
-                },
+                Some(Value::Number(number)) if words_of(setting).is_some() => {
+                    match word(setting, number.as_u64()) {
+                        Some(word) => word.to_owned(),
+                        None => continue,
+                    }
+                }
                 Some(Value::Number(number)) => number.to_string(),
                 _ => continue,
             };
-            if let Err(error) = self.config().set_setting_in_words(owner.clone(), setting.to_owned(), value).await {
+            if let Err(error) = self
+                .config()
+                .set_setting_in_words(owner.clone(), setting.to_owned(), value)
+                .await
+            {
                 warnings.push(format!("{key} of the author's note is left out: {error}"));
             }
         }
@@ -180,8 +226,17 @@ impl KeptChat {
     }
 
     /// Adds the preserved data and the current macro variables to the export of a chat.
-    pub(crate) fn complete_chat(&self, file: &mut ChatFile, variables: &BTreeMap<String, String>, library: &Library) {
-        let mut header = self.chat.as_ref().map(|chat| object(&chat.json)).unwrap_or_default();
+    pub(crate) fn complete_chat(
+        &self,
+        file: &mut ChatFile,
+        variables: &BTreeMap<String, String>,
+        library: &Library,
+    ) {
+        let mut header = self
+            .chat
+            .as_ref()
+            .map(|chat| object(&chat.json))
+            .unwrap_or_default();
         if let Some(Value::String(date)) = header.shift_remove(CREATED)
             && (library.foreign_date(&date).map(rfc3339).as_ref() == Some(&file.created))
         {
@@ -202,21 +257,42 @@ impl KeptChat {
 
     /// Writes the current author's note of the chat.
     fn put_note(&self, about: &mut Map<String, Value>) {
-        let own = |setting: &str| self.settings.get(setting).and_then(|json| serde_json::from_str::<Value>(json).ok());
+        let own = |setting: &str| {
+            self.settings
+                .get(setting)
+                .and_then(|json| serde_json::from_str::<Value>(json).ok())
+        };
         let had_note = about.contains_key("note_prompt");
         for (name, key) in NOTE {
-            let number = |value: &Value| words_of(name)?.iter().position(|word| *value == **word).map(Value::from);
+            let number = |value: &Value| {
+                words_of(name)?
+                    .iter()
+                    .position(|word| *value == **word)
+                    .map(Value::from)
+            };
             if let Some(value) = own(name) {
                 about.insert(key.to_owned(), number(&value).unwrap_or(value));
             }
         }
         // The file had a note, which the user removed here.
-        let used = |text: &str| setting("author_note").is_some_and(|setting| setting.kind.read(text).is_ok());
-        if own("author_note").is_none() && about.get("note_prompt").and_then(Value::as_str).is_some_and(used) {
+        let used = |text: &str| {
+            setting("author_note").is_some_and(|setting| setting.kind.read(text).is_ok())
+        };
+        if own("author_note").is_none()
+            && about
+                .get("note_prompt")
+                .and_then(Value::as_str)
+                .is_some_and(used)
+        {
             about.insert("note_prompt".to_owned(), json!(""));
         }
         if !had_note && about.contains_key("note_prompt") {
-            for (key, usual) in [("note_interval", 1), ("note_position", 1), ("note_depth", 4), ("note_role", 0)] {
+            for (key, usual) in [
+                ("note_interval", 1),
+                ("note_position", 1),
+                ("note_depth", 4),
+                ("note_role", 0),
+            ] {
                 about.entry(key).or_insert_with(|| usual.into());
             }
         }
@@ -224,17 +300,29 @@ impl KeptChat {
 
     /// Adds the preserved data to the export of a message.
     pub(crate) fn complete_message(&self, id: MessageId, said: &mut ChatFileMessage) {
-        let Some(kept) = self.messages.get(&id) else { return };
+        let Some(kept) = self.messages.get(&id) else {
+            return;
+        };
         let KeptMessage { note, avatar, rest } = serde_json::from_str(kept).unwrap_or_default();
         said.note |= note;
         said.hidden &= !said.note;
         (said.avatar, said.unused_fields) = (avatar, rest);
     }
 
-    /// Adds the preserved data to the export of a version. The file's own date stays if it is the same time, or if
-    /// neither is known.
-    pub(crate) fn complete_version(&self, id: SwipeId, version: &mut MessageVersion, undated: bool, library: &Library) {
-        let mut rest = self.swipes.get(&id).map(|json| object(json)).unwrap_or_default();
+    /// Adds the preserved data to the export of a version. The file's own date stays if it is the
+    /// same time, or if neither is known.
+    pub(crate) fn complete_version(
+        &self,
+        id: SwipeId,
+        version: &mut MessageVersion,
+        undated: bool,
+        library: &Library,
+    ) {
+        let mut rest = self
+            .swipes
+            .get(&id)
+            .map(|json| object(json))
+            .unwrap_or_default();
         let told = match rest.get(SENT) {
             Some(Value::String(date)) => date.clone(),
             Some(other) => variable(other),
@@ -254,7 +342,8 @@ impl KeptChat {
     }
 }
 
-/// Keeps the original value of each unchanged variable. `None` if there were no variables and there are none now.
+/// Keeps the original value of each unchanged variable. `None` if there were no variables and there
+/// are none now.
 fn variables_now(known: Map<String, Value>, variables: &BTreeMap<String, String>) -> Option<Value> {
     let had = !known.is_empty();
     // Variables above the limits were never in use, so they stay.
@@ -262,7 +351,9 @@ fn variables_now(known: Map<String, Value>, variables: &BTreeMap<String, String>
     let mut now: Map<String, Value> = known
         .into_iter()
         .enumerate()
-        .filter(|(at, (name, value))| variables.contains_key(name) || *at >= MAX_VARIABLES || !used(name, value))
+        .filter(|(at, (name, value))| {
+            variables.contains_key(name) || *at >= MAX_VARIABLES || !used(name, value)
+        })
         .map(|(_, pair)| pair)
         .collect();
     for (name, value) in variables {
@@ -278,5 +369,8 @@ fn object(json: &str) -> Map<String, Value> {
 }
 
 fn object_of(value: Option<&Value>) -> Map<String, Value> {
-    value.and_then(Value::as_object).cloned().unwrap_or_default()
+    value
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
 }

@@ -1,8 +1,9 @@
 //! Group scenes: several characters and a narrator in one chat. One of them speaks at a time.
 //!
-//! The head contains the public card parts of all members, so that it does not change with the speaker. The context block
-//! names the speaker and holds what only the speaker knows. It is sent for one turn only.
-//! All names are stop strings, including the persona's, so that no reply speaks for somebody else.
+//! The head contains the public card parts of all members, so that it does not change with the
+//! speaker. The context block names the speaker and holds what only the speaker knows. It is sent
+//! for one turn only. All names are stop strings, including the persona's, so that no reply speaks
+//! for somebody else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -43,8 +44,8 @@ pub(crate) struct Scene {
     pub(crate) settings: GroupSettings,
     /// Messages of other chats that any member missed.
     pub(crate) missed_elsewhere: Arc<HashSet<MessageId>>,
-    /// The messages that the only character of a chat missed while that was a group scene, with their chats. `None` if
-    /// others take part.
+    /// The messages that the only character of a chat missed while that was a group scene, with
+    /// their chats. `None` if others take part.
     pub(crate) missed_by_only: Option<HashMap<MessageId, ChatId>>,
 }
 
@@ -73,7 +74,10 @@ pub(crate) struct NextSpeaker {
 }
 
 impl NextSpeaker {
-    pub(crate) const OWN: Self = Self { role: Role::Character, speaker: None };
+    pub(crate) const OWN: Self = Self {
+        role: Role::Character,
+        speaker: None,
+    };
 
     /// The speaker's name. `own` is the name of the chat's own character.
     pub(crate) fn name<'n>(&'n self, own: &'n str) -> &'n str {
@@ -81,7 +85,13 @@ impl NextSpeaker {
     }
 
     pub(crate) fn narrator() -> Self {
-        Self { role: Role::Narrator, speaker: Some(Speaker { character: None, name: NARRATOR.to_owned() }) }
+        Self {
+            role: Role::Narrator,
+            speaker: Some(Speaker {
+                character: None,
+                name: NARRATOR.to_owned(),
+            }),
+        }
     }
 }
 
@@ -101,15 +111,24 @@ impl Scene {
 
     /// The speaker of a message.
     pub(crate) fn who_said(&self, message: MessageId, role: Role) -> NextSpeaker {
-        NextSpeaker { role, speaker: self.speakers.get(&message).cloned() }
+        NextSpeaker {
+            role,
+            speaker: self.speakers.get(&message).cloned(),
+        }
     }
 
     /// The turn of a member. `None` if the character does not take part.
     pub(crate) fn turn_of(&self, id: CharacterId) -> Option<NextSpeaker> {
         let at = self.members.iter().position(|member| member.id == id)?;
         let member = &self.members[at];
-        let speaker = Speaker { character: Some(id), name: member.name.clone() };
-        Some(NextSpeaker { role: Role::Character, speaker: (at > 0).then_some(speaker) })
+        let speaker = Speaker {
+            character: Some(id),
+            name: member.name.clone(),
+        };
+        Some(NextSpeaker {
+            role: Role::Character,
+            speaker: (at > 0).then_some(speaker),
+        })
     }
 
     /// The member that speaks; `None` for the narrator and for a character that has left.
@@ -125,7 +144,9 @@ impl Scene {
     /// Whether a speaker still takes part and may speak without being called upon.
     pub(crate) fn may_speak(&self, turn: &NextSpeaker) -> bool {
         let member = self.member(turn);
-        member.map_or(turn.role == Role::Narrator, |member| !member.state.muted && !member.state.away)
+        member.map_or(turn.role == Role::Narrator, |member| {
+            !member.state.muted && !member.state.away
+        })
     }
 
     pub(crate) fn members(&self) -> &[Member] {
@@ -139,8 +160,13 @@ impl Scene {
 
     /// Stop strings besides those of the template: the start of a line by any other speaker.
     pub(crate) fn stops(&self, persona: &str) -> Vec<String> {
-        let others = [NARRATOR, persona].into_iter().filter(|name| self.is_scene() && !name.is_empty());
-        self.names().chain(others).map(|name| format!("\n{name}:")).collect()
+        let others = [NARRATOR, persona]
+            .into_iter()
+            .filter(|name| self.is_scene() && !name.is_empty());
+        self.names()
+            .chain(others)
+            .map(|name| format!("\n{name}:"))
+            .collect()
     }
 
     /// Replaces the card's template variables by those of all members.
@@ -149,7 +175,12 @@ impl Scene {
             return given;
         }
         let joined = |of: fn(&Member) -> String, between: &str| {
-            let texts: Vec<_> = self.members.iter().map(of).filter(|text| !text.is_empty()).collect();
+            let texts: Vec<_> = self
+                .members
+                .iter()
+                .map(of)
+                .filter(|text| !text.is_empty())
+                .collect();
             texts.join(between)
         };
         given
@@ -157,18 +188,25 @@ impl Scene {
             .text("group.next", next)
             .text("character.description", joined(Member::description, "\n\n"))
             .text("character.personality", "")
-            .text("character.examplesRaw", joined(Member::examples, "\n<START>\n"))
+            .text(
+                "character.examplesRaw",
+                joined(Member::examples, "\n<START>\n"),
+            )
     }
 
-    /// Prefixes `message` with its speaker's name, so that a model can tell the voices apart: in a group scene, and where
-    /// the user had another name than `persona`.
+    /// Prefixes `message` with its speaker's name, so that a model can tell the voices apart: in a
+    /// group scene, and where the user had another name than `persona`.
     pub(crate) fn labelled(&self, message: &HistoryMessage, persona: &str) -> HistoryMessage {
         let mut message = message.clone();
         let of_group = self.is_scene() && matches!(message.role, Role::Character | Role::Narrator);
-        let of_past = message.role == Role::User && message.task.is_none() && message.speaker != persona;
+        let of_past =
+            message.role == Role::User && message.task.is_none() && message.speaker != persona;
         if (of_group || of_past) && !message.speaker.is_empty() {
             let label = |text: &str| format!("{}: {text}", message.speaker);
-            message.anew = message.anew.take().map(|anew| RewrittenText { text: label(&anew.text), ..anew });
+            message.anew = message.anew.take().map(|anew| RewrittenText {
+                text: label(&anew.text),
+                ..anew
+            });
             message.text = label(&message.text);
         }
         message
@@ -183,14 +221,20 @@ impl Member {
             text => format!("Personality: {text}"),
         };
         let lines = [name, card.description().trim(), personality.as_str()];
-        let lines = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        let lines = lines
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n");
         named(&lines, name)
     }
 
     fn examples(&self) -> String {
         let text = self.card.mes_example().trim();
         // The mark of the first conversation would separate it from the line above.
-        let mark = text.get(..START.len()).filter(|mark| mark.eq_ignore_ascii_case(START));
+        let mark = text
+            .get(..START.len())
+            .filter(|mark| mark.eq_ignore_ascii_case(START));
         let text = mark.map_or(text, |mark| text[mark.len()..].trim_start());
         match text {
             "" => String::new(),
@@ -199,16 +243,26 @@ impl Member {
     }
 }
 
-/// The name of a member that joins `others`: with a number if one of them has the same name, ignoring case.
+/// The name of a member that joins `others`: with a number if one of them has the same name,
+/// ignoring case.
 pub(crate) fn distinct<'n>(name: &str, others: impl Iterator<Item = &'n str> + Clone) -> String {
-    let taken = |wanted: &str| others.clone().any(|other| other.to_lowercase() == wanted.to_lowercase());
+    let taken = |wanted: &str| {
+        others
+            .clone()
+            .any(|other| other.to_lowercase() == wanted.to_lowercase())
+    };
     let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+    std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|name| !taken(name))
+        .unwrap_or_default()
 }
 
 /// Replaces the macros for the character's name in the text of one card by that character's name.
 pub(crate) fn named(text: &str, name: &str) -> String {
-    ["{{char}}", "<bot>", "<char>"].into_iter().fold(text.to_owned(), |text, mark| replaced(&text, mark, name))
+    ["{{char}}", "<bot>", "<char>"]
+        .into_iter()
+        .fold(text.to_owned(), |text, mark| replaced(&text, mark, name))
 }
 
 /// Replaces `mark`, which is ASCII, in upper or lower case.
@@ -247,19 +301,40 @@ impl GroupRows {
         let (groups, id) = (store.groups(), chat.id);
         let ids = groups.members(id)?;
         let own = Some(chat.character).filter(|_| !ids.is_empty());
-        let missed_by_only = ids.is_empty().then(|| groups.missed_by(chat.character)).transpose()?;
+        let missed_by_only = ids
+            .is_empty()
+            .then(|| groups.missed_by(chat.character))
+            .transpose()?;
         let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
         let (mut members, mut elsewhere) = (Vec::new(), HashSet::new());
         for member in own.into_iter().chain(ids) {
-            let Some(character) = store.characters().get(member)? else { continue };
+            let Some(character) = store.characters().get(member)? else {
+                continue;
+            };
             let missed = groups.missed_by(member)?;
-            elsewhere.extend(missed.iter().filter(|(_, chat)| **chat != id).map(|(message, _)| *message));
+            elsewhere.extend(
+                missed
+                    .iter()
+                    .filter(|(_, chat)| **chat != id)
+                    .map(|(message, _)| *message),
+            );
             let missed = missed.into_keys().collect::<HashSet<_>>();
             let state = states.get(&member).copied().unwrap_or_default();
-            members.push(MemberRow { character, state, missed, missed_here: absentees.contains_key(&member) });
+            members.push(MemberRow {
+                character,
+                state,
+                missed,
+                missed_here: absentees.contains_key(&member),
+            });
         }
         let (speakers, settings) = (groups.speakers(id)?, groups.settings(id)?);
-        Ok(Self { members, elsewhere, speakers, settings, missed_by_only })
+        Ok(Self {
+            members,
+            elsewhere,
+            speakers,
+            settings,
+            missed_by_only,
+        })
     }
 }
 
@@ -267,17 +342,31 @@ impl Library {
     /// Loads the members and speakers of `chat`.
     pub(crate) async fn group(&self, chat: &Chat) -> ApiResult<Scene> {
         let row = chat.clone();
-        let read =
-            self.base().store().read(move |store| Ok((GroupRows::read(store, &row)?, CardRows::read(store, &row)?)));
+        let read = self
+            .base()
+            .store()
+            .read(move |store| Ok((GroupRows::read(store, &row)?, CardRows::read(store, &row)?)));
         let (rows, card) = read.await?;
         self.scene(chat, rows, card)
     }
 
     /// The scene of the rows. `own` is the card of the chat's own character.
     pub(crate) fn scene(&self, chat: &Chat, rows: GroupRows, own: CardRows) -> ApiResult<Scene> {
-        let GroupRows { members: rows, elsewhere, speakers, settings, missed_by_only } = rows;
+        let GroupRows {
+            members: rows,
+            elsewhere,
+            speakers,
+            settings,
+            missed_by_only,
+        } = rows;
         let mut members = Vec::with_capacity(rows.len());
-        for MemberRow { character, state, missed, missed_here } in rows {
+        for MemberRow {
+            character,
+            state,
+            missed,
+            missed_here,
+        } in rows
+        {
             let id = character.id;
             let (card, card_hash) = if id == chat.character {
                 let own = self.card_of(own.clone())?;
@@ -285,57 +374,112 @@ impl Library {
             } else {
                 self.card(&character)?
             };
-            let name = distinct(card.display_name(), members.iter().map(|member: &Member| member.name.as_str()));
-            members.push(Member { id, name, card, card_hash, state, missed: Arc::new(missed), missed_here });
+            let name = distinct(
+                card.display_name(),
+                members.iter().map(|member: &Member| member.name.as_str()),
+            );
+            members.push(Member {
+                id,
+                name,
+                card,
+                card_hash,
+                state,
+                missed: Arc::new(missed),
+                missed_here,
+            });
         }
         if members.len() < 2 {
             members.clear();
         }
-        Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere), missed_by_only })
+        Ok(Scene {
+            members,
+            speakers,
+            settings,
+            missed_elsewhere: Arc::new(elsewhere),
+            missed_by_only,
+        })
     }
 
-    /// All speakers who answer the newest message, one after the other. None if the user has to call upon one.
+    /// All speakers who answer the newest message, one after the other. None if the user has to
+    /// call upon one.
     pub(crate) async fn next_turns(&self, chat: &Chat) -> ApiResult<Vec<NextSpeaker>> {
         self.next_turns_in(chat, &self.group(chat).await?).await
     }
 
     /// Works like [`Self::next_turns`], with the chat's scene already loaded.
-    pub(crate) async fn next_turns_in(&self, chat: &Chat, scene: &Scene) -> ApiResult<Vec<NextSpeaker>> {
+    pub(crate) async fn next_turns_in(
+        &self,
+        chat: &Chat,
+        scene: &Scene,
+    ) -> ApiResult<Vec<NextSpeaker>> {
         let messages = self.newest_lines(chat).await?;
-        Ok(scene.all_next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
+        Ok(scene.all_next(
+            messages
+                .iter()
+                .rev()
+                .filter(|message| !message.hidden)
+                .map(SpokenLine::from),
+        ))
     }
 
-    /// The speaker who goes on after the newest message without the user. `None` if everybody has had a turn.
+    /// The speaker who goes on after the newest message without the user. `None` if everybody has
+    /// had a turn.
     pub(crate) async fn following_turn(&self, chat: &Chat) -> ApiResult<Option<NextSpeaker>> {
         let group = self.group(chat).await?;
         let messages = self.newest_lines(chat).await?;
-        let lines: Vec<_> = messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from).collect();
+        let lines: Vec<_> = messages
+            .iter()
+            .rev()
+            .filter(|message| !message.hidden)
+            .map(SpokenLine::from)
+            .collect();
         Ok(group.after(&lines))
     }
 
     /// The newest messages, oldest first.
     pub(crate) async fn newest_lines(&self, chat: &Chat) -> ApiResult<Vec<domain::chat::Message>> {
         let id = chat.id;
-        Ok(self.base().store().read(move |store| store.messages().page(id, None, LOOK_BACK)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| store.messages().page(id, None, LOOK_BACK))
+            .await?)
     }
 
     /// The turn of `speaker`, or of the narrator if it is `None`.
     ///
     /// # Errors
-    /// `BadInput` if the character does not take part or is away, or if the chat is not a group scene.
-    pub(crate) async fn turn_named(&self, chat: &Chat, speaker: Option<&str>) -> ApiResult<NextSpeaker> {
+    /// `BadInput` if the character does not take part or is away, or if the chat is not a group
+    /// scene.
+    pub(crate) async fn turn_named(
+        &self,
+        chat: &Chat,
+        speaker: Option<&str>,
+    ) -> ApiResult<NextSpeaker> {
         let group = self.group(chat).await?;
         if !group.is_scene() {
-            return Err(bad_input("Only one character takes part.", "Add others in the chat's settings."));
+            return Err(bad_input(
+                "Only one character takes part.",
+                "Add others in the chat's settings.",
+            ));
         }
-        let Some(speaker) = speaker else { return Ok(NextSpeaker::narrator()) };
+        let Some(speaker) = speaker else {
+            return Ok(NextSpeaker::narrator());
+        };
         let turn = group.turn_of(speaker.parse()?);
-        let turn =
-            turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))?;
+        let turn = turn.ok_or_else(|| {
+            bad_input(
+                "This character does not take part.",
+                "Add it in the chat's settings.",
+            )
+        })?;
         match group.member(&turn) {
             Some(member) if member.state.away => {
                 let name = &member.name;
-                Err(bad_input(format!("{name} is away."), format!("Bring {name} back in the group panel first.")))
+                Err(bad_input(
+                    format!("{name} is away."),
+                    format!("Bring {name} back in the group panel first."),
+                ))
             }
             _ => Ok(turn),
         }
@@ -367,7 +511,10 @@ mod tests {
 
     #[test]
     fn every_other_name_is_a_stop_string() {
-        assert_eq!(group().stops("Tom"), ["\nAda:", "\nBo:", "\nMary Ann:", "\nNarrator:", "\nTom:"]);
+        assert_eq!(
+            group().stops("Tom"),
+            ["\nAda:", "\nBo:", "\nMary Ann:", "\nNarrator:", "\nTom:"]
+        );
         assert!(Scene::default().stops("Tom").is_empty());
     }
 }

@@ -13,15 +13,25 @@ use crate::library::handle::Library;
 const MAX_TITLE: usize = 200;
 
 impl Library {
-    /// Starts a chat with several characters. The first greets; of the others, those greet whose cards have greetings
-    /// for groups only. Without a title, the names are the title.
+    /// Starts a chat with several characters. The first greets; of the others, those greet whose
+    /// cards have greetings for groups only. Without a title, the names are the title.
     ///
     /// # Errors
     /// `BadInput` with fewer than two characters, or if one occurs twice; `NotFound`.
-    pub(crate) async fn new_group(&self, title: String, characters: Vec<String>) -> ApiResult<api::Chat> {
-        let ids = characters.iter().map(|id| id.parse::<CharacterId>()).collect::<Result<Vec<_>, _>>()?;
+    pub(crate) async fn new_group(
+        &self,
+        title: String,
+        characters: Vec<String>,
+    ) -> ApiResult<api::Chat> {
+        let ids = characters
+            .iter()
+            .map(|id| id.parse::<CharacterId>())
+            .collect::<Result<Vec<_>, _>>()?;
         let Some((own, others)) = ids.split_first().filter(|(_, others)| !others.is_empty()) else {
-            return Err(bad_input("A group needs at least two characters.", "Choose more characters."));
+            return Err(bad_input(
+                "A group needs at least two characters.",
+                "Choose more characters.",
+            ));
         };
         self.check_members(*own, others).await?;
         let persona = self.persona_of_new_chat(&ids).await?;
@@ -34,23 +44,48 @@ impl Library {
             let row = self.character(*other).await?;
             names.push(row.name.clone());
             let (card, _) = self.card(&row)?;
-            if card.group_only_greetings().iter().any(|greeting| !greeting.trim().is_empty()) {
-                let (_, greeting) = self.first_state_in_group(*other, &persona, &members).await?;
-                let speaker = Speaker { character: Some(*other), name: name.clone() };
-                greetings.push((NewMessage { chat: id, ..greeting }, Some(speaker)));
+            if card
+                .group_only_greetings()
+                .iter()
+                .any(|greeting| !greeting.trim().is_empty())
+            {
+                let (_, greeting) = self
+                    .first_state_in_group(*other, &persona, &members)
+                    .await?;
+                let speaker = Speaker {
+                    character: Some(*other),
+                    name: name.clone(),
+                };
+                greetings.push((
+                    NewMessage {
+                        chat: id,
+                        ..greeting
+                    },
+                    Some(speaker),
+                ));
             }
         }
         let title = title.trim();
-        chat.title = if title.is_empty() { names.join(", ") } else { title.to_owned() };
+        chat.title = if title.is_empty() {
+            names.join(", ")
+        } else {
+            title.to_owned()
+        };
         chat.title = chat.title.chars().take(MAX_TITLE).collect();
         let others = others.to_vec();
         let write = self.base().store().write(move |store| {
             store.chats_mut().insert(&chat)?;
             store.groups_mut().set_members(id, &others)?;
-            let settings =
-                GroupSettings { order: TurnOrder::Natural, several_replies: true, ..GroupSettings::default() };
+            let settings = GroupSettings {
+                order: TurnOrder::Natural,
+                several_replies: true,
+                ..GroupSettings::default()
+            };
             store.groups_mut().set_settings(id, &settings)?;
-            for (greeting, speaker) in greetings.iter().filter(|(greeting, _)| !greeting.swipes.is_empty()) {
+            for (greeting, speaker) in greetings
+                .iter()
+                .filter(|(greeting, _)| !greeting.swipes.is_empty())
+            {
                 let message = store.messages_mut().append(greeting)?;
                 if let Some(speaker) = speaker {
                     store.groups_mut().set_speaker(message.id, speaker)?;
@@ -59,7 +94,9 @@ impl Library {
             Ok(())
         });
         write.await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         self.open_chat(id.to_string()).await
     }
 
@@ -74,11 +111,20 @@ impl Library {
         Ok(names)
     }
 
-    /// The keys of the KV sequences of a chat: its own, and those of characters that missed messages.
+    /// The keys of the KV sequences of a chat: its own, and those of characters that missed
+    /// messages.
     pub(crate) async fn sequence_keys(&self, chat: ChatId) -> ApiResult<Vec<String>> {
         use crate::library::presence::sequence_key;
-        let absentees = self.base().store().read(move |store| store.groups().absentees(chat)).await?;
-        let own = absentees.into_keys().map(|character| sequence_key(chat, Some(character)));
-        Ok(std::iter::once(sequence_key(chat, None)).chain(own).collect())
+        let absentees = self
+            .base()
+            .store()
+            .read(move |store| store.groups().absentees(chat))
+            .await?;
+        let own = absentees
+            .into_keys()
+            .map(|character| sequence_key(chat, Some(character)));
+        Ok(std::iter::once(sequence_key(chat, None))
+            .chain(own)
+            .collect())
     }
 }

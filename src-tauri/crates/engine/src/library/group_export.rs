@@ -9,7 +9,8 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::library::characters::{Exported, file_name};
 use crate::library::handle::Library;
 
-/// `generation_mode` of SillyTavern that puts the cards of all members into the prompt, as this app does.
+/// `generation_mode` of SillyTavern that puts the cards of all members into the prompt, as this app
+/// does.
 const JOIN_CARDS: u8 = 1;
 
 /// Field of a group file with the settings of this app that SillyTavern does not have.
@@ -21,20 +22,41 @@ impl Library {
     pub(crate) async fn export_group(&self, chat: &Chat) -> ApiResult<Exported> {
         let scene = self.group(chat).await?;
         if !scene.is_scene() {
-            return Err(bad_input("This chat is no group.", "Add characters first, or export the chat."));
+            return Err(bad_input(
+                "This chat is no group.",
+                "Add characters first, or export the chat.",
+            ));
         }
         let id = chat.id;
-        let read =
-            self.base().store().read(move |store| Ok((store.chat_texts().of(id)?, store.sources().file_of(id)?)));
+        let read = self
+            .base()
+            .store()
+            .read(move |store| Ok((store.chat_texts().of(id)?, store.sources().file_of(id)?)));
         let (texts, source) = read.await?;
-        let files: Vec<String> = self.member_files(&scene).await?.into_iter().map(|(_, file)| file).collect();
-        let muted: Vec<&String> =
-            files.iter().zip(scene.members()).filter(|(_, member)| member.state.muted).map(|(file, _)| file).collect();
+        let files: Vec<String> = self
+            .member_files(&scene)
+            .await?
+            .into_iter()
+            .map(|(_, file)| file)
+            .collect();
+        let muted: Vec<&String> = files
+            .iter()
+            .zip(scene.members())
+            .filter(|(_, member)| member.state.muted)
+            .map(|(file, _)| file)
+            .collect();
         let settings = &scene.settings;
-        let stem =
-            source.as_deref().and_then(|file| file.rsplit('/').next()?.strip_suffix(".jsonl")).map(str::to_owned);
-        let stem = stem.unwrap_or_else(|| file_name(&chat.title, "jsonl").trim_end_matches(".jsonl").to_owned());
-        let mut group: Map<String, Value> = serde_json::from_str(&settings.foreign).unwrap_or_default();
+        let stem = source
+            .as_deref()
+            .and_then(|file| file.rsplit('/').next()?.strip_suffix(".jsonl"))
+            .map(str::to_owned);
+        let stem = stem.unwrap_or_else(|| {
+            file_name(&chat.title, "jsonl")
+                .trim_end_matches(".jsonl")
+                .to_owned()
+        });
+        let mut group: Map<String, Value> =
+            serde_json::from_str(&settings.foreign).unwrap_or_default();
         let imported = ImportedGroup::of(group.remove(OWN));
         // Members that are not in the library stay in the group.
         let members: Vec<&String> = files.iter().chain(&imported.missing).collect();
@@ -60,10 +82,17 @@ impl Library {
             let own = json!({ "order": settings.order.as_str(), "several_replies": settings.several_replies });
             group.insert(OWN.to_owned(), own);
         }
-        group.entry("generation_mode").or_insert_with(|| JOIN_CARDS.into());
+        group
+            .entry("generation_mode")
+            .or_insert_with(|| JOIN_CARDS.into());
         put_scenario(&mut group, texts.get(CardText::Scenario));
-        let away = scene.members().iter().filter(|member| member.state.away || member.missed_here).count();
-        let warnings = (away > 0).then(|| "the file does not contain who missed which messages".to_owned());
+        let away = scene
+            .members()
+            .iter()
+            .filter(|member| member.state.away || member.missed_here)
+            .count();
+        let warnings =
+            (away > 0).then(|| "the file does not contain who missed which messages".to_owned());
         let bytes = serde_json::to_vec_pretty(&Value::Object(group)).unwrap_or_default();
         Ok(Exported {
             file_name: file_name(&chat.title, "json"),
@@ -86,12 +115,18 @@ pub(crate) struct ImportedGroup {
 
 impl ImportedGroup {
     fn of(kept: Option<Value>) -> Self {
-        kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or_default()
+        kept.and_then(|kept| serde_json::from_value(kept).ok())
+            .unwrap_or_default()
     }
 
-    /// The name of the group in a chat with this title. The chats of a group with several have longer titles.
+    /// The name of the group in a chat with this title. The chats of a group with several have
+    /// longer titles.
     fn name_in<'n>(&'n self, title: &'n str) -> &'n str {
-        if !self.name.is_empty() && title.starts_with(&self.name) { &self.name } else { title }
+        if !self.name.is_empty() && title.starts_with(&self.name) {
+            &self.name
+        } else {
+            title
+        }
     }
 }
 
@@ -101,10 +136,17 @@ fn put_scenario(group: &mut Map<String, Value>, scenario: Option<&str>) {
         Some(_) => Some(group.entry("chat_metadata").or_insert_with(|| json!({}))),
         None => group.get_mut("chat_metadata"),
     };
-    let Some(Value::Object(metadata)) = metadata else { return };
+    let Some(Value::Object(metadata)) = metadata else {
+        return;
+    };
     match scenario {
         Some(scenario) => _ = metadata.insert("scenario".to_owned(), scenario.into()),
-        None if metadata.get("scenario").is_some_and(|scenario| *scenario != "") => _ = metadata.remove("scenario"),
+        None if metadata
+            .get("scenario")
+            .is_some_and(|scenario| *scenario != "") =>
+        {
+            _ = metadata.remove("scenario")
+        }
         None => {}
     }
 }

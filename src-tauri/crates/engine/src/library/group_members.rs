@@ -1,6 +1,8 @@
 //! Members of group scenes: who takes part, who is muted or away, and how they take turns.
 
-use domain::chat::{Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder, WindowState};
+use domain::chat::{
+    Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder, WindowState,
+};
 use domain::{CharacterId, ChatId, MessageId, SwipeId};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
@@ -15,31 +17,55 @@ use crate::library::handle::Library;
 pub(crate) const MAX_DELAY: u32 = 3_600;
 
 impl Library {
-    /// Sets the members besides the chat's own character, in the order of their turns. Once the user has spoken, an
-    /// event announces who joins and leaves. Who joins does not know the messages before that.
+    /// Sets the members besides the chat's own character, in the order of their turns. Once the
+    /// user has spoken, an event announces who joins and leaves. Who joins does not know the
+    /// messages before that.
     ///
     /// # Errors
-    /// `BadInput` if a character occurs twice or there are too many; `NotFound`; `Busy` during a reply.
+    /// `BadInput` if a character occurs twice or there are too many; `NotFound`; `Busy` during a
+    /// reply.
     pub(crate) async fn set_members(&self, chat: String, characters: Vec<String>) -> ApiResult<()> {
         let chat = self.chat(chat.parse()?).await?;
-        let members = characters.iter().map(|id| id.parse::<CharacterId>()).collect::<Result<Vec<_>, _>>()?;
+        let members = characters
+            .iter()
+            .map(|id| id.parse::<CharacterId>())
+            .collect::<Result<Vec<_>, _>>()?;
         self.check_members(chat.character, &members).await?;
         let _place = self.base().running().begin(chat.id)?;
         let id = chat.id;
-        let before = self.base().store().read(move |store| store.groups().members(id)).await?;
-        let joined: Vec<CharacterId> = members.iter().copied().filter(|one| !before.contains(one)).collect();
-        let left: Vec<CharacterId> = before.iter().copied().filter(|one| !members.contains(one)).collect();
+        let before = self
+            .base()
+            .store()
+            .read(move |store| store.groups().members(id))
+            .await?;
+        let joined: Vec<CharacterId> = members
+            .iter()
+            .copied()
+            .filter(|one| !before.contains(one))
+            .collect();
+        let left: Vec<CharacterId> = before
+            .iter()
+            .copied()
+            .filter(|one| !members.contains(one))
+            .collect();
         let [joins, leaves] = [GroupEventKind::Joins, GroupEventKind::Leaves];
-        let events = [self.events(&joined, joins).await?, self.events(&left, leaves).await?].concat();
+        let events = [
+            self.events(&joined, joins).await?,
+            self.events(&left, leaves).await?,
+        ]
+        .concat();
         let event = self.event(chat.id, group_events::text(&events));
         let arrived = joined.clone();
         let write = self.base().store().write(move |store| {
             let begun = store.messages().any_by_user(id)?;
             store.groups_mut().set_members(id, &members)?;
             for one in joined {
-                // A state is left over from an earlier time in the group. Who comes back missed only what was in between.
+                // A state is left over from an earlier time in the group. Who comes back missed
+                // only what was in between.
                 let returns = store.groups().states(id)?.contains_key(&one);
-                store.groups_mut().set_state(id, one, MemberState::default())?;
+                store
+                    .groups_mut()
+                    .set_state(id, one, MemberState::default())?;
                 if begun && !returns {
                     store.groups_mut().set_missed_all(id, one)?;
                 }
@@ -48,8 +74,16 @@ impl Library {
                 store.messages_mut().append(&event)?;
             }
             end_shared_window(store, id, &arrived)?;
-            left.into_iter()
-                .try_for_each(|one| store.groups_mut().set_state(id, one, MemberState { muted: false, away: true }))
+            left.into_iter().try_for_each(|one| {
+                store.groups_mut().set_state(
+                    id,
+                    one,
+                    MemberState {
+                        muted: false,
+                        away: true,
+                    },
+                )
+            })
         });
         write.await?;
         self.messages_changed(chat.id);
@@ -58,13 +92,23 @@ impl Library {
 
     /// # Errors
     /// `BadInput` if a character occurs twice or there are too many; `NotFound`.
-    pub(crate) async fn check_members(&self, own: CharacterId, members: &[CharacterId]) -> ApiResult<()> {
+    pub(crate) async fn check_members(
+        &self,
+        own: CharacterId,
+        members: &[CharacterId],
+    ) -> ApiResult<()> {
         let twice = |at: usize, id: &CharacterId| *id == own || members[..at].contains(id);
         if members.iter().enumerate().any(|(at, id)| twice(at, id)) {
-            return Err(bad_input("A character can take part only once.", "Choose another character."));
+            return Err(bad_input(
+                "A character can take part only once.",
+                "Choose another character.",
+            ));
         }
         if members.len() > MAX_MEMBERS {
-            return Err(bad_input("There are too many participants.", format!("Choose at most {MAX_MEMBERS}.")));
+            return Err(bad_input(
+                "There are too many participants.",
+                format!("Choose at most {MAX_MEMBERS}."),
+            ));
         }
         for id in members {
             self.character(*id).await?;
@@ -73,12 +117,20 @@ impl Library {
     }
 
     /// One event per character.
-    async fn events(&self, characters: &[CharacterId], kind: GroupEventKind) -> ApiResult<Vec<GroupEvent>> {
+    async fn events(
+        &self,
+        characters: &[CharacterId],
+        kind: GroupEventKind,
+    ) -> ApiResult<Vec<GroupEvent>> {
         let mut events = Vec::with_capacity(characters.len());
         for id in characters {
             // A deleted character leaves without a word.
-            let Ok(row) = self.character(*id).await else { continue };
-            let name = self.card(&row).map_or(row.name.clone(), |(card, _)| card.display_name().to_owned());
+            let Ok(row) = self.character(*id).await else {
+                continue;
+            };
+            let name = self
+                .card(&row)
+                .map_or(row.name.clone(), |(card, _)| card.display_name().to_owned());
             events.push(GroupEvent { kind, name });
         }
         Ok(events)
@@ -88,7 +140,11 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the delay is too long.
-    pub(crate) async fn set_group(&self, chat: String, options: api::GroupOptions) -> ApiResult<()> {
+    pub(crate) async fn set_group(
+        &self,
+        chat: String,
+        options: api::GroupOptions,
+    ) -> ApiResult<()> {
         let chat = self.chat(chat.parse()?).await?;
         let delay = options.auto_delay;
         if delay > MAX_DELAY {
@@ -110,21 +166,38 @@ impl Library {
             store.groups_mut().set_settings(id, &settings)
         });
         write.await?;
-        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(id.to_string()));
         Ok(())
     }
 
-    /// Mutes a character, or marks it as away. Once the user has spoken, an event announces who goes and comes back.
+    /// Mutes a character, or marks it as away. Once the user has spoken, an event announces who
+    /// goes and comes back.
     ///
     /// # Errors
     /// `BadInput` if the character does not take part; `Busy` during a reply.
-    pub(crate) async fn set_member(&self, chat: String, character: String, muted: bool, away: bool) -> ApiResult<()> {
+    pub(crate) async fn set_member(
+        &self,
+        chat: String,
+        character: String,
+        muted: bool,
+        away: bool,
+    ) -> ApiResult<()> {
         let (chat, member) = self.chat_with_member(chat, character).await?;
         let _place = self.base().running().begin(chat.id)?;
         let id = chat.id;
-        let before = self.base().store().read(move |store| store.groups().states(id)).await?;
+        let before = self
+            .base()
+            .store()
+            .read(move |store| store.groups().states(id))
+            .await?;
         let before = before.get(&member).copied().unwrap_or_default();
-        let kind = if away { GroupEventKind::GoesAway } else { GroupEventKind::ComesBack };
+        let kind = if away {
+            GroupEventKind::GoesAway
+        } else {
+            GroupEventKind::ComesBack
+        };
         let event = self.event(id, group_events::text(&self.events(&[member], kind).await?));
         let write = self.base().store().write(move |store| {
             let told = before.away != away && store.messages().any_by_user(id)?;
@@ -160,12 +233,23 @@ impl Library {
         Ok(())
     }
 
-    async fn chat_with_member(&self, chat: String, character: String) -> ApiResult<(Chat, CharacterId)> {
+    async fn chat_with_member(
+        &self,
+        chat: String,
+        character: String,
+    ) -> ApiResult<(Chat, CharacterId)> {
         let chat = self.chat(chat.parse()?).await?;
         let (id, member) = (chat.id, character.parse::<CharacterId>()?);
-        let members = self.base().store().read(move |store| store.groups().members(id)).await?;
+        let members = self
+            .base()
+            .store()
+            .read(move |store| store.groups().members(id))
+            .await?;
         if members.is_empty() || member != chat.character && !members.contains(&member) {
-            return Err(bad_input("This character does not take part.", "Add it in the group panel."));
+            return Err(bad_input(
+                "This character does not take part.",
+                "Add it in the group panel.",
+            ));
         }
         Ok((chat, member))
     }
@@ -173,7 +257,10 @@ impl Library {
     /// Appends an event that calls upon a speaker.
     pub(crate) async fn call_upon(&self, chat: &Chat, turn: &NextSpeaker) -> ApiResult<Message> {
         let (card, _) = self.card(&self.character(chat.character).await?)?;
-        let own = || Speaker { character: Some(chat.character), name: card.display_name().to_owned() };
+        let own = || Speaker {
+            character: Some(chat.character),
+            name: card.display_name().to_owned(),
+        };
         let speaker = turn.speaker.clone().unwrap_or_else(own);
         let text = match turn.role {
             Role::Narrator => "(The narrator goes on.)".to_owned(),
@@ -192,17 +279,38 @@ impl Library {
     fn event(&self, chat: ChatId, text: String) -> NewMessage {
         let now = self.base().now();
         let id = SwipeId(Uuid::now_v7());
-        let swipe = NewSwipe { id, text, state: SwipeState::Finished, created: now, model: None };
+        let swipe = NewSwipe {
+            id,
+            text,
+            state: SwipeState::Finished,
+            created: now,
+            model: None,
+        };
         let id = MessageId(Uuid::now_v7());
-        NewMessage { id, chat, role: Role::Event, created: now, swipes: vec![swipe], selected: 0, context_block: None }
+        NewMessage {
+            id,
+            chat,
+            role: Role::Event,
+            created: now,
+            swipes: vec![swipe],
+            selected: 0,
+            context_block: None,
+        }
     }
 
     /// The members for the API, without the chat's own character.
     pub(crate) async fn shown_members(&self, chat: ChatId) -> ApiResult<Vec<api::GroupMember>> {
         let read = self.base().store().read(move |store| {
             let members = store.groups().members(chat)?;
-            let own = store.chats().get(chat)?.map(|chat| chat.character).filter(|_| !members.is_empty());
-            let rows = own.into_iter().chain(members).map(|id| store.characters().get(id));
+            let own = store
+                .chats()
+                .get(chat)?
+                .map(|chat| chat.character)
+                .filter(|_| !members.is_empty());
+            let rows = own
+                .into_iter()
+                .chain(members)
+                .map(|id| store.characters().get(id));
             Ok((own, rows.collect::<Result<Vec<_>, _>>()?))
         });
         let (own, rows) = read.await?;
@@ -212,7 +320,11 @@ impl Library {
             names.push(name.clone());
             if own != Some(character.id) {
                 let picture = character.picture.map(|hash| hash.to_string());
-                shown.push(api::GroupMember { id: character.id.to_string(), name, picture });
+                shown.push(api::GroupMember {
+                    id: character.id.to_string(),
+                    name,
+                    picture,
+                });
             }
         }
         Ok(shown)
@@ -250,8 +362,8 @@ impl Library {
     }
 }
 
-/// Makes the next prompt of the shared window a new one if one of `arrived` missed messages of other chats. The window may
-/// contain memories that were made from them.
+/// Makes the next prompt of the shared window a new one if one of `arrived` missed messages of
+/// other chats. The window may contain memories that were made from them.
 fn end_shared_window(
     store: &mut WriteTransaction<'_>,
     chat: ChatId,
@@ -259,10 +371,22 @@ fn end_shared_window(
 ) -> Result<(), StoreError> {
     let mut missed = false;
     for character in arrived {
-        missed |= store.groups().missed_by(*character)?.into_values().any(|other| other != chat);
+        missed |= store
+            .groups()
+            .missed_by(*character)?
+            .into_values()
+            .any(|other| other != chat);
     }
-    let Some(found) = store.chats().get(chat)?.filter(|_| missed) else { return Ok(()) };
-    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
+    let Some(found) = store.chats().get(chat)?.filter(|_| missed) else {
+        return Ok(());
+    };
+    store.chats_mut().set_window(
+        chat,
+        &WindowState {
+            fingerprint: String::new(),
+            ..found.window
+        },
+    )
 }
 
 /// A character was present when it spoke.

@@ -1,4 +1,5 @@
-//! Library layer: characters, chats, messages, lorebooks, personas, documents, memories, trash and backups.
+//! Library layer: characters, chats, messages, lorebooks, personas, documents, memories, trash and
+//! backups.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -25,14 +26,22 @@ pub(crate) struct WeakLibrary(Weak<LibraryState>);
 
 impl WeakLibrary {
     pub(crate) fn upgrade(&self) -> Option<Library> {
-        Some(Library { inner: self.0.upgrade()? })
+        Some(Library {
+            inner: self.0.upgrade()?,
+        })
     }
 }
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let inner = LibraryState { config, scripts: Mutex::default(), card: Mutex::default() };
-        Self { inner: Arc::new(inner) }
+        let inner = LibraryState {
+            config,
+            scripts: Mutex::default(),
+            card: Mutex::default(),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn downgrade(&self) -> WeakLibrary {
@@ -48,10 +57,16 @@ impl Library {
     }
 
     pub(crate) fn script_cache(&self) -> MutexGuard<'_, ScriptCache> {
-        self.inner.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .scripts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn card_cache(&self) -> MutexGuard<'_, CardCache> {
-        self.inner.card.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .card
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,9 @@ use domain::lorebook::{Book, Entry, InsertionRole, KeyLogic, Position, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::{DraftKind, LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry};
+use crate::api::{
+    DraftKind, LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry,
+};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::library::handle::Library;
 use crate::library::lorebooks;
@@ -17,12 +19,16 @@ struct RemovedEntry {
 }
 
 impl Library {
-    /// Stores an edited entry. An entry without an id is new and goes last. Unchanged fields stay as they are in the
-    /// file.
+    /// Stores an edited entry. An entry without an id is new and goes last. Unchanged fields stay
+    /// as they are in the file.
     ///
     /// # Errors
     /// `NotFound` if the book or the entry does not exist.
-    pub(crate) async fn save_lore_entry(&self, book: String, entry: LorebookEntry) -> ApiResult<LorebookEntry> {
+    pub(crate) async fn save_lore_entry(
+        &self,
+        book: String,
+        entry: LorebookEntry,
+    ) -> ApiResult<LorebookEntry> {
         self.change_lorebook(book, move |found, _| {
             let book = &mut found.book;
             let at = match entry.id.as_str() {
@@ -60,19 +66,28 @@ impl Library {
     }
 
     /// Deletes several entries. Returns the JSON that `restore_lore_entries` needs to undo this.
-    pub(crate) async fn delete_lore_entries(&self, book: String, ids: Vec<String>) -> ApiResult<String> {
+    pub(crate) async fn delete_lore_entries(
+        &self,
+        book: String,
+        ids: Vec<String>,
+    ) -> ApiResult<String> {
         let (owner, targets) = (book.clone(), ids.clone());
         let delete = self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
             gone.sort_unstable();
             // Delete from the end, so that the earlier positions stay valid.
-            let taken =
-                gone.into_iter().rev().filter_map(|at| Some(RemovedEntry { at, entry: found.book.remove(at)? }));
+            let taken = gone.into_iter().rev().filter_map(|at| {
+                Some(RemovedEntry {
+                    at,
+                    entry: found.book.remove(at)?,
+                })
+            });
             let taken: Vec<RemovedEntry> = taken.collect();
             serde_json::to_string(&taken).map_err(|error| internal(&error.to_string()))
         });
         let deleted = delete.await?;
-        self.forget_drafts(DraftKind::LoreEntry, owner, targets).await?;
+        self.forget_drafts(DraftKind::LoreEntry, owner, targets)
+            .await?;
         Ok(deleted)
     }
 
@@ -80,14 +95,26 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if `deleted` is not the result of `delete_lore_entries`.
-    pub(crate) async fn restore_lore_entries(&self, book: String, deleted: String) -> ApiResult<Lorebook> {
-        let refused =
-            |why: String| bad_input(format!("The entries cannot be put back: {why}."), "Import the book again.");
-        let taken: Vec<RemovedEntry> = serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
+    pub(crate) async fn restore_lore_entries(
+        &self,
+        book: String,
+        deleted: String,
+    ) -> ApiResult<Lorebook> {
+        let refused = |why: String| {
+            bad_input(
+                format!("The entries cannot be put back: {why}."),
+                "Import the book again.",
+            )
+        };
+        let taken: Vec<RemovedEntry> =
+            serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
             for RemovedEntry { at, entry } in taken.into_iter().rev() {
-                found.book.restore_set_aside(at, entry).map_err(|why| refused(why.to_owned()))?;
+                found
+                    .book
+                    .restore_set_aside(at, entry)
+                    .map_err(|why| refused(why.to_owned()))?;
             }
             Ok(())
         })
@@ -95,12 +122,20 @@ impl Library {
         self.get_lorebook(edited).await
     }
 
-    /// Sets the display order, which does not affect the prompt. Entries that `ids` does not name go last.
-    pub(crate) async fn order_lore_entries(&self, book: String, ids: Vec<String>) -> ApiResult<Lorebook> {
+    /// Sets the display order, which does not affect the prompt. Entries that `ids` does not name
+    /// go last.
+    pub(crate) async fn order_lore_entries(
+        &self,
+        book: String,
+        ids: Vec<String>,
+    ) -> ApiResult<Lorebook> {
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
             let named = places(&found.book, &ids)?;
-            let others = order(&found.book).into_iter().filter(|at| !named.contains(at)).collect::<Vec<_>>();
+            let others = order(&found.book)
+                .into_iter()
+                .filter(|at| !named.contains(at))
+                .collect::<Vec<_>>();
             for (index, at) in (0..).zip(named.into_iter().chain(others)) {
                 found.book.entries[at].display_index = Some(index);
             }
@@ -110,8 +145,8 @@ impl Library {
         self.get_lorebook(edited).await
     }
 
-    /// Copies entries, with everything they contain, to the end of another book and in its format. With `leave`, also
-    /// deletes them from this book.
+    /// Copies entries, with everything they contain, to the end of another book and in its format.
+    /// With `leave`, also deletes them from this book.
     pub(crate) async fn copy_lore_entries(
         &self,
         book: String,
@@ -138,7 +173,10 @@ impl Library {
 /// All entries in display order.
 pub(crate) fn shown(book: &Book) -> Vec<LorebookEntry> {
     let ids = book.entry_ids();
-    order(book).into_iter().map(|at| view(&book.entries[at], ids[at].clone())).collect()
+    order(book)
+        .into_iter()
+        .map(|at| view(&book.entries[at], ids[at].clone()))
+        .collect()
 }
 
 fn order(book: &Book) -> Vec<usize> {
@@ -148,13 +186,18 @@ fn order(book: &Book) -> Vec<usize> {
 }
 
 fn place(book: &Book, id: &str) -> ApiResult<usize> {
-    book.entry_ids().iter().position(|known| known == id).ok_or_else(|| not_found("entry"))
+    book.entry_ids()
+        .iter()
+        .position(|known| known == id)
+        .ok_or_else(|| not_found("entry"))
 }
 
 /// Positions in the order of `wanted`, without repeats.
 fn places(book: &Book, wanted: &[String]) -> ApiResult<Vec<usize>> {
-    let known: std::collections::HashMap<String, usize> =
-        (0..).zip(book.entry_ids()).map(|(at, id)| (id, at)).collect();
+    let known: std::collections::HashMap<String, usize> = (0..)
+        .zip(book.entry_ids())
+        .map(|(at, id)| (id, at))
+        .collect();
     let mut places = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for id in wanted {
@@ -218,7 +261,8 @@ fn view(entry: &Entry, id: String) -> LorebookEntry {
     }
 }
 
-/// Writes only the fields that changed, so that values which are merely shown in another form stay unchanged.
+/// Writes only the fields that changed, so that values which are merely shown in another form stay
+/// unchanged.
 fn apply(entry: &mut Entry, edited: &LorebookEntry) {
     let before = view(entry, edited.id.clone());
     macro_rules! changed {
@@ -265,7 +309,11 @@ fn apply(entry: &mut Entry, edited: &LorebookEntry) {
 
 /// The author's title; may be empty.
 pub(crate) fn title(entry: &Entry) -> &str {
-    if entry.comment.is_empty() { &entry.name } else { &entry.comment }
+    if entry.comment.is_empty() {
+        &entry.name
+    } else {
+        &entry.comment
+    }
 }
 
 fn set_title(entry: &mut Entry, title: &str) {

@@ -8,7 +8,9 @@ use store::{BoundLorebook, ChatParticipants};
 use store::{Character, ReadTransaction, StoreError, WriteTransaction};
 use uuid::Uuid;
 
-use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFormat, LorebookSummary};
+use crate::api::{
+    Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFormat, LorebookSummary,
+};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::panics;
 use crate::library::characters::{Exported, card_of, file_name};
@@ -42,7 +44,9 @@ impl Library {
         &self,
         company: ChatParticipants,
     ) -> impl Future<Output = Result<Vec<BoundLorebook>, StoreError>> + Send + use<> {
-        self.base().store().read(move |store| store.lorebooks().bound(company))
+        self.base()
+            .store()
+            .read(move |store| store.lorebooks().bound(company))
     }
 
     /// Lists the library's books by name, then the books in cards by the names of their characters.
@@ -52,7 +56,11 @@ impl Library {
             .store()
             .read(|store| {
                 let books = store.lorebooks();
-                Ok((books.list()?, books.bindings()?, store.characters().with_lorebooks()?))
+                Ok((
+                    books.list()?,
+                    books.bindings()?,
+                    store.characters().with_lorebooks()?,
+                ))
             })
             .await?;
         let own = own.into_iter().filter_map(|row| {
@@ -60,8 +68,9 @@ impl Library {
             // An unreadable book must not hide the others.
             summarised(|| Some(StoredBook::in_library(row).ok()?.summary(bindings)))
         });
-        let of_cards =
-            characters.into_iter().filter_map(|one| summarised(|| Some(StoredBook::in_card(one).ok()??.summary(&[]))));
+        let of_cards = characters
+            .into_iter()
+            .filter_map(|one| summarised(|| Some(StoredBook::in_card(one).ok()??.summary(&[]))));
         Ok(own.chain(of_cards).collect())
     }
 
@@ -71,8 +80,11 @@ impl Library {
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
     pub(crate) async fn get_lorebook(&self, id: String) -> ApiResult<Lorebook> {
         let id = id.parse::<LorebookId>()?;
-        let (found, bindings) =
-            self.base().store().read(move |store| Ok((find(store, id)?, store.lorebooks().bindings_of(id)?))).await?;
+        let (found, bindings) = self
+            .base()
+            .store()
+            .read(move |store| Ok((find(store, id)?, store.lorebooks().bindings_of(id)?)))
+            .await?;
         Ok(found?.whole(&bindings))
     }
 
@@ -85,7 +97,11 @@ impl Library {
     }
 
     /// Changes the properties of a book. Names in the library are unique.
-    pub(crate) async fn update_lorebook(&self, id: String, fields: LorebookFields) -> ApiResult<Lorebook> {
+    pub(crate) async fn update_lorebook(
+        &self,
+        id: String,
+        fields: LorebookFields,
+    ) -> ApiResult<Lorebook> {
         let name = checked(&fields.name)?;
         self.change_lorebook(id.clone(), move |found, taken| {
             found.rename(&name, taken)?;
@@ -104,8 +120,9 @@ impl Library {
         self.get_lorebook(id).await
     }
 
-    /// Copies a book of either kind into a book of the library with a name of its own. The copy applies nowhere until it
-    /// is bound, because two books with the same entries would both be sent.
+    /// Copies a book of either kind into a book of the library with a name of its own. The copy
+    /// applies nowhere until it is bound, because two books with the same entries would both be
+    /// sent.
     ///
     /// # Errors
     /// `NotFound` if there is no such book; `BadInput` if it is too large.
@@ -115,8 +132,12 @@ impl Library {
         let name = copy_name(&found.name(), &known);
         found.book.set_name(&name);
         let json = found.book.to_value().to_string();
-        Book::read(json.as_bytes())
-            .map_err(|error| bad_input(format!("The lorebook cannot be copied: {error}."), "Shorten it."))?;
+        Book::read(json.as_bytes()).map_err(|error| {
+            bad_input(
+                format!("The lorebook cannot be copied: {error}."),
+                "Shorten it.",
+            )
+        })?;
         let row = self.add_lorebook(name, json, None, Vec::new()).await?;
         self.get_lorebook(row.id.to_string()).await
     }
@@ -133,30 +154,47 @@ impl Library {
         .await?;
         if !enabled {
             let book = id.parse::<LorebookId>()?;
-            self.base().store().write(move |store| crate::base::retraction::withdraw_book(store, book)).await?;
+            self.base()
+                .store()
+                .write(move |store| crate::base::retraction::withdraw_book(store, book))
+                .await?;
         }
         self.get_lorebook(id).await
     }
 
     /// Replaces the bindings of a book of the library.
-    pub(crate) async fn bind_lorebook(&self, id: String, bindings: Vec<LorebookBinding>) -> ApiResult<Lorebook> {
-        let bindings = bindings.iter().map(parsed).collect::<ApiResult<Vec<Binding>>>()?;
+    pub(crate) async fn bind_lorebook(
+        &self,
+        id: String,
+        bindings: Vec<LorebookBinding>,
+    ) -> ApiResult<Lorebook> {
+        let bindings = bindings
+            .iter()
+            .map(parsed)
+            .collect::<ApiResult<Vec<Binding>>>()?;
         let book = id.parse::<LorebookId>()?;
-        let bound = self.base().store().write(move |store| match find(store, book)? {
-            Ok(StoredBook { place: BookLocation::Library(_), .. }) => {
-                store.lorebooks_mut().bind(book, &bindings)?;
-                // Retract the book everywhere. Chats where it still applies find its entries again.
-                Ok(Ok(crate::base::retraction::withdraw_book(store, book)?))
-            }
-            Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
-            Err(error) => Ok(Err(error)),
-        });
+        let bound = self
+            .base()
+            .store()
+            .write(move |store| match find(store, book)? {
+                Ok(StoredBook {
+                    place: BookLocation::Library(_),
+                    ..
+                }) => {
+                    store.lorebooks_mut().bind(book, &bindings)?;
+                    // Retract the book everywhere. Chats where it still applies find its entries again.
+                    Ok(Ok(crate::base::retraction::withdraw_book(store, book)?))
+                }
+                Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
+                Err(error) => Ok(Err(error)),
+            });
         bound.await??;
         self.lorebooks_changed(Some(id.clone()));
         self.get_lorebook(id).await
     }
 
-    /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it can be restored.
+    /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it
+    /// can be restored.
     pub(crate) async fn delete_lorebook(&self, id: String) -> ApiResult<()> {
         let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
         let delete = self.base().store().write(move |store| {
@@ -170,7 +208,10 @@ impl Library {
 
     pub(crate) async fn restore_lorebook(&self, id: String) -> ApiResult<()> {
         let book = id.parse::<LorebookId>()?;
-        self.base().store().write(move |store| store.lorebooks_mut().restore(book)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.lorebooks_mut().restore(book))
+            .await?;
         self.lorebooks_changed(Some(id));
         Ok(())
     }
@@ -179,7 +220,11 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub(crate) async fn export_lorebook(&self, id: String, format: LorebookFormat) -> ApiResult<Exported> {
+    pub(crate) async fn export_lorebook(
+        &self,
+        id: String,
+        format: LorebookFormat,
+    ) -> ApiResult<Exported> {
         let mut found = self.lorebook(id).await?;
         let name = found.name();
         if found.book.name().is_empty() {
@@ -190,12 +235,20 @@ impl Library {
             LorebookFormat::V3 => found.book.to_lorebook_v3(),
         };
         let bytes = format!("{value:#}").into_bytes();
-        Ok(Exported { file_name: file_name(&name, "json"), mime: "application/json", bytes, warnings: Vec::new() })
+        Ok(Exported {
+            file_name: file_name(&name, "json"),
+            mime: "application/json",
+            bytes,
+            warnings: Vec::new(),
+        })
     }
 
     pub(crate) async fn lorebook(&self, id: String) -> ApiResult<StoredBook> {
         let id = id.parse::<LorebookId>()?;
-        self.base().store().read(move |store| find(store, id)).await?
+        self.base()
+            .store()
+            .read(move |store| find(store, id))
+            .await?
     }
 
     /// Adds a book under a unique name.
@@ -209,8 +262,18 @@ impl Library {
         let (id, now) = (LorebookId(Uuid::now_v7()), self.base().now());
         let added = self.base().store().write(move |store| {
             let name = free_name(&name, &taken(store, None)?);
-            let source = source.map(|bytes| store.assets_mut().put(&bytes, "application/json", now)).transpose()?;
-            let row = store::Lorebook { id, name, json, source, enabled: true, created: now, updated: now };
+            let source = source
+                .map(|bytes| store.assets_mut().put(&bytes, "application/json", now))
+                .transpose()?;
+            let row = store::Lorebook {
+                id,
+                name,
+                json,
+                source,
+                enabled: true,
+                created: now,
+                updated: now,
+            };
             store.lorebooks_mut().insert(&row)?;
             store.lorebooks_mut().bind(id, &bindings)?;
             Ok(row)
@@ -220,7 +283,8 @@ impl Library {
         Ok(added)
     }
 
-    /// Changes a book of either kind in one transaction. `change` receives the names of all other books.
+    /// Changes a book of either kind in one transaction. `change` receives the names of all other
+    /// books.
     pub(crate) async fn change_lorebook<T: Send + 'static>(
         &self,
         id: String,
@@ -252,23 +316,36 @@ impl Library {
 
 impl StoredBook {
     pub(crate) fn in_library(row: store::Lorebook) -> ApiResult<Self> {
-        let (book, unread) = Book::read(row.json.as_bytes()).map_err(|error| internal(&error.to_string()))?;
-        Ok(Self { place: BookLocation::Library(row), book, unread })
+        let (book, unread) =
+            Book::read(row.json.as_bytes()).map_err(|error| internal(&error.to_string()))?;
+        Ok(Self {
+            place: BookLocation::Library(row),
+            book,
+            unread,
+        })
     }
 
     /// `None` if the card has no book.
     fn in_card(character: Character) -> ApiResult<Option<Self>> {
         let card = card_of(&character)?;
-        let Some(raw) = card.character_book() else { return Ok(None) };
+        let Some(raw) = card.character_book() else {
+            return Ok(None);
+        };
         let (book, unread) = Book::from_character_book(raw);
-        Ok(Some(Self { place: BookLocation::Card(character, Box::new(card)), book, unread }))
+        Ok(Some(Self {
+            place: BookLocation::Card(character, Box::new(card)),
+            book,
+            unread,
+        }))
     }
 
     /// Name for users and prompts.
     pub(crate) fn name(&self) -> String {
         match &self.place {
             BookLocation::Library(row) => row.name.clone(),
-            BookLocation::Card(character, _) if self.book.name().is_empty() => character.name.clone(),
+            BookLocation::Card(character, _) if self.book.name().is_empty() => {
+                character.name.clone()
+            }
             BookLocation::Card(..) => self.book.name().to_owned(),
         }
     }
@@ -279,7 +356,10 @@ impl StoredBook {
         }
         if let BookLocation::Library(row) = &mut self.place {
             if taken.iter().any(|known| known == name) {
-                return Err(bad_input(format!("There is already a lorebook \"{name}\"."), "Give it another name."));
+                return Err(bad_input(
+                    format!("There is already a lorebook \"{name}\"."),
+                    "Give it another name.",
+                ));
             }
             name.clone_into(&mut row.name);
         }
@@ -288,15 +368,28 @@ impl StoredBook {
     }
 
     /// Stores the changed book, unless it could not be read again.
-    fn keep(self, store: &mut WriteTransaction<'_>, now: domain::Timestamp) -> Result<ApiResult<()>, StoreError> {
-        let too_much = |why: String| bad_input(format!("The lorebook cannot be saved: {why}."), "Shorten it.");
+    fn keep(
+        self,
+        store: &mut WriteTransaction<'_>,
+        now: domain::Timestamp,
+    ) -> Result<ApiResult<()>, StoreError> {
+        let too_much = |why: String| {
+            bad_input(
+                format!("The lorebook cannot be saved: {why}."),
+                "Shorten it.",
+            )
+        };
         match self.place {
             BookLocation::Library(row) => {
                 let json = self.book.to_value().to_string();
                 if let Err(error) = Book::read(json.as_bytes()) {
                     return Ok(Err(too_much(error.to_string())));
                 }
-                store.lorebooks_mut().update(&store::Lorebook { json, updated: now, ..row })?;
+                store.lorebooks_mut().update(&store::Lorebook {
+                    json,
+                    updated: now,
+                    ..row
+                })?;
             }
             BookLocation::Card(character, mut card) => {
                 // A book in a card is always stored in the format of cards.
@@ -307,7 +400,11 @@ impl StoredBook {
                 if let Err(error) = Card::from_json(card_json.as_bytes()) {
                     return Ok(Err(too_much(error.to_string())));
                 }
-                store.characters_mut().update(&Character { card_json, updated: now, ..character })?;
+                store.characters_mut().update(&Character {
+                    card_json,
+                    updated: now,
+                    ..character
+                })?;
             }
         }
         Ok(Ok(()))
@@ -316,7 +413,12 @@ impl StoredBook {
     fn summary(&self, bindings: &[Binding]) -> LorebookSummary {
         let (id, character, character_name, enabled) = match &self.place {
             BookLocation::Library(row) => (row.id.to_string(), None, String::new(), row.enabled),
-            BookLocation::Card(one, _) => (one.id.to_string(), Some(one.id.to_string()), one.name.clone(), true),
+            BookLocation::Card(one, _) => (
+                one.id.to_string(),
+                Some(one.id.to_string()),
+                one.name.clone(),
+                true,
+            ),
         };
         LorebookSummary {
             id,
@@ -352,13 +454,19 @@ fn find(store: &ReadTransaction<'_>, id: LorebookId) -> Result<ApiResult<StoredB
     if let Some(row) = store.lorebooks().get(id)? {
         return Ok(StoredBook::in_library(row));
     }
-    let Some(character) = store.characters().get(CharacterId(id.0))? else { return Ok(Err(not_found("lorebook"))) };
+    let Some(character) = store.characters().get(CharacterId(id.0))? else {
+        return Ok(Err(not_found("lorebook")));
+    };
     Ok(StoredBook::in_card(character).and_then(|found| found.ok_or_else(|| not_found("lorebook"))))
 }
 
 /// Names of the library's books, except for one.
 fn taken(store: &ReadTransaction<'_>, but: Option<LorebookId>) -> Result<Vec<String>, StoreError> {
-    let names = store.lorebooks().names()?.into_iter().filter(|(id, _)| Some(*id) != but);
+    let names = store
+        .lorebooks()
+        .names()?
+        .into_iter()
+        .filter(|(id, _)| Some(*id) != but);
     Ok(names.map(|(_, name)| name).collect())
 }
 
@@ -366,21 +474,30 @@ fn taken(store: &ReadTransaction<'_>, but: Option<LorebookId>) -> Result<Vec<Str
 pub(crate) fn free_name(name: &str, taken: &[impl AsRef<str>]) -> String {
     let is_free = |name: &String| taken.iter().all(|known| known.as_ref() != name);
     let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
-    std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+    std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(is_free)
+        .unwrap_or_default()
 }
 
 fn checked(name: &str) -> ApiResult<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME {
         let hint = format!("Write 1 to {MAX_NAME} characters.");
-        return Err(bad_input("The name of the lorebook is empty or too long.", hint));
+        return Err(bad_input(
+            "The name of the lorebook is empty or too long.",
+            hint,
+        ));
     }
     Ok(name.to_owned())
 }
 
 fn of_a_card(what: &str) -> crate::api::ApiError {
     let message = format!("This lorebook is part of a card and cannot be {what}.");
-    bad_input(message, "Export it, then import the file: that makes a lorebook of its own.")
+    bad_input(
+        message,
+        "Export it, then import the file: that makes a lorebook of its own.",
+    )
 }
 
 /// Limits a number to the range of the API type.

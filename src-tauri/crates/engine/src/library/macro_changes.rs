@@ -44,14 +44,15 @@ impl VariableChanges {
         changes
     }
 
-    /// Undoes the changes of a version that is no longer shown. A number that has changed since loses what the version
-    /// added to it; other variables that have changed since stay.
+    /// Undoes the changes of a version that is no longer shown. A number that has changed since
+    /// loses what the version added to it; other variables that have changed since stay.
     pub(crate) fn take_back(&self, state: &mut MacroState) {
         take_back(&self.local, &mut state.local);
         take_back(&self.global, &mut state.global);
     }
 
-    /// Applies the changes of a version that is shown again. What the version added to a number is added again.
+    /// Applies the changes of a version that is shown again. What the version added to a number is
+    /// added again.
     pub(crate) fn put_back(&self, state: &mut MacroState) {
         put_back(&self.local, &mut state.local);
         put_back(&self.global, &mut state.global);
@@ -59,7 +60,10 @@ impl VariableChanges {
 
     /// The changes of a text, without those that the text before it would make as well.
     pub(crate) fn without(&self, earlier: &Self) -> Self {
-        Self { local: without(&self.local, &earlier.local), global: without(&self.global, &earlier.global) }
+        Self {
+            local: without(&self.local, &earlier.local),
+            global: without(&self.global, &earlier.global),
+        }
     }
 
     /// Appends later changes.
@@ -75,19 +79,34 @@ impl VariableChanges {
     }
 }
 
-pub(crate) fn record(changes: &mut BTreeMap<String, VariableChange>, before: &Variables, after: &Variables) {
+pub(crate) fn record(
+    changes: &mut BTreeMap<String, VariableChange>,
+    before: &Variables,
+    after: &Variables,
+) {
     for name in before.keys().chain(after.keys()) {
         let (was, is) = (before.get(name), after.get(name));
         if was != is {
-            let change = changes.entry(name.clone()).or_insert_with(|| VariableChange { was: was.cloned(), is: None });
+            let change = changes
+                .entry(name.clone())
+                .or_insert_with(|| VariableChange {
+                    was: was.cloned(),
+                    is: None,
+                });
             change.is = is.cloned();
         }
     }
 }
 
-pub(crate) fn follow(changes: &mut BTreeMap<String, VariableChange>, later: BTreeMap<String, VariableChange>) {
+pub(crate) fn follow(
+    changes: &mut BTreeMap<String, VariableChange>,
+    later: BTreeMap<String, VariableChange>,
+) {
     for (name, VariableChange { was, is }) in later {
-        changes.entry(name).or_insert_with(|| VariableChange { was, is: None }).is = is;
+        changes
+            .entry(name)
+            .or_insert_with(|| VariableChange { was, is: None })
+            .is = is;
     }
 }
 
@@ -119,7 +138,11 @@ fn take_back(changes: &BTreeMap<String, VariableChange>, variables: &mut Variabl
 fn put_back(changes: &BTreeMap<String, VariableChange>, variables: &mut Variables) {
     for (name, change) in changes {
         let now = variables.get(name);
-        let sum = if now == change.was.as_ref() { None } else { added(now, change, 1.0) };
+        let sum = if now == change.was.as_ref() {
+            None
+        } else {
+            added(now, change, 1.0)
+        };
         set(variables, name, sum.as_ref().or(change.is.as_ref()));
     }
 }
@@ -130,9 +153,10 @@ fn without(
 ) -> BTreeMap<String, VariableChange> {
     let mut left = changes.clone();
     for (name, before) in earlier {
-        let change = left
-            .entry(name.clone())
-            .or_insert_with(|| VariableChange { was: before.was.clone(), is: before.was.clone() });
+        let change = left.entry(name.clone()).or_insert_with(|| VariableChange {
+            was: before.was.clone(),
+            is: before.was.clone(),
+        });
         if change.is == before.is {
             change.is = change.was.clone();
         } else if let Some(sum) = added(change.is.as_ref(), before, -1.0) {
@@ -143,9 +167,16 @@ fn without(
     left
 }
 
-/// `now` plus what the change added to a number, times `sign`. `None` unless all values are numbers.
+/// `now` plus what the change added to a number, times `sign`. `None` unless all values are
+/// numbers.
 fn added(now: Option<&String>, change: &VariableChange, sign: f64) -> Option<String> {
-    let number = |text: Option<&String>| text?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = |text: Option<&String>| {
+        text?
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+    };
     let sum = number(now)? + sign * (number(change.is.as_ref())? - number(change.was.as_ref())?);
     Some(sum.to_string())
 }

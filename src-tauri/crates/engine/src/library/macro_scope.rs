@@ -42,36 +42,71 @@ pub(crate) struct MacroMoment<'a> {
 impl<'a> MacroNames<'a> {
     pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
         let name = card.display_name().into();
-        Self { card, persona, name, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
+        Self {
+            card,
+            persona,
+            name,
+            chat: chat.to_string(),
+            greetings: card.greetings(),
+            members: Vec::new(),
+        }
     }
 
-    /// Adds the members of a group scene, for `{{group}}` and `{{notChar}}`. Members are never muted here.
+    /// Adds the members of a group scene, for `{{group}}` and `{{notChar}}`. Members are never
+    /// muted here.
     pub(crate) fn among(self, group: &'a Scene) -> Self {
-        Self { members: group.names().collect(), ..self }
+        Self {
+            members: group.names().collect(),
+            ..self
+        }
     }
 
     /// Names and card texts of the member that speaks.
     pub(crate) fn spoken_by(self, member: &'a Member) -> Self {
         let (card, name) = (&*member.card, member.name.as_str().into());
-        Self { card, name, greetings: card.greetings(), ..self }
+        Self {
+            card,
+            name,
+            greetings: card.greetings(),
+            ..self
+        }
     }
 
-    /// The name of a speaker without a card in the chat: the narrator, or a character that has left.
+    /// The name of a speaker without a card in the chat: the narrator, or a character that has
+    /// left.
     pub(crate) fn spoken_as(self, name: &'a str) -> Self {
-        Self { name: name.into(), ..self }
+        Self {
+            name: name.into(),
+            ..self
+        }
     }
 
     /// All members of a group scene, for texts that are the same whoever speaks.
     pub(crate) fn spoken_by_all(self) -> Self {
-        if self.members.is_empty() { self } else { Self { name: self.members.join(", ").into(), ..self } }
+        if self.members.is_empty() {
+            self
+        } else {
+            Self {
+                name: self.members.join(", ").into(),
+                ..self
+            }
+        }
     }
 
     /// Adds the names of the members of a group scene that is not stored yet.
     pub(crate) fn among_names(self, members: &'a [String]) -> Self {
-        Self { members: members.iter().map(String::as_str).collect(), ..self }
+        Self {
+            members: members.iter().map(String::as_str).collect(),
+            ..self
+        }
     }
 
-    pub(crate) fn expand(&self, text: &str, moment: &MacroMoment<'_>, state: &mut MacroState) -> Expanded {
+    pub(crate) fn expand(
+        &self,
+        text: &str,
+        moment: &MacroMoment<'_>,
+        state: &mut MacroState,
+    ) -> Expanded {
         self.expand_over(text, None, moment, state)
     }
 
@@ -83,8 +118,15 @@ impl<'a> MacroNames<'a> {
         moment: &MacroMoment<'_>,
         state: &mut MacroState,
     ) -> Expanded {
-        let as_it_is = || Expanded { text: text.to_owned(), ..Expanded::default() };
-        panics::or_plain("macros", || macros::expand(text, &self.scope(original, moment), state), as_it_is)
+        let as_it_is = || Expanded {
+            text: text.to_owned(),
+            ..Expanded::default()
+        };
+        panics::or_plain(
+            "macros",
+            || macros::expand(text, &self.scope(original, moment), state),
+            as_it_is,
+        )
     }
 
     /// Value of `{{char}}`.
@@ -96,7 +138,11 @@ impl<'a> MacroNames<'a> {
         &self.chat
     }
 
-    pub(crate) fn scope<'s>(&'s self, original: Option<&'s str>, moment: &MacroMoment<'s>) -> MacroScope<'s> {
+    pub(crate) fn scope<'s>(
+        &'s self,
+        original: Option<&'s str>,
+        moment: &MacroMoment<'s>,
+    ) -> MacroScope<'s> {
         let card = self.card;
         MacroScope {
             user: &self.persona.name,
@@ -136,18 +182,28 @@ pub(crate) fn notices(place: &str, expanded: &Expanded) -> impl Iterator<Item = 
         let names = &names[..names.len().min(MAX_TOLD)];
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
-    let unknown = told(&expanded.unknown, &format!("Unknown macros in {place} stay as text"));
-    let absent = told(&expanded.absent, &format!("Macros without a value in {place} are left out"));
+    let unknown = told(
+        &expanded.unknown,
+        &format!("Unknown macros in {place} stay as text"),
+    );
+    let absent = told(
+        &expanded.absent,
+        &format!("Macros without a value in {place} are left out"),
+    );
     unknown.into_iter().chain(absent)
 }
 
 /// The card's note at a depth, which SillyTavern stores in the extensions.
 pub(crate) fn depth_prompt(card: &Card) -> &str {
-    let prompt = card.extensions().and_then(|all| all.get("depth_prompt")).and_then(|note| note.get("prompt"));
+    let prompt = card
+        .extensions()
+        .and_then(|all| all.get("depth_prompt"))
+        .and_then(|note| note.get("prompt"));
     prompt.and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Seed of a position in a chat. It is always the same, so that a preview shows the random choices of the real turn.
+/// Seed of a position in a chat. It is always the same, so that a preview shows the random choices
+/// of the real turn.
 pub(crate) fn seed(chat: ChatId, message: Option<MessageId>) -> u64 {
     let (high, low) = chat.0.as_u64_pair();
     let (first, second) = message.map_or((0, 0), |id| id.0.as_u64_pair());
@@ -168,7 +224,12 @@ mod tests {
     fn every_position_has_its_own_seed() {
         let seeds: std::collections::BTreeSet<u64> = (0..100_u128)
             .flat_map(|chat| (0..10).map(move |message| (chat, message)))
-            .map(|(chat, message)| seed(ChatId(Uuid::from_u128(chat)), Some(MessageId(Uuid::from_u128(message)))))
+            .map(|(chat, message)| {
+                seed(
+                    ChatId(Uuid::from_u128(chat)),
+                    Some(MessageId(Uuid::from_u128(message))),
+                )
+            })
             .collect();
         assert_eq!(seeds.len(), 1_000);
     }

@@ -16,22 +16,33 @@ use crate::library::handle::Library;
 const GLOBALS: &str = "variables";
 
 fn parse(json: Option<String>) -> Variables {
-    json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
+    json.and_then(|json| serde_json::from_str(&json).ok())
+        .unwrap_or_default()
 }
 
 impl Library {
     /// The variables that the texts of `chat` see.
     pub(crate) async fn macro_state(&self, chat: &Chat) -> ApiResult<MacroState> {
-        Ok(MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? })
+        Ok(MacroState {
+            local: StoredMacroState::of(chat).variables,
+            global: self.global_variables().await?,
+        })
     }
 
     /// The changes that the shown version of a message made.
-    pub(crate) async fn changes_of_shown(&self, chat: &Chat, message: MessageId) -> ApiResult<VariableChanges> {
+    pub(crate) async fn changes_of_shown(
+        &self,
+        chat: &Chat,
+        message: MessageId,
+    ) -> ApiResult<VariableChanges> {
         let chat = chat.clone();
-        let changes = self.base().store().read(move |store| match store.messages().get(message)? {
-            Some(message) => version_changes(store, &chat, message.swipe().id),
-            None => Ok(VariableChanges::default()),
-        });
+        let changes =
+            self.base()
+                .store()
+                .read(move |store| match store.messages().get(message)? {
+                    Some(message) => version_changes(store, &chat, message.swipe().id),
+                    None => Ok(VariableChanges::default()),
+                });
         Ok(changes.await?)
     }
 
@@ -41,7 +52,9 @@ impl Library {
 }
 
 /// The global variables of macros.
-pub(crate) fn globals(store: &store::ReadTransaction<'_>) -> Result<BTreeMap<String, String>, StoreError> {
+pub(crate) fn globals(
+    store: &store::ReadTransaction<'_>,
+) -> Result<BTreeMap<String, String>, StoreError> {
     Ok(parse(store.settings().get(GLOBALS)?))
 }
 
@@ -53,7 +66,10 @@ pub(crate) fn keep(
     after: &MacroState,
 ) -> Result<(), StoreError> {
     if before.local != after.local {
-        let kept = StoredMacroState { variables: after.local.clone(), ..StoredMacroState::of(chat) };
+        let kept = StoredMacroState {
+            variables: after.local.clone(),
+            ..StoredMacroState::of(chat)
+        };
         store.chats_mut().set_variables(chat.id, &kept.to_json())?;
     }
     keep_global(store, before, after)
@@ -76,14 +92,17 @@ pub(crate) fn keep_global(
     store.settings_mut().set(GLOBALS, &json)
 }
 
-/// Takes back the variable changes of the version `before`, and applies those of the version `after` that is shown now.
+/// Takes back the variable changes of the version `before`, and applies those of the version
+/// `after` that is shown now.
 pub(crate) fn show_version(
     store: &mut store::WriteTransaction<'_>,
     chat: ChatId,
     before: Option<SwipeId>,
     after: Option<SwipeId>,
 ) -> Result<(), StoreError> {
-    let Some(chat) = store.chats().get(chat)?.filter(|_| before != after) else { return Ok(()) };
+    let Some(chat) = store.chats().get(chat)?.filter(|_| before != after) else {
+        return Ok(());
+    };
     let mut changes = [VariableChanges::default(), VariableChanges::default()];
     for (changes, swipe) in changes.iter_mut().zip([before, after]) {
         if let Some(swipe) = swipe {
@@ -104,7 +123,9 @@ pub(crate) fn keep_of_version(
     swipe: SwipeId,
     changes: VariableChanges,
 ) -> Result<(), StoreError> {
-    let Some(chat) = store.chats().get(chat)?.filter(|_| !changes.is_empty()) else { return Ok(()) };
+    let Some(chat) = store.chats().get(chat)?.filter(|_| !changes.is_empty()) else {
+        return Ok(());
+    };
     change(store, &chat, |state| changes.put_back(state))?;
     note_of_version(store, swipe, changes)
 }
@@ -120,7 +141,10 @@ pub(crate) fn note_of_version(
     }
     let mut all = changes_of_scripts(store, swipe)?;
     all.follow(changes);
-    store.swipes_mut().set_variables(swipe, &serde_json::to_string(&all).unwrap_or_else(|_| "{}".into()))
+    store.swipes_mut().set_variables(
+        swipe,
+        &serde_json::to_string(&all).unwrap_or_else(|_| "{}".into()),
+    )
 }
 
 /// The changes that a version made: as a greeting, and by scripts.
@@ -130,15 +154,26 @@ pub(crate) fn version_changes(
     swipe: SwipeId,
 ) -> Result<VariableChanges, StoreError> {
     let mut changes = VariableChanges::default();
-    let greeting = StoredMacroState::of(chat).greetings.remove(&swipe.to_string());
-    record(&mut changes.local, &Variables::new(), &greeting.unwrap_or_default());
+    let greeting = StoredMacroState::of(chat)
+        .greetings
+        .remove(&swipe.to_string());
+    record(
+        &mut changes.local,
+        &Variables::new(),
+        &greeting.unwrap_or_default(),
+    );
     changes.follow(changes_of_scripts(store, swipe)?);
     Ok(changes)
 }
 
-fn changes_of_scripts(store: &store::ReadTransaction<'_>, swipe: SwipeId) -> Result<VariableChanges, StoreError> {
+fn changes_of_scripts(
+    store: &store::ReadTransaction<'_>,
+    swipe: SwipeId,
+) -> Result<VariableChanges, StoreError> {
     let json = store.swipes().variables(swipe)?;
-    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    Ok(json
+        .and_then(|json| serde_json::from_str(&json).ok())
+        .unwrap_or_default())
 }
 
 /// Changes the stored variables of a chat.
@@ -147,8 +182,10 @@ fn change(
     chat: &Chat,
     work: impl FnOnce(&mut MacroState),
 ) -> Result<(), StoreError> {
-    let before =
-        MacroState { local: StoredMacroState::of(chat).variables, global: parse(store.settings().get(GLOBALS)?) };
+    let before = MacroState {
+        local: StoredMacroState::of(chat).variables,
+        global: parse(store.settings().get(GLOBALS)?),
+    };
     let mut after = before.clone();
     work(&mut after);
     keep(store, chat, &before, &after)
@@ -162,11 +199,19 @@ pub(crate) fn keep_head(
     head: VariableChanges,
 ) -> Result<(), StoreError> {
     let kept = StoredMacroState::of(chat);
-    let before = MacroState { local: kept.variables.clone(), global: parse(store.settings().get(GLOBALS)?) };
+    let before = MacroState {
+        local: kept.variables.clone(),
+        global: parse(store.settings().get(GLOBALS)?),
+    };
     let mut after = before.clone();
     head.redo(&mut after);
     keep_global(store, &before, &after)?;
-    let kept = StoredMacroState { head_at: Some(head_at), variables: after.local, head, ..kept };
+    let kept = StoredMacroState {
+        head_at: Some(head_at),
+        variables: after.local,
+        head,
+        ..kept
+    };
     store.chats_mut().set_variables(chat.id, &kept.to_json())
 }
 
@@ -175,15 +220,27 @@ mod tests {
     use super::*;
 
     fn state(pairs: &[(&str, &str)]) -> MacroState {
-        let local = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        MacroState { local, ..MacroState::default() }
+        let local = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        MacroState {
+            local,
+            ..MacroState::default()
+        }
     }
 
     #[test]
     fn undo_keeps_later_changes() {
         let mut changes = VariableChanges::default();
-        changes.record(&state(&[("a", "1"), ("b", "1")]), &state(&[("a", "2"), ("b", "1"), ("c", "1")]));
-        changes.record(&state(&[("a", "5"), ("c", "1")]), &state(&[("a", "6"), ("c", "1")]));
+        changes.record(
+            &state(&[("a", "1"), ("b", "1")]),
+            &state(&[("a", "2"), ("b", "1"), ("c", "1")]),
+        );
+        changes.record(
+            &state(&[("a", "5"), ("c", "1")]),
+            &state(&[("a", "6"), ("c", "1")]),
+        );
         let mut now = state(&[("a", "6"), ("b", "1"), ("c", "7")]);
         changes.undo(&mut now);
         assert_eq!(now, state(&[("a", "1"), ("b", "1"), ("c", "7")]));
@@ -196,10 +253,17 @@ mod tests {
 
     #[test]
     fn versions_add_to_numbers_once() {
-        let changes = VariableChanges::between(&state(&[("xp", "900")]), &state(&[("xp", "920"), ("mood", "calm")]));
+        let changes = VariableChanges::between(
+            &state(&[("xp", "900")]),
+            &state(&[("xp", "920"), ("mood", "calm")]),
+        );
         let mut now = state(&[("xp", "950"), ("mood", "angry")]);
         changes.take_back(&mut now);
-        assert_eq!(now, state(&[("xp", "930"), ("mood", "angry")]), "later changes stay");
+        assert_eq!(
+            now,
+            state(&[("xp", "930"), ("mood", "angry")]),
+            "later changes stay"
+        );
         changes.put_back(&mut now);
         assert_eq!(now, state(&[("xp", "950"), ("mood", "calm")]));
         let mut now = state(&[("xp", "920"), ("mood", "calm")]);
@@ -209,10 +273,22 @@ mod tests {
 
     #[test]
     fn edits_count_only_what_is_new() {
-        let from = |value: &str| VariableChanges::between(&state(&[("xp", "920")]), &state(&[("xp", value)]));
-        assert!(from("940").without(&from("940")).is_empty(), "the same text counts once");
+        let from = |value: &str| {
+            VariableChanges::between(&state(&[("xp", "920")]), &state(&[("xp", value)]))
+        };
+        assert!(
+            from("940").without(&from("940")).is_empty(),
+            "the same text counts once"
+        );
         assert_eq!(from("970").without(&from("940")), from("950"));
-        assert_eq!(from("920").without(&from("940")), from("900"), "a text that is gone no longer counts");
-        assert_eq!(from("940").without(&VariableChanges::default()), from("940"));
+        assert_eq!(
+            from("920").without(&from("940")),
+            from("900"),
+            "a text that is gone no longer counts"
+        );
+        assert_eq!(
+            from("940").without(&VariableChanges::default()),
+            from("940")
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! The manifest of a turn: what was sent and what it cost. It is stored with the reply, and the X-ray shows it.
+//! The manifest of a turn: what was sent and what it cost. It is stored with the reply, and the
+//! X-ray shows it.
 //!
-//! Prompts of an epoch start alike, so a manifest stores only what the previous one does not contain. Storage
-//! therefore grows linearly with the chat. Each text is stored once, in the segments. A block stores its own text and
-//! its source text only if they differ from what was sent.
+//! Prompts of an epoch start alike, so a manifest stores only what the previous one does not
+//! contain. Storage therefore grows linearly with the chat. Each text is stored once, in the
+//! segments. A block stores its own text and its source text only if they differ from what was
+//! sent.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +24,13 @@ const CHAIN: usize = 64;
 const BARE: &str = "{\"bare\":true";
 
 /// Notice for a prompt whose texts were removed.
-pub(crate) const WORDS_GONE: &str =
-    "The text of this prompt was removed, because something it may quote was edited or permanently deleted.";
+pub(crate) const WORDS_GONE: &str = "The text of this prompt was removed, because something it may quote was edited or permanently deleted.";
 
 /// A manifest as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// Whether [`without_words`] has removed the texts. It is the first field, so that it is found without parsing
-    /// the rest.
+    /// Whether [`without_words`] has removed the texts. It is the first field, so that it is found
+    /// without parsing the rest.
     #[serde(default)]
     bare: bool,
     shared: Option<SharedPrefix>,
@@ -45,8 +46,8 @@ struct SharedPrefix {
     blocks: usize,
     /// Number of links to the first manifest that is stored completely.
     links: usize,
-    /// Checksum of the shared segments, because the earlier manifest may have been replaced. Empty in a manifest
-    /// without texts, which must reveal nothing about them.
+    /// Checksum of the shared segments, because the earlier manifest may have been replaced. Empty
+    /// in a manifest without texts, which must reveal nothing about them.
     checksum: String,
 }
 
@@ -61,30 +62,55 @@ pub(crate) struct Recorded {
 
 /// The JSON to store for `report`. It refers to `previous` for the part that both share.
 pub(crate) fn to_json(report: &PromptReport, previous: Option<&Recorded>) -> String {
-    let shared = previous.filter(|kept| kept.links < CHAIN).and_then(|kept| shared(report, kept));
+    let shared = previous
+        .filter(|kept| kept.links < CHAIN)
+        .and_then(|kept| shared(report, kept));
     let mut report = without_texts(report);
     if let Some(shared) = &shared {
         report.segments.drain(..shared.segments);
         report.blocks.drain(..shared.blocks);
     }
-    serde_json::to_string(&Stored { bare: false, shared, report }).unwrap_or_default()
+    serde_json::to_string(&Stored {
+        bare: false,
+        shared,
+        report,
+    })
+    .unwrap_or_default()
 }
 
-/// Removes the texts from a manifest. The blocks, their reasons and their costs stay. `None` if the texts are already
-/// removed. An unreadable manifest becomes empty.
+/// Removes the texts from a manifest. The blocks, their reasons and their costs stay. `None` if the
+/// texts are already removed. An unreadable manifest becomes empty.
 pub(crate) fn without_words(json: &str) -> Option<String> {
     if json.starts_with(BARE) {
         return None;
     }
-    let Ok(stored) = serde_json::from_str::<Stored>(json) else { return (!json.is_empty()).then(String::new) };
-    let Stored { shared, mut report, .. } = stored;
-    let shared = shared.map(|shared| SharedPrefix { checksum: String::new(), ..shared });
+    let Ok(stored) = serde_json::from_str::<Stored>(json) else {
+        return (!json.is_empty()).then(String::new);
+    };
+    let Stored {
+        shared, mut report, ..
+    } = stored;
+    let shared = shared.map(|shared| SharedPrefix {
+        checksum: String::new(),
+        ..shared
+    });
     report.text.clear();
-    report.segments.iter_mut().for_each(|segment| segment.text.clear());
-    report.messages.iter_mut().for_each(|message| message.text.clear());
+    report
+        .segments
+        .iter_mut()
+        .for_each(|segment| segment.text.clear());
+    report
+        .messages
+        .iter_mut()
+        .for_each(|message| message.text.clear());
     report.blocks.iter_mut().for_each(take_words);
     report.notices = vec![WORDS_GONE.to_owned()];
-    serde_json::to_string(&Stored { bare: true, shared, report }).ok()
+    serde_json::to_string(&Stored {
+        bare: true,
+        shared,
+        report,
+    })
+    .ok()
 }
 
 fn take_words(block: &mut PromptBlock) {
@@ -100,17 +126,25 @@ fn take_words(block: &mut PromptBlock) {
         // The reason contains the keyword that matched.
         Origin::Lore { .. } if block.reason.starts_with("key ") => {
             "by a key".clone_into(&mut block.reason);
-            block.reasons = vec![BlockReason { code: "removedKey".to_owned(), values: BTreeMap::new() }];
+            block.reasons = vec![BlockReason {
+                code: "removedKey".to_owned(),
+                values: BTreeMap::new(),
+            }];
         }
         _ => {}
     }
 }
 
 fn shared(report: &PromptReport, kept: &Recorded) -> Option<SharedPrefix> {
-    let segments = common(&report.segments, &kept.report.segments, |one, other| one == other);
+    let segments = common(&report.segments, &kept.report.segments, |one, other| {
+        one == other
+    });
     let blocks = common(&report.blocks, &kept.report.blocks, |one, other| {
         let reused = one.reused;
-        *one == PromptBlock { reused, ..other.clone() }
+        *one == PromptBlock {
+            reused,
+            ..other.clone()
+        }
     });
     (segments > 0).then(|| SharedPrefix {
         swipe: kept.swipe.to_string(),
@@ -122,7 +156,10 @@ fn shared(report: &PromptReport, kept: &Recorded) -> Option<SharedPrefix> {
 }
 
 fn common<T>(one: &[T], other: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| same(one, other)).count()
+    one.iter()
+        .zip(other)
+        .take_while(|(one, other)| same(one, other))
+        .count()
 }
 
 fn checksum(segments: &[PromptSegment]) -> String {
@@ -157,15 +194,30 @@ fn text_of<'s>(block: &PromptBlock, segments: &'s [PromptSegment]) -> Option<&'s
 }
 
 fn text_of_turn(turn: usize, blocks: &[PromptBlock], segments: &[PromptSegment]) -> String {
-    let of_turn = blocks.iter().filter(|block| block.turn == Some(turn as u32));
-    of_turn.filter_map(|block| segments.get(block.segment? as usize)).map(|segment| segment.text.as_str()).collect()
+    let of_turn = blocks
+        .iter()
+        .filter(|block| block.turn == Some(turn as u32));
+    of_turn
+        .filter_map(|block| segments.get(block.segment? as usize))
+        .map(|segment| segment.text.as_str())
+        .collect()
 }
 
 /// Restores the texts that [`without_texts`] has cleared.
 fn with_texts(mut report: PromptReport) -> PromptReport {
-    report.text = report.segments.iter().map(|segment| segment.text.as_str()).collect();
-    for block in report.blocks.iter_mut().filter(|block| block.text.is_empty()) {
-        block.text = text_of(block, &report.segments).unwrap_or_default().to_owned();
+    report.text = report
+        .segments
+        .iter()
+        .map(|segment| segment.text.as_str())
+        .collect();
+    for block in report
+        .blocks
+        .iter_mut()
+        .filter(|block| block.text.is_empty())
+    {
+        block.text = text_of(block, &report.segments)
+            .unwrap_or_default()
+            .to_owned();
     }
     for turn in 0..report.messages.len() {
         if report.messages[turn].text.is_empty() {
@@ -175,13 +227,18 @@ fn with_texts(mut report: PromptReport) -> PromptReport {
     report
 }
 
-/// Reads a chain of manifests, each of which refers to the next. `None` if a link does not match. If a manifest
-/// without texts refers to a deleted one, only its own blocks remain.
+/// Reads a chain of manifests, each of which refers to the next. `None` if a link does not match.
+/// If a manifest without texts refers to a deleted one, only its own blocks remain.
 fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
     let mut whole: Option<PromptReport> = None;
     // Number of blocks at the start that are lost.
     let mut gone = 0;
-    for Stored { bare, shared, mut report } in chain.into_iter().rev() {
+    for Stored {
+        bare,
+        shared,
+        mut report,
+    } in chain.into_iter().rev()
+    {
         if let Some(shared) = shared {
             match whole.take() {
                 Some(before) => {
@@ -192,10 +249,19 @@ fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
                     report.segments.splice(0..0, segments.iter().cloned());
                     gone = gone.min(shared.blocks);
                     let blocks = before.blocks.get(..shared.blocks - gone)?.iter().cloned();
-                    report.blocks.splice(0..0, blocks.map(|block| PromptBlock { reused: block.kept, ..block }));
+                    report.blocks.splice(
+                        0..0,
+                        blocks.map(|block| PromptBlock {
+                            reused: block.kept,
+                            ..block
+                        }),
+                    );
                 }
                 None if bare => {
-                    let silent = PromptSegment { text: String::new(), control: false };
+                    let silent = PromptSegment {
+                        text: String::new(),
+                        control: false,
+                    };
                     report.segments.splice(0..0, vec![silent; shared.segments]);
                     gone = shared.blocks;
                 }
@@ -212,7 +278,11 @@ fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
 impl Library {
     /// The manifest of `swipe`; `None` if there is none or it is incomplete.
     pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> ApiResult<Option<Recorded>> {
-        let chain = self.base().store().read(move |store| chain_of(store, swipe)).await?;
+        let chain = self
+            .base()
+            .store()
+            .read(move |store| chain_of(store, swipe))
+            .await?;
         Ok(recorded(swipe, chain))
     }
 }
@@ -222,37 +292,55 @@ fn chain_of(store: &ReadTransaction<'_>, swipe: SwipeId) -> Result<Vec<Stored>, 
     let (mut chain, mut next) = (Vec::new(), Some(swipe));
     while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
         let json = store.manifests().get(id)?.unwrap_or_default();
-        let Ok(stored) = serde_json::from_str::<Stored>(&json) else { break };
-        next = stored.shared.as_ref().and_then(|shared| shared.swipe.parse().ok());
+        let Ok(stored) = serde_json::from_str::<Stored>(&json) else {
+            break;
+        };
+        next = stored
+            .shared
+            .as_ref()
+            .and_then(|shared| shared.swipe.parse().ok());
         chain.push(stored);
     }
     Ok(chain)
 }
 
 fn recorded(swipe: SwipeId, chain: Vec<Stored>) -> Option<Recorded> {
-    let (links, bare) = (chain.len().saturating_sub(1), chain.first().is_some_and(|stored| stored.bare));
-    from_chain(chain).map(|report| Recorded { swipe, report, bare, links })
+    let (links, bare) = (
+        chain.len().saturating_sub(1),
+        chain.first().is_some_and(|stored| stored.bare),
+    );
+    from_chain(chain).map(|report| Recorded {
+        swipe,
+        report,
+        bare,
+        links,
+    })
 }
 
 impl Library {
-    /// The newest manifest of the chat and its reply, other than that of the swipe `except`. It is what the model has
-    /// read last.
+    /// The newest manifest of the chat and its reply, other than that of the swipe `except`. It is
+    /// what the model has read last.
     pub(crate) async fn turn_before(
         &self,
         chat: ChatId,
         except: Option<SwipeId>,
     ) -> ApiResult<Option<(Recorded, String)>> {
-        // Do not read more than needed: an imported chat has thousands of messages without a manifest, and all would
-        // be searched.
+        // Do not read more than needed: an imported chat has thousands of messages without a
+        // manifest, and all would be searched.
         let asked = 1 + u32::from(except.is_some());
         let read = self.base().store().read(move |store| {
             let newest = store.manifests().past(chat, i64::MAX, asked)?;
-            let Some(last) = newest.into_iter().find(|manifest| Some(manifest.swipe) != except) else {
+            let Some(last) = newest
+                .into_iter()
+                .find(|manifest| Some(manifest.swipe) != except)
+            else {
                 return Ok(None);
             };
             Ok(Some((last.swipe, chain_of(store, last.swipe)?, last.text)))
         });
-        let Some((swipe, chain, text)) = read.await? else { return Ok(None) };
+        let Some((swipe, chain, text)) = read.await? else {
+            return Ok(None);
+        };
         Ok(recorded(swipe, chain).map(|kept| (kept, text)))
     }
 }
@@ -299,7 +387,10 @@ mod tests {
             source_text: Some(format!("{{{{user}}}} {text}")),
             known_to: None,
         };
-        let segment = |text: &&str| PromptSegment { text: (*text).to_owned(), control: false };
+        let segment = |text: &&str| PromptSegment {
+            text: (*text).to_owned(),
+            control: false,
+        };
         PromptReport {
             text: texts.concat(),
             segments: texts.iter().map(segment).collect(),
@@ -320,26 +411,59 @@ mod tests {
     }
 
     fn read(chain: &[&str]) -> PromptReport {
-        from_chain(chain.iter().map(|json| serde_json::from_str(json).unwrap()).collect()).unwrap()
+        from_chain(
+            chain
+                .iter()
+                .map(|json| serde_json::from_str(json).unwrap())
+                .collect(),
+        )
+        .unwrap()
     }
 
     #[test]
     fn manifest_without_texts_keeps_its_blocks() {
-        let (first, second) = (report(&["You are Mira.", "Hello."]), report(&["You are Mira.", "Hello.", "A secret."]));
-        let kept = Recorded { swipe: SwipeId(uuid::Uuid::nil()), report: first.clone(), bare: false, links: 0 };
+        let (first, second) = (
+            report(&["You are Mira.", "Hello."]),
+            report(&["You are Mira.", "Hello.", "A secret."]),
+        );
+        let kept = Recorded {
+            swipe: SwipeId(uuid::Uuid::nil()),
+            report: first.clone(),
+            bare: false,
+            links: 0,
+        };
         let (first, second) = (to_json(&first, None), to_json(&second, Some(&kept)));
-        assert_eq!(read(&[&second, &first]).text, "You are Mira.Hello.A secret.");
+        assert_eq!(
+            read(&[&second, &first]).text,
+            "You are Mira.Hello.A secret."
+        );
 
         let bare = without_words(&second).unwrap();
         assert!(!bare.contains("secret"), "{bare}");
         let told = read(&[&bare, &first]);
-        assert_eq!((told.text.as_str(), told.notices), ("You are Mira.Hello.", vec![WORDS_GONE.to_owned()]));
-        assert_eq!(told.blocks.iter().map(|block| block.tokens).collect::<Vec<_>>(), [7, 7, 7]);
+        assert_eq!(
+            (told.text.as_str(), told.notices),
+            ("You are Mira.Hello.", vec![WORDS_GONE.to_owned()])
+        );
+        assert_eq!(
+            told.blocks
+                .iter()
+                .map(|block| block.tokens)
+                .collect::<Vec<_>>(),
+            [7, 7, 7]
+        );
 
         let told = read(&[&bare, &without_words(&first).unwrap()]);
-        assert_eq!((told.text.as_str(), told.blocks.len()), ("", 3), "the earlier manifest lost its texts as well");
+        assert_eq!(
+            (told.text.as_str(), told.blocks.len()),
+            ("", 3),
+            "the earlier manifest lost its texts as well"
+        );
         assert_eq!(without_words(&bare), None);
-        assert!(bare.starts_with(BARE) && bare.contains(r#""checksum":"""#), "{bare}");
+        assert!(
+            bare.starts_with(BARE) && bare.contains(r#""checksum":"""#),
+            "{bare}"
+        );
     }
 
     /// A reply was permanently deleted, and its manifest with it.
@@ -357,24 +481,42 @@ mod tests {
         let third_json = to_json(&third, Some(&kept(&second, 1)));
         let [second, third] = [&second_json, &third_json].map(|json| without_words(json).unwrap());
         let told = read(&[&third, &second]);
-        assert_eq!(told.blocks.iter().map(|block| block.key.as_str()).collect::<Vec<_>>(), ["2", "3"]);
+        assert_eq!(
+            told.blocks
+                .iter()
+                .map(|block| block.key.as_str())
+                .collect::<Vec<_>>(),
+            ["2", "3"]
+        );
         assert_eq!((told.segments.len(), told.text.as_str()), (4, ""));
         let unread = |json: &str| serde_json::from_str::<Stored>(json).unwrap();
-        assert!(from_chain(vec![unread(&third_json), unread(&second_json)]).is_none(), "texts need the whole chain");
+        assert!(
+            from_chain(vec![unread(&third_json), unread(&second_json)]).is_none(),
+            "texts need the whole chain"
+        );
     }
 
     #[test]
     fn document_names_and_lore_keys_are_removed_too() {
         let mut written = report(&["By the sea.", "The reef."]);
-        let document = Origin::Document { id: "1".into(), name: "SECRET.txt".into() };
+        let document = Origin::Document {
+            id: "1".into(),
+            name: "SECRET.txt".into(),
+        };
         let name = ("name".to_owned(), ReasonValue::Text("SECRET.txt".into()));
         written.blocks[0] = PromptBlock {
             origin: document,
             source: "document SECRET.txt".into(),
-            label: Some(SourceLabel { code: "document".into(), values: [name].into() }),
+            label: Some(SourceLabel {
+                code: "document".into(),
+                values: [name].into(),
+            }),
             ..written.blocks[0].clone()
         };
-        let lore = Origin::Lore { book: "1".into(), entry: "2".into() };
+        let lore = Origin::Lore {
+            book: "1".into(),
+            entry: "2".into(),
+        };
         written.blocks[1] = PromptBlock {
             origin: lore,
             reason: "key \"SECRET\" in the message of Tom".into(),
@@ -383,11 +525,20 @@ mod tests {
         let bare = without_words(&to_json(&written, None)).unwrap();
         assert!(!bare.contains("SECRET"), "{bare}");
         let told = read(&[&bare]);
-        assert_eq!((told.blocks[0].source.as_str(), told.blocks[1].reason.as_str()), ("document", "by a key"));
+        assert_eq!(
+            (
+                told.blocks[0].source.as_str(),
+                told.blocks[1].reason.as_str()
+            ),
+            ("document", "by a key")
+        );
     }
 
     #[test]
     fn unreadable_manifest_becomes_empty() {
-        assert_eq!((without_words("A secret."), without_words("")), (Some(String::new()), None));
+        assert_eq!(
+            (without_words("A secret."), without_words("")),
+            (Some(String::new()), None)
+        );
     }
 }

@@ -10,24 +10,37 @@ use crate::library::handle::Library;
 const UNFIT: [char; 9] = ['/', '?', '<', '>', '\\', ':', '*', '|', '"'];
 
 impl Library {
-    /// The card files of the members, in order: the picture that a card was imported from, else its name as SillyTavern
-    /// would write it. Cards of the same name are numbered.
-    pub(crate) async fn member_files(&self, scene: &Scene) -> ApiResult<Vec<(CharacterId, String)>> {
+    /// The card files of the members, in order: the picture that a card was imported from, else its
+    /// name as SillyTavern would write it. Cards of the same name are numbered.
+    pub(crate) async fn member_files(
+        &self,
+        scene: &Scene,
+    ) -> ApiResult<Vec<(CharacterId, String)>> {
         let ids: Vec<CharacterId> = scene.members().iter().map(|member| member.id).collect();
         let known = self.base().store().read(move |store| {
-            ids.into_iter().map(|id| store.sources().file_of_character(id)).collect::<Result<Vec<_>, _>>()
+            ids.into_iter()
+                .map(|id| store.sources().file_of_character(id))
+                .collect::<Result<Vec<_>, _>>()
         });
-        let known = known.await?.into_iter().map(|file| file.filter(|file| file.ends_with(".png")));
+        let known = known
+            .await?
+            .into_iter()
+            .map(|file| file.filter(|file| file.ends_with(".png")));
         Ok(unique(scene.members().iter().zip(known)))
     }
 }
 
-fn unique<'m>(members: impl Iterator<Item = (&'m Member, Option<String>)>) -> Vec<(CharacterId, String)> {
+fn unique<'m>(
+    members: impl Iterator<Item = (&'m Member, Option<String>)>,
+) -> Vec<(CharacterId, String)> {
     let mut files: Vec<(CharacterId, String)> = Vec::new();
     for (member, known) in members {
         let name = fit(member.card.name());
         let numbered = (1..).map(|number| format!("{name}{number}.png"));
-        let mut candidates = known.into_iter().chain([format!("{name}.png")]).chain(numbered);
+        let mut candidates = known
+            .into_iter()
+            .chain([format!("{name}.png")])
+            .chain(numbered);
         let free = candidates.find(|file| !files.iter().any(|(_, taken)| taken == file));
         files.extend(free.map(|file| (member.id, file)));
     }
@@ -35,9 +48,16 @@ fn unique<'m>(members: impl Iterator<Item = (&'m Member, Option<String>)>) -> Ve
 }
 
 fn fit(name: &str) -> String {
-    let name: String = name.chars().filter(|letter| !letter.is_control() && !UNFIT.contains(letter)).collect();
+    let name: String = name
+        .chars()
+        .filter(|letter| !letter.is_control() && !UNFIT.contains(letter))
+        .collect();
     let name = name.trim_end_matches(['.', ' ']);
-    if name.is_empty() { "unnamed".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -51,7 +71,12 @@ mod tests {
         assert_eq!(fit("?"), "unnamed");
         let scene = group();
         let known = [None, Some("Mary Ann.png".to_owned()), None];
-        let files = unique(scene.members().iter().zip(known)).into_iter().map(|(_, file)| file);
-        assert_eq!(files.collect::<Vec<_>>(), ["Ada.png", "Mary Ann.png", "Mary Ann1.png"]);
+        let files = unique(scene.members().iter().zip(known))
+            .into_iter()
+            .map(|(_, file)| file);
+        assert_eq!(
+            files.collect::<Vec<_>>(),
+            ["Ada.png", "Mary Ann.png", "Mary Ann1.png"]
+        );
     }
 }

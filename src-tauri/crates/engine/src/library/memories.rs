@@ -21,8 +21,15 @@ const MAX_TEXT: usize = 2_000;
 
 impl Library {
     /// The first page of a character's memories; with a query, of those that match it, best first.
-    pub(crate) async fn list_memories(&self, character: String, query: String) -> ApiResult<Vec<api::Memory>> {
-        Ok(self.find_memories(character, query, api::MemoryFilter::default(), 1).await?.memories)
+    pub(crate) async fn list_memories(
+        &self,
+        character: String,
+        query: String,
+    ) -> ApiResult<Vec<api::Memory>> {
+        Ok(self
+            .find_memories(character, query, api::MemoryFilter::default(), 1)
+            .await?
+            .memories)
     }
 
     /// The first `pages` pages, at least one, of the memories that match `filter`.
@@ -38,19 +45,35 @@ impl Library {
         let with_next = |page: u32| page.saturating_mul(pages.max(1)).saturating_add(1);
         if query.trim().is_empty() {
             let most = with_next(LISTED);
-            let memories =
-                self.base().store().read(move |store| store.memories().of_character(character, filter, most)).await?;
-            return Ok(cut(memories.into_iter().map(|memory| shown(memory, None)).collect(), most));
+            let memories = self
+                .base()
+                .store()
+                .read(move |store| store.memories().of_character(character, filter, most))
+                .await?;
+            return Ok(cut(
+                memories
+                    .into_iter()
+                    .map(|memory| shown(memory, None))
+                    .collect(),
+                most,
+            ));
         }
         let words = tokens::terms(&query, &[]);
         let query = Query::any_word(words.iter().map(String::as_str));
         let most = with_next(SEARCHED);
         let search = move |store: &store::ReadTransaction<'_>| {
-            store.memories().search_of_character(character, &query, filter, most)
+            store
+                .memories()
+                .search_of_character(character, &query, filter, most)
         };
         let found = self.base().store().read(search).await?;
         let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
-        let scored = |found: FoundMemory| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
+        let scored = |found: FoundMemory| {
+            shown(
+                found.memory,
+                (best > 0.0).then_some((found.score / best) as f32),
+            )
+        };
         Ok(cut(found.into_iter().map(scored).collect(), most))
     }
 
@@ -58,12 +81,28 @@ impl Library {
     pub(crate) async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
         let character = character.parse::<CharacterId>()?;
         let all = move |store: &store::ReadTransaction<'_>| {
-            let of = |archived| MemoryFilter { archived, ..MemoryFilter::default() };
-            let mut all = store.memories().of_character(character, of(false), u32::MAX)?;
-            all.extend(store.memories().of_character(character, of(true), u32::MAX)?);
+            let of = |archived| MemoryFilter {
+                archived,
+                ..MemoryFilter::default()
+            };
+            let mut all = store
+                .memories()
+                .of_character(character, of(false), u32::MAX)?;
+            all.extend(
+                store
+                    .memories()
+                    .of_character(character, of(true), u32::MAX)?,
+            );
             Ok(all)
         };
-        Ok(self.base().store().read(all).await?.into_iter().map(|memory| shown(memory, None)).collect())
+        Ok(self
+            .base()
+            .store()
+            .read(all)
+            .await?
+            .into_iter()
+            .map(|memory| shown(memory, None))
+            .collect())
     }
 
     pub(crate) async fn save_memory(&self, draft: MemoryDraft) -> ApiResult<api::Memory> {
@@ -74,7 +113,9 @@ impl Library {
         };
         let now = self.base().now();
         let memory = Memory {
-            id: known.as_ref().map_or_else(|| MemoryId(Uuid::now_v7()), |known| known.id),
+            id: known
+                .as_ref()
+                .map_or_else(|| MemoryId(Uuid::now_v7()), |known| known.id),
             kind: MemoryType::of(&draft.kind),
             scope: self.scope(&draft).await?,
             text,
@@ -82,8 +123,12 @@ impl Library {
             origin: MemoryOrigin::User,
             confidence: MAX_CONFIDENCE,
             pinned: draft.pinned,
-            sources: known.as_ref().map_or_else(Vec::new, |known| known.sources.clone()),
-            merged_sources: known.as_ref().map_or_else(Vec::new, |known| known.merged_sources.clone()),
+            sources: known
+                .as_ref()
+                .map_or_else(Vec::new, |known| known.sources.clone()),
+            merged_sources: known
+                .as_ref()
+                .map_or_else(Vec::new, |known| known.merged_sources.clone()),
             archived: None,
             created: known.as_ref().map_or(now, |known| known.created),
             updated: now,
@@ -107,18 +152,24 @@ impl Library {
         Ok(shown(saved, None))
     }
 
-    /// Removes a memory from every later prompt at once, and its source messages from recall. The next purge deletes
-    /// the row; until then it can be restored.
+    /// Removes a memory from every later prompt at once, and its source messages from recall. The
+    /// next purge deletes the row; until then it can be restored.
     pub(crate) async fn delete_memory(&self, id: String) -> ApiResult<()> {
         let (id, now) = (id.parse::<MemoryId>()?, self.base().now());
-        self.base().store().write(move |store| exclusion::forget(store, id, now)).await?;
+        self.base()
+            .store()
+            .write(move |store| exclusion::forget(store, id, now))
+            .await?;
         self.memories_changed("");
         Ok(())
     }
 
     pub(crate) async fn restore_memory(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<MemoryId>()?;
-        self.base().store().write(move |store| exclusion::remember_again(store, id)).await?;
+        self.base()
+            .store()
+            .write(move |store| exclusion::remember_again(store, id))
+            .await?;
         self.memories_changed("");
         Ok(())
     }
@@ -127,11 +178,19 @@ impl Library {
     pub(crate) async fn pin_memory(&self, id: String, pinned: bool) -> ApiResult<api::Memory> {
         let known = self.memory(id.parse()?).await?;
         let was_archived = known.archived.is_some();
-        let memory = Memory { pinned, archived: known.archived.filter(|_| !pinned), ..known };
+        let memory = Memory {
+            pinned,
+            archived: known.archived.filter(|_| !pinned),
+            ..known
+        };
         let row = memory.clone();
         let pin = move |store: &mut store::WriteTransaction<'_>| {
             store.memories_mut().update(&row)?;
-            if was_archived && pinned { store.memories_mut().unarchive(row.id) } else { Ok(()) }
+            if was_archived && pinned {
+                store.memories_mut().unarchive(row.id)
+            } else {
+                Ok(())
+            }
         };
         self.base().store().write(pin).await?;
         self.memories_changed("");
@@ -139,7 +198,11 @@ impl Library {
     }
 
     pub(crate) async fn memory(&self, id: MemoryId) -> ApiResult<Memory> {
-        self.base().store().read(move |store| store.memories().get(id)).await?.ok_or_else(|| not_found("memory"))
+        self.base()
+            .store()
+            .read(move |store| store.memories().get(id))
+            .await?
+            .ok_or_else(|| not_found("memory"))
     }
 
     async fn scope(&self, draft: &MemoryDraft) -> ApiResult<MemoryScope> {
@@ -148,9 +211,16 @@ impl Library {
             api::MemoryScope::Profile => MemoryScope::Profile,
             api::MemoryScope::Character => MemoryScope::Character(character()?),
             api::MemoryScope::Pair => {
-                let chosen = draft.persona.as_deref().map(str::parse::<PersonaId>).transpose()?;
+                let chosen = draft
+                    .persona
+                    .as_deref()
+                    .map(str::parse::<PersonaId>)
+                    .transpose()?;
                 let persona = self.persona_of(chosen).await?.id;
-                MemoryScope::Pair { character: character()?, persona: Some(persona).filter(|id| !id.0.is_nil()) }
+                MemoryScope::Pair {
+                    character: character()?,
+                    persona: Some(persona).filter(|id| !id.0.is_nil()),
+                }
             }
             api::MemoryScope::Chat => match &draft.chat {
                 Some(chat) => MemoryScope::Chat(self.chat(chat.parse()?).await?.id),
@@ -161,11 +231,14 @@ impl Library {
                     ));
                 }
             },
-            api::MemoryScope::World => MemoryScope::World(self.world(draft.world.as_deref()).await?),
+            api::MemoryScope::World => {
+                MemoryScope::World(self.world(draft.world.as_deref()).await?)
+            }
         })
     }
 
-    /// The ids of the lorebooks outside cards that apply with a character and a persona, and in a chat if there is one.
+    /// The ids of the lorebooks outside cards that apply with a character and a persona, and in a
+    /// chat if there is one.
     pub(crate) async fn memory_worlds(
         &self,
         character: String,
@@ -173,21 +246,36 @@ impl Library {
         chat: Option<String>,
     ) -> ApiResult<Vec<String>> {
         let chat = chat.map_or(Ok(ChatId(Uuid::nil())), |chat| chat.parse())?;
-        let company = ChatParticipants { character: character.parse()?, chat, persona: persona.parse()? };
-        let mut worlds: Vec<String> =
-            self.bound_in(company).await?.into_iter().map(|bound| bound.id.to_string()).collect();
+        let company = ChatParticipants {
+            character: character.parse()?,
+            chat,
+            persona: persona.parse()?,
+        };
+        let mut worlds: Vec<String> = self
+            .bound_in(company)
+            .await?
+            .into_iter()
+            .map(|bound| bound.id.to_string())
+            .collect();
         worlds.dedup();
         Ok(worlds)
     }
 
-    /// The lorebook of a memory. It must be outside a card, so that other characters can have it too.
+    /// The lorebook of a memory. It must be outside a card, so that other characters can have it
+    /// too.
     async fn world(&self, id: Option<&str>) -> ApiResult<LorebookId> {
-        let hint =
-            "Name a lorebook of the library, or choose another scope. The book of a card can be exported and imported.";
-        let Some(id) = id else { return Err(bad_input("A memory of a world needs its lorebook.", hint)) };
+        let hint = "Name a lorebook of the library, or choose another scope. The book of a card can be exported and imported.";
+        let Some(id) = id else {
+            return Err(bad_input("A memory of a world needs its lorebook.", hint));
+        };
         let id = id.parse::<LorebookId>()?;
-        let book = self.base().store().read(move |store| store.lorebooks().get(id)).await?;
-        book.map(|book| book.id).ok_or_else(|| bad_input("The lorebook of this memory is not in the library.", hint))
+        let book = self
+            .base()
+            .store()
+            .read(move |store| store.lorebooks().get(id))
+            .await?;
+        book.map(|book| book.id)
+            .ok_or_else(|| bad_input("The lorebook of this memory is not in the library.", hint))
     }
 
     pub(crate) fn memories_changed(&self, character: &str) {
@@ -208,7 +296,10 @@ pub(crate) fn checked(text: &str) -> ApiResult<String> {
     let text = text.trim().to_owned();
     if text.is_empty() || text.chars().count() > MAX_TEXT {
         let hint = format!("Write a sentence or a few; at most {MAX_TEXT} characters.");
-        return Err(bad_input("A memory needs a text, and it must be short.", hint));
+        return Err(bad_input(
+            "A memory needs a text, and it must be short.",
+            hint,
+        ));
     }
     Ok(text)
 }
@@ -231,8 +322,16 @@ fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
 pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
     let (scope, character, persona, chat, world) = match memory.scope {
         MemoryScope::Profile => (api::MemoryScope::Profile, None, None, None, None),
-        MemoryScope::Character(character) => (api::MemoryScope::Character, Some(character), None, None, None),
-        MemoryScope::Pair { character, persona } => (api::MemoryScope::Pair, Some(character), persona, None, None),
+        MemoryScope::Character(character) => (
+            api::MemoryScope::Character,
+            Some(character),
+            None,
+            None,
+            None,
+        ),
+        MemoryScope::Pair { character, persona } => {
+            (api::MemoryScope::Pair, Some(character), persona, None, None)
+        }
         MemoryScope::Chat(chat) => (api::MemoryScope::Chat, None, None, Some(chat), None),
         MemoryScope::World(world) => (api::MemoryScope::World, None, None, None, Some(world)),
     };
@@ -249,8 +348,17 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
         pinned: memory.pinned,
         origin: memory.origin.as_str().to_owned(),
         confidence: u32::from(memory.confidence),
-        sources: memory.sources.iter().chain(&memory.merged_sources).map(ToString::to_string).collect(),
-        echoes: memory.merged_sources.iter().map(ToString::to_string).collect(),
+        sources: memory
+            .sources
+            .iter()
+            .chain(&memory.merged_sources)
+            .map(ToString::to_string)
+            .collect(),
+        echoes: memory
+            .merged_sources
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         archived: memory.archived.map(|archived| api::Archived {
             why: archived.reason.as_str().to_owned(),
             since: rfc3339(archived.since),

@@ -14,16 +14,26 @@ use crate::library::handle::Library;
 use crate::library::memories::{checked, shown};
 
 impl Library {
-    /// Replaces two memories by one with `text`. It has the sources of both, the higher importance, and the scope of
-    /// the first.
+    /// Replaces two memories by one with `text`. It has the sources of both, the higher importance,
+    /// and the scope of the first.
     ///
     /// # Errors
-    /// `NotFound` if one of them does not exist; `BadInput` if both are the same, or if the text is empty or too long.
-    pub(crate) async fn merge_memories(&self, first: String, second: String, text: String) -> ApiResult<api::Memory> {
+    /// `NotFound` if one of them does not exist; `BadInput` if both are the same, or if the text is
+    /// empty or too long.
+    pub(crate) async fn merge_memories(
+        &self,
+        first: String,
+        second: String,
+        text: String,
+    ) -> ApiResult<api::Memory> {
         let text = checked(&text)?;
-        let (first, second) = tokio::try_join!(self.memory(first.parse()?), self.memory(second.parse()?))?;
+        let (first, second) =
+            tokio::try_join!(self.memory(first.parse()?), self.memory(second.parse()?))?;
         if first.id == second.id {
-            return Err(bad_input("A memory cannot be merged with itself.", "Choose a different memory."));
+            return Err(bad_input(
+                "A memory cannot be merged with itself.",
+                "Choose a different memory.",
+            ));
         }
         let now = self.base().now();
         let merged = merged(&first, &second, text, MemoryId(Uuid::now_v7()), now);
@@ -34,7 +44,9 @@ impl Library {
                 // The merged memory still uses these source messages, so they stay searchable.
                 let parts = exclusion::with_merged(store, &parts)?;
                 store.memories_mut().soft_delete_all(&parts, now)?;
-                store.memories_mut().retract_all(&parts.iter().map(|id| id.0).collect())?;
+                store
+                    .memories_mut()
+                    .retract_all(&parts.iter().map(|id| id.0).collect())?;
                 store.memories_mut().insert(&row)?;
                 store.memories_mut().replace_superseding(&parts, row.id)
             })
@@ -44,14 +56,23 @@ impl Library {
     }
 
     /// Undoes [`Engine::merge_memories`].
-    pub(crate) async fn unmerge_memories(&self, merged: String, parts: Vec<String>) -> ApiResult<()> {
+    pub(crate) async fn unmerge_memories(
+        &self,
+        merged: String,
+        parts: Vec<String>,
+    ) -> ApiResult<()> {
         let (merged, parts, now) = (merged.parse::<MemoryId>()?, ids(&parts)?, self.base().now());
         self.base()
             .store()
             .write(move |store| {
-                parts.iter().try_for_each(|id| store.memories_mut().restore(*id).map(drop))?;
+                parts
+                    .iter()
+                    .try_for_each(|id| store.memories_mut().restore(*id).map(drop))?;
                 // A memory that the merged one had superseded is now superseded by its first part.
-                parts.first().map(|part| store.memories_mut().replace_superseding(&[merged], *part)).transpose()?;
+                parts
+                    .first()
+                    .map(|part| store.memories_mut().replace_superseding(&[merged], *part))
+                    .transpose()?;
                 store.memories_mut().soft_delete(merged, now)?;
                 store.memories_mut().retract(merged.0)
             })
@@ -60,13 +81,18 @@ impl Library {
         Ok(())
     }
 
-    /// Forgets all memories of a character, of a pair, of a chat or of everybody, as [`Self::delete_memory`] does with one. Returns
-    /// their ids.
+    /// Forgets all memories of a character, of a pair, of a chat or of everybody, as
+    /// [`Self::delete_memory`] does with one. Returns their ids.
     pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<String>> {
         let of = match of {
-            MemoryOwner::Character { character } => MemorySet::Character(character.parse::<CharacterId>()?),
+            MemoryOwner::Character { character } => {
+                MemorySet::Character(character.parse::<CharacterId>()?)
+            }
             MemoryOwner::Pair { character, persona } => {
-                let persona = persona.map(|id| id.parse::<PersonaId>()).transpose()?.filter(|id| !id.0.is_nil());
+                let persona = persona
+                    .map(|id| id.parse::<PersonaId>())
+                    .transpose()?
+                    .filter(|id| !id.0.is_nil());
                 MemorySet::Pair(character.parse::<CharacterId>()?, persona)
             }
             MemoryOwner::Chat { chat } => MemorySet::Chat(self.chat(chat.parse()?).await?.id),
@@ -86,10 +112,10 @@ impl Library {
     /// Undoes [`Self::forget_memories`].
     pub(crate) async fn restore_memories(&self, memories: Vec<String>) -> ApiResult<()> {
         let ids = ids(&memories)?;
-        let restored = self
-            .base()
-            .store()
-            .write(move |store| ids.into_iter().try_for_each(|id| exclusion::remember_again(store, id)));
+        let restored = self.base().store().write(move |store| {
+            ids.into_iter()
+                .try_for_each(|id| exclusion::remember_again(store, id))
+        });
         restored.await?;
         self.memories_changed("");
         Ok(())
@@ -97,17 +123,44 @@ impl Library {
 
     /// The size of all memories and vectors in the database.
     pub(crate) async fn memory_storage(&self) -> ApiResult<MemoryStorage> {
-        let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, queued: unread } =
-            self.base().store().read(|store| store.memories().storage()).await?;
+        let store::MemoryStorage {
+            memories,
+            memory_bytes,
+            vectors,
+            vector_bytes,
+            queued: unread,
+        } = self
+            .base()
+            .store()
+            .read(|store| store.memories().storage())
+            .await?;
         let by_meaning = self.config().encoder_model().is_some();
-        Ok(MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread, by_meaning })
+        Ok(MemoryStorage {
+            memories,
+            memory_bytes,
+            vectors,
+            vector_bytes,
+            unread,
+            by_meaning,
+        })
     }
 }
 
-fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: domain::Timestamp) -> Memory {
+fn merged(
+    first: &Memory,
+    second: &Memory,
+    text: String,
+    id: MemoryId,
+    now: domain::Timestamp,
+) -> Memory {
     let mut seen = HashSet::new();
-    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.merged_sources));
-    let sources = said.copied().filter(|source| seen.insert(*source)).collect();
+    let said = [first, second]
+        .into_iter()
+        .flat_map(|memory| memory.sources.iter().chain(&memory.merged_sources));
+    let sources = said
+        .copied()
+        .filter(|source| seen.insert(*source))
+        .collect();
     Memory {
         id,
         text,
@@ -124,5 +177,8 @@ fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: doma
 }
 
 fn ids(written: &[String]) -> ApiResult<Vec<MemoryId>> {
-    Ok(written.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?)
+    Ok(written
+        .iter()
+        .map(|id| id.parse::<MemoryId>())
+        .collect::<Result<Vec<_>, _>>()?)
 }

@@ -20,31 +20,50 @@ const LINE: usize = 240;
 
 impl Library {
     pub(crate) async fn receipts(&self, messages: Vec<String>) -> ApiResult<Vec<Receipt>> {
-        let ids = messages.iter().take(MOST).map(|id| id.parse::<MessageId>()).collect::<Result<Vec<_>, _>>()?;
+        let ids = messages
+            .iter()
+            .take(MOST)
+            .map(|id| id.parse::<MessageId>())
+            .collect::<Result<Vec<_>, _>>()?;
         let said = self
             .base()
             .store()
             .read(move |store| {
                 let found = ids.into_iter().map(|id| store.messages().get(id));
-                Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect::<Vec<_>>())
+                Ok(found
+                    .collect::<Result<Vec<_>, _>>()?
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>())
             })
             .await?;
         let mut chats = HashMap::new();
-        for id in said.iter().map(|message| message.chat).collect::<HashSet<_>>() {
+        for id in said
+            .iter()
+            .map(|message| message.chat)
+            .collect::<HashSet<_>>()
+        {
             // The chat may be deleted by now, and its messages with it.
             if let Ok(told) = self.told_in(id).await {
                 chats.insert(id, told);
             }
         }
-        let one =
-            |message: &Message| chats.get(&message.chat).map(|(title, speakers)| receipt(message, title, speakers));
+        let one = |message: &Message| {
+            chats
+                .get(&message.chat)
+                .map(|(title, speakers)| receipt(message, title, speakers))
+        };
         Ok(said.iter().filter_map(one).collect())
     }
 
     async fn told_in(&self, id: ChatId) -> ApiResult<(String, Speakers)> {
         let chat = self.chat(id).await?;
         let speakers = self.speakers(&chat).await?;
-        let title = if chat.title.is_empty() { speakers.character.clone() } else { chat.title };
+        let title = if chat.title.is_empty() {
+            speakers.character.clone()
+        } else {
+            chat.title
+        };
         Ok((title, speakers))
     }
 }

@@ -16,8 +16,14 @@ const PAGE: u32 = 50;
 const IN_CHAT: u32 = 1_000;
 
 impl Library {
-    /// Messages that match `text`, of one chat or of all. `skip` is the number of hits that are known already.
-    pub(crate) async fn search_messages(&self, text: String, chat: Option<String>, skip: u32) -> ApiResult<SearchPage> {
+    /// Messages that match `text`, of one chat or of all. `skip` is the number of hits that are
+    /// known already.
+    pub(crate) async fn search_messages(
+        &self,
+        text: String,
+        chat: Option<String>,
+        skip: u32,
+    ) -> ApiResult<SearchPage> {
         let chat = chat.map(|chat| chat.parse::<ChatId>()).transpose()?;
         let query = SearchQuery::parse(&text);
         if query.is_empty() {
@@ -29,8 +35,8 @@ impl Library {
         Ok(store.read(find).await?)
     }
 
-    /// The messages of a chat whose shown version matches `text`, in the order of the chat. Of more than a thousand, the
-    /// last ones.
+    /// The messages of a chat whose shown version matches `text`, in the order of the chat. Of more
+    /// than a thousand, the last ones.
     pub(crate) async fn find_in_chat(&self, chat: String, text: String) -> ApiResult<ChatMatches> {
         let query = SearchQuery::parse(&text);
         let chat = chat.parse::<ChatId>()?;
@@ -40,18 +46,32 @@ impl Library {
         let filter = filter(&query, Some(chat), self.base().clock());
         let terms = query.terms;
         let words = terms.iter().map(word).collect();
-        let find = move |store: &ReadTransaction<'_>| store.message_search().in_order(&terms, &filter, IN_CHAT + 1);
+        let find = move |store: &ReadTransaction<'_>| {
+            store
+                .message_search()
+                .in_order(&terms, &filter, IN_CHAT + 1)
+        };
         let mut found = self.base().store().read(find).await?;
         let more = found.len() > IN_CHAT as usize;
         found.drain(..usize::from(more));
-        Ok(ChatMatches { messages: found.iter().map(ToString::to_string).collect(), more, terms: words })
+        Ok(ChatMatches {
+            messages: found.iter().map(ToString::to_string).collect(),
+            more,
+            terms: words,
+        })
     }
 }
 
 fn word(term: &SearchTerm) -> SearchWord {
     match term {
-        SearchTerm::Word(text) => SearchWord { text: text.clone(), unfinished: true },
-        SearchTerm::Phrase(text) => SearchWord { text: text.clone(), unfinished: false },
+        SearchTerm::Word(text) => SearchWord {
+            text: text.clone(),
+            unfinished: true,
+        },
+        SearchTerm::Phrase(text) => SearchWord {
+            text: text.clone(),
+            unfinished: false,
+        },
     }
 }
 
@@ -62,7 +82,12 @@ pub(crate) fn versions_page(
     filter: &SearchFilter,
     skip: u32,
 ) -> Result<SearchPage, StoreError> {
-    Ok(page(store.message_search().find(terms, filter, skip, PAGE + 1)?))
+    Ok(page(store.message_search().find(
+        terms,
+        filter,
+        skip,
+        PAGE + 1,
+    )?))
 }
 
 /// The first page of earlier texts with every term.
@@ -71,13 +96,20 @@ pub(crate) fn earlier_page(
     terms: &[SearchTerm],
     filter: &SearchFilter,
 ) -> Result<SearchPage, StoreError> {
-    Ok(page(store.message_search().find_earlier(terms, filter, PAGE + 1)?))
+    Ok(page(store.message_search().find_earlier(
+        terms,
+        filter,
+        PAGE + 1,
+    )?))
 }
 
 fn page(mut found: Vec<FoundMessage>) -> SearchPage {
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
-    SearchPage { hits: found.into_iter().map(hit).collect(), more }
+    SearchPage {
+        hits: found.into_iter().map(hit).collect(),
+        more,
+    }
 }
 
 pub(crate) fn filter(query: &SearchQuery, chat: Option<ChatId>, clock: &Clock) -> SearchFilter {
@@ -85,9 +117,11 @@ pub(crate) fn filter(query: &SearchQuery, chat: Option<ChatId>, clock: &Clock) -
     SearchFilter {
         chat,
         title: query.chat.clone(),
-        author: query.from.as_ref().map(|name| match USER.contains(&name.to_lowercase().as_str()) {
-            true => SearchAuthor::User,
-            false => SearchAuthor::Named(name.clone()),
+        author: query.from.as_ref().map(|name| {
+            match USER.contains(&name.to_lowercase().as_str()) {
+                true => SearchAuthor::User,
+                false => SearchAuthor::Named(name.clone()),
+            }
         }),
         since: query.after.and_then(start),
         until: query.before.and_then(start),
@@ -118,7 +152,11 @@ pub(crate) fn hit(found: FoundMessage) -> SearchHit {
         swipe: found.swipe.to_string(),
         is_shown: found.is_shown,
         role,
-        created: if found.undated { String::new() } else { rfc3339(found.created) },
+        created: if found.undated {
+            String::new()
+        } else {
+            rfc3339(found.created)
+        },
         excerpt: parts(&found.excerpt),
         by_meaning: false,
     }
@@ -129,7 +167,10 @@ pub(crate) fn parts(excerpt: &Excerpt) -> Vec<ExcerptPart> {
     let mut parts: Vec<ExcerptPart> = Vec::new();
     let mut put = |text: &str, is_match| {
         if !text.is_empty() {
-            parts.push(ExcerptPart { text: text.to_owned(), is_match });
+            parts.push(ExcerptPart {
+                text: text.to_owned(),
+                is_match,
+            });
         }
     };
     put(if excerpt.cut_before { "…" } else { "" }, false);

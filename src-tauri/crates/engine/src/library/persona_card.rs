@@ -11,8 +11,12 @@ use crate::library::handle::Library;
 use crate::library::personas::new_persona;
 
 impl Library {
-    /// Adds a persona with the name, description, personality and picture of a character. The character stays.
-    pub(crate) async fn persona_from_character(&self, character: String) -> ApiResult<api::Persona> {
+    /// Adds a persona with the name, description, personality and picture of a character. The
+    /// character stays.
+    pub(crate) async fn persona_from_character(
+        &self,
+        character: String,
+    ) -> ApiResult<api::Persona> {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let about: Vec<&str> = [card.description(), card.personality()]
@@ -21,7 +25,10 @@ impl Library {
             .filter(|text| !text.is_empty())
             .collect();
         let description = swap_names(&about.join("\n\n"));
-        let new = api::Persona { description, ..new_persona(card.display_name()) };
+        let new = api::Persona {
+            description,
+            ..new_persona(card.display_name())
+        };
         let saved = self.save_persona(new).await?;
         let (id, picture) = (saved.id.parse::<PersonaId>()?, character.picture);
         if picture.is_none() {
@@ -31,9 +38,15 @@ impl Library {
     }
 
     /// Adds a character with the name, description and picture of a persona. The persona stays.
-    pub(crate) async fn character_from_persona(&self, persona: String) -> ApiResult<api::Character> {
+    pub(crate) async fn character_from_persona(
+        &self,
+        persona: String,
+    ) -> ApiResult<api::Character> {
         let id = persona.parse::<PersonaId>()?;
-        let read = self.base().store().read(move |store| Ok((store.personas().get(id)?, store.personas().pictures()?)));
+        let read = self
+            .base()
+            .store()
+            .read(move |store| Ok((store.personas().get(id)?, store.personas().pictures()?)));
         let (persona, pictures) = read.await?;
         let persona = persona.ok_or_else(|| not_found("persona"))?;
         let mut card = Card::new(&persona.name)?;
@@ -43,7 +56,10 @@ impl Library {
         if let Some(picture) = pictures.get(&id) {
             character.picture = Some(*picture);
             let saved = character.clone();
-            self.base().store().write(move |store| store.characters_mut().update(&saved)).await?;
+            self.base()
+                .store()
+                .write(move |store| store.characters_mut().update(&saved))
+                .await?;
             self.library_changed();
         }
         shown(&character)

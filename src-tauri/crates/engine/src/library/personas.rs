@@ -18,10 +18,13 @@ use crate::library::handle::Library;
 
 impl Library {
     pub(crate) async fn list_personas(&self) -> ApiResult<Vec<api::Persona>> {
-        let read = self
-            .base()
-            .store()
-            .read(|store| Ok((store.personas().list()?, store.personas().pictures()?, store.bound_personas().all()?)));
+        let read = self.base().store().read(|store| {
+            Ok((
+                store.personas().list()?,
+                store.personas().pictures()?,
+                store.bound_personas().all()?,
+            ))
+        });
         let (personas, pictures, bound) = read.await?;
         let shown = |persona: Persona| {
             let picture = pictures.get(&persona.id).copied();
@@ -34,43 +37,80 @@ impl Library {
     pub(crate) async fn save_persona(&self, persona: api::Persona) -> ApiResult<api::Persona> {
         let name = persona.name.trim().to_owned();
         if name.is_empty() {
-            return Err(bad_input("A persona needs a name.", "Write the name the character should call you."));
+            return Err(bad_input(
+                "A persona needs a name.",
+                "Write the name the character should call you.",
+            ));
         }
         let new = persona.id.is_empty();
-        let id = if new { PersonaId(Uuid::now_v7()) } else { persona.id.parse()? };
-        let api::Persona { description, instructions, place, .. } = persona;
-        let saved = Persona { id, name, description, instructions, place: persona_place::stored(place)? };
+        let id = if new {
+            PersonaId(Uuid::now_v7())
+        } else {
+            persona.id.parse()?
+        };
+        let api::Persona {
+            description,
+            instructions,
+            place,
+            ..
+        } = persona;
+        let saved = Persona {
+            id,
+            name,
+            description,
+            instructions,
+            place: persona_place::stored(place)?,
+        };
         let row = saved.clone();
         let default = self.default_persona();
         self.base()
             .store()
             .write(move |store| {
                 let before = played_by_default(store, default)?;
-                let named = before.map(|id| store.personas().get(id)).transpose()?.flatten();
-                if !new && store.personas().get(id)?.is_some_and(|known| known.name != row.name) {
+                let named = before
+                    .map(|id| store.personas().get(id))
+                    .transpose()?
+                    .flatten();
+                if !new
+                    && store
+                        .personas()
+                        .get(id)?
+                        .is_some_and(|known| known.name != row.name)
+                {
                     user_names::keep_of_persona(store, id, default)?;
                 }
                 match new {
                     true => store.personas_mut().insert(&row),
                     false => store.personas_mut().update(&row),
                 }?;
-                // Without a chosen default, the first persona by name is used, which may be another one now.
+                // Without a chosen default, the first persona by name is used, which may be another
+                // one now.
                 let anew = played_by_default(store, default)? != before;
                 if !anew {
                     return Ok(());
                 }
-                named.map_or(Ok(()), |persona| user_names::keep_of_default(store, &persona.name))?;
+                named.map_or(Ok(()), |persona| {
+                    user_names::keep_of_default(store, &persona.name)
+                })?;
                 crate::base::retraction::retract_recalled(store, None)
             })
             .await?;
-        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Personas, Some(id.to_string()));
         self.shown_persona(saved).await
     }
 
-    /// Sets or removes a persona's picture. It is re-encoded, so that no metadata of the file remains.
-    pub(crate) async fn set_persona_picture(&self, id: String, data: Option<String>) -> ApiResult<api::Persona> {
+    /// Sets or removes a persona's picture. It is re-encoded, so that no metadata of the file
+    /// remains.
+    pub(crate) async fn set_persona_picture(
+        &self,
+        id: String,
+        data: Option<String>,
+    ) -> ApiResult<api::Persona> {
         let bytes = data.map(|data| BASE64_STANDARD.decode(data)).transpose();
-        let bytes = bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
+        let bytes =
+            bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
         self.set_persona_picture_bytes(id.parse()?, bytes).await
     }
 
@@ -80,7 +120,10 @@ impl Library {
         bytes: Option<Vec<u8>>,
     ) -> ApiResult<api::Persona> {
         let picture = match bytes {
-            Some(bytes) => Some(self.keep(picture::read(bytes).await?.png, "image/png").await?),
+            Some(bytes) => Some(
+                self.keep(picture::read(bytes).await?.png, "image/png")
+                    .await?,
+            ),
             None => None,
         };
         self.keep_persona_picture(id, picture).await
@@ -100,12 +143,17 @@ impl Library {
             store.personas().get(id)
         });
         let persona = set.await?.ok_or_else(|| not_found("persona"))?;
-        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Personas, Some(id.to_string()));
         self.shown_persona(persona).await
     }
 
     pub(crate) async fn shown_persona(&self, persona: Persona) -> ApiResult<api::Persona> {
-        let read = self.base().store().read(|store| Ok((store.personas().pictures()?, store.bound_personas().all()?)));
+        let read = self
+            .base()
+            .store()
+            .read(|store| Ok((store.personas().pictures()?, store.bound_personas().all()?)));
         let (pictures, bound) = read.await?;
         let picture = pictures.get(&persona.id).copied();
         let characters = bound.get(&persona.id).map_or(&[][..], Vec::as_slice);
@@ -114,9 +162,16 @@ impl Library {
 
     pub(crate) async fn delete_persona(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<PersonaId>()?;
-        let left = self.base().store().read(|store| store.personas().list()).await?;
+        let left = self
+            .base()
+            .store()
+            .read(|store| store.personas().list())
+            .await?;
         if left.iter().all(|persona| persona.id == id) {
-            return Err(bad_input("This is the last persona.", "Change it, or add another one first."));
+            return Err(bad_input(
+                "This is the last persona.",
+                "Change it, or add another one first.",
+            ));
         }
         let default = self.default_persona();
         let delete = self.base().store().write(move |store| {
@@ -128,26 +183,41 @@ impl Library {
             store.personas_mut().delete(id)
         });
         delete.await?;
-        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Personas, Some(id.to_string()));
         Ok(())
     }
 
     /// The persona of a chat: its own, or else the default, or else the first.
     pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> ApiResult<Persona> {
         let default = self.default_persona();
-        Ok(self.base().store().read(move |store| chosen_or_default(store, chosen, default)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| chosen_or_default(store, chosen, default))
+            .await?)
     }
 
-    /// The user's persona in `chat`. An imported chat keeps its own user name until the user chooses a persona.
+    /// The user's persona in `chat`. An imported chat keeps its own user name until the user
+    /// chooses a persona.
     pub(crate) async fn persona_in(&self, chat: &Chat) -> ApiResult<Persona> {
         let (chat, default) = (chat.clone(), self.default_persona());
-        Ok(self.base().store().read(move |store| of_chat(store, &chat, default)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| of_chat(store, &chat, default))
+            .await?)
     }
 
     /// The user's name in an imported chat without a persona.
     pub(crate) async fn name_kept_in(&self, chat: &Chat) -> ApiResult<Option<String>> {
         let chat = chat.clone();
-        Ok(self.base().store().read(move |store| kept_name(store, &chat)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| kept_name(store, &chat))
+            .await?)
     }
 
     /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
@@ -156,12 +226,18 @@ impl Library {
     /// `NotFound` for a chat that was not imported.
     pub(crate) async fn keep_chat_name(&self, chat: String) -> ApiResult<()> {
         let id = self.chat(chat.parse()?).await?.id;
-        self.base().store().write(move |store| store.foreign_mut().settle_name(id)).await?;
-        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.foreign_mut().settle_name(id))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(id.to_string()));
         Ok(())
     }
 
-    /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there is none.
+    /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there
+    /// is none.
     ///
     /// # Errors
     /// `BadInput` if the chat has a persona, or no name to create one from.
@@ -173,18 +249,27 @@ impl Library {
                 "Choose a persona in the chat's settings.",
             )
         })?;
-        let known = self.list_personas().await?.into_iter().find(|persona| persona.name == name);
+        let known = self
+            .list_personas()
+            .await?
+            .into_iter()
+            .find(|persona| persona.name == name);
         let persona = match known {
             Some(persona) => persona,
             None => self.save_persona(new_persona(&name)).await?,
         };
-        self.set_chat_persona(chat.id.to_string(), persona.id.clone()).await?;
+        self.set_chat_persona(chat.id.to_string(), persona.id.clone())
+            .await?;
         Ok(persona)
     }
 
     /// The default persona of the settings.
     pub(crate) fn default_persona(&self) -> Option<PersonaId> {
-        self.config().settings().default_persona.as_deref().and_then(|id| id.parse().ok())
+        self.config()
+            .settings()
+            .default_persona
+            .as_deref()
+            .and_then(|id| id.parse().ok())
     }
 }
 
@@ -217,7 +302,10 @@ fn kept_name(store: &ReadTransaction<'_>, chat: &Chat) -> Result<Option<String>,
     if chat.persona.is_some() {
         return Ok(None);
     }
-    let name = store.foreign().chat(chat.id)?.map(|foreign| foreign.user_name);
+    let name = store
+        .foreign()
+        .chat(chat.id)?
+        .map(|foreign| foreign.user_name);
     Ok(name.filter(|name| !name.trim().is_empty()))
 }
 
@@ -228,7 +316,9 @@ fn chosen_or_default(
 ) -> Result<Persona, StoreError> {
     let personas = store.personas().list()?;
     let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
-    Ok(found.cloned().unwrap_or_else(|| without_description("You".into())))
+    Ok(found
+        .cloned()
+        .unwrap_or_else(|| without_description("You".into())))
 }
 
 fn without_description(name: String) -> Persona {
@@ -245,6 +335,9 @@ fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
     personas.iter().find(|persona| Some(persona.id) == id)
 }
 
-fn played_by_default(store: &ReadTransaction<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
+fn played_by_default(
+    store: &ReadTransaction<'_>,
+    default: Option<PersonaId>,
+) -> Result<Option<PersonaId>, StoreError> {
     Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
 }

@@ -8,21 +8,31 @@ use crate::library::characters::{Exported, file_name};
 use crate::library::handle::Library;
 
 impl Library {
-    /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file of this app.
+    /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file
+    /// of this app.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) async fn export_prompt_file(&self, kind: PromptFile, id: String) -> ApiResult<Exported> {
+    pub(crate) async fn export_prompt_file(
+        &self,
+        kind: PromptFile,
+        id: String,
+    ) -> ApiResult<Exported> {
         let (name, text) = match kind {
             PromptFile::RegexScript => {
                 let all = self.list_regex_scripts().await?;
-                let row = all.into_iter().find(|row| row.id == id).ok_or_else(|| not_found("regex script"))?;
+                let row = all
+                    .into_iter()
+                    .find(|row| row.id == id)
+                    .ok_or_else(|| not_found("regex script"))?;
                 (row.name, pretty(&row.json)?)
             }
             PromptFile::QuickReplies => {
                 let all = self.list_quick_replies().await?;
-                let found =
-                    all.into_iter().find(|one| one.id == id).ok_or_else(|| not_found("set of quick replies"))?;
+                let found = all
+                    .into_iter()
+                    .find(|one| one.id == id)
+                    .ok_or_else(|| not_found("set of quick replies"))?;
                 (found.name, format!("{:#}", found.set))
             }
             PromptFile::Template => {
@@ -31,7 +41,12 @@ impl Library {
             }
         };
         let bytes = text.into_bytes();
-        Ok(Exported { file_name: file_name(&name, "json"), mime: "application/json", bytes, warnings: Vec::new() })
+        Ok(Exported {
+            file_name: file_name(&name, "json"),
+            mime: "application/json",
+            bytes,
+            warnings: Vec::new(),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Lists the regex scripts of the user and of cards, changes the user's, and tries a script on a sample.
+//! Lists the regex scripts of the user and of cards, changes the user's, and tries a script on a
+//! sample.
 
 use std::time::{Duration, Instant};
 
@@ -24,21 +25,49 @@ const TRIAL: Duration = Duration::from_secs(1);
 
 impl Library {
     pub(crate) async fn list_regex_scripts(&self) -> ApiResult<Vec<RegexScriptRow>> {
-        let own = self.base().store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
-        Ok(own.into_iter().map(|preset| row(preset.key, preset.json)).collect())
+        let own = self
+            .base()
+            .store()
+            .read(|store| store.presets().list(PresetKind::RegexScript))
+            .await?;
+        Ok(own
+            .into_iter()
+            .map(|preset| row(preset.key, preset.json))
+            .collect())
     }
 
-    pub(crate) async fn save_regex_script(&self, script: RegexScriptRow) -> ApiResult<RegexScriptRow> {
+    pub(crate) async fn save_regex_script(
+        &self,
+        script: RegexScriptRow,
+    ) -> ApiResult<RegexScriptRow> {
         let read: RegexScript = serde_json::from_str(&script.json).map_err(|error| {
-            bad_input(format!("The script cannot be read: {error}."), "Correct it, then save again.")
+            bad_input(
+                format!("The script cannot be read: {error}."),
+                "Correct it, then save again.",
+            )
         })?;
-        let id = if script.id.is_empty() { Uuid::now_v7().to_string() } else { script.id };
-        let named = if script.name.trim().is_empty() { read.script_name.clone() } else { script.name };
-        let read = RegexScript { id: id.clone(), script_name: named.clone(), ..read };
+        let id = if script.id.is_empty() {
+            Uuid::now_v7().to_string()
+        } else {
+            script.id
+        };
+        let named = if script.name.trim().is_empty() {
+            read.script_name.clone()
+        } else {
+            script.name
+        };
+        let read = RegexScript {
+            id: id.clone(),
+            script_name: named.clone(),
+            ..read
+        };
         let json = serde_json::to_string(&read).map_err(|error| internal(&error.to_string()))?;
         let saved = row(id.clone(), json.clone());
         if let Some(problem) = &saved.problem {
-            return Err(bad_input(format!("The script \"{named}\": {problem}."), "Correct the pattern."));
+            return Err(bad_input(
+                format!("The script \"{named}\": {problem}."),
+                "Correct the pattern.",
+            ));
         }
         let updated = self.base().now();
         self.base()
@@ -46,7 +75,10 @@ impl Library {
             .write(move |store| {
                 let known = store.presets().list(PresetKind::RegexScript)?;
                 let behind = known.last().map_or(0, |last| last.position + 1);
-                let position = known.iter().find(|preset| preset.key == id).map_or(behind, |preset| preset.position);
+                let position = known
+                    .iter()
+                    .find(|preset| preset.key == id)
+                    .map_or(behind, |preset| preset.position);
                 store.presets_mut().put(&Preset {
                     kind: PresetKind::RegexScript,
                     key: id,
@@ -65,7 +97,9 @@ impl Library {
 
     pub(crate) async fn delete_regex_script(&self, id: String) -> ApiResult<()> {
         let delete = self.base().store().write(move |store| {
-            store.drafts_mut().forget(&DraftKind::Script.name(), "", &id)?;
+            store
+                .drafts_mut()
+                .forget(&DraftKind::Script.name(), "", &id)?;
             store.presets_mut().delete(PresetKind::RegexScript, &id)
         });
         delete.await?;
@@ -73,9 +107,12 @@ impl Library {
         Ok(())
     }
 
-    /// Sets the order of the scripts, in which each works on the result of the previous one. Scripts that `ids` does
-    /// not name go last.
-    pub(crate) async fn order_regex_scripts(&self, ids: Vec<String>) -> ApiResult<Vec<RegexScriptRow>> {
+    /// Sets the order of the scripts, in which each works on the result of the previous one.
+    /// Scripts that `ids` does not name go last.
+    pub(crate) async fn order_regex_scripts(
+        &self,
+        ids: Vec<String>,
+    ) -> ApiResult<Vec<RegexScriptRow>> {
         self.base()
             .store()
             .write(move |store| {
@@ -94,47 +131,80 @@ impl Library {
         self.list_regex_scripts().await
     }
 
-    /// Applies the script to `sample`, regardless of where it is meant to run. Macros use the names of `chat`.
+    /// Applies the script to `sample`, regardless of where it is meant to run. Macros use the names
+    /// of `chat`.
     ///
     /// # Errors
-    /// `BadInput` if `script` is not valid JSON; `NotFound` if the chat does not exist. The result reports a script
-    /// that fails.
+    /// `BadInput` if `script` is not valid JSON; `NotFound` if the chat does not exist. The result
+    /// reports a script that fails.
     pub(crate) async fn try_regex_script(
         &self,
         script: String,
         sample: String,
         chat: Option<String>,
     ) -> ApiResult<ScriptTrial> {
-        let read: RegexScript = serde_json::from_str(&script)
-            .map_err(|error| bad_input(format!("The script cannot be read: {error}."), "Correct it."))?;
+        let read: RegexScript = serde_json::from_str(&script).map_err(|error| {
+            bad_input(
+                format!("The script cannot be read: {error}."),
+                "Correct it.",
+            )
+        })?;
         let (persona, card, id) = match chat {
             Some(id) => {
                 let chat = self.chat(id.parse()?).await?;
                 let card = self.chat_card(&chat).await?.card;
                 (self.persona_in(&chat).await?, Some(card), chat.id)
             }
-            None => (self.persona_of(None).await?, None, domain::ChatId(Uuid::nil())),
+            None => (
+                self.persona_of(None).await?,
+                None,
+                domain::ChatId(Uuid::nil()),
+            ),
         };
         let work = move || match card {
-            Some(card) => {
-                trial(&read, &sample, &MacroNames::new(&card, &persona, id).scope(None, &MacroMoment::default()))
-            }
-            None => trial(&read, &sample, &MacroScope { user: &persona.name, ..MacroScope::default() }),
+            Some(card) => trial(
+                &read,
+                &sample,
+                &MacroNames::new(&card, &persona, id).scope(None, &MacroMoment::default()),
+            ),
+            None => trial(
+                &read,
+                &sample,
+                &MacroScope {
+                    user: &persona.name,
+                    ..MacroScope::default()
+                },
+            ),
         };
-        tokio::task::spawn_blocking(work).await.map_err(|error| internal(&error.to_string()))
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| internal(&error.to_string()))
     }
 
     pub(crate) async fn card_scripts(&self, character: String) -> ApiResult<CardScripts> {
         let id = character.parse::<CharacterId>()?;
         let card = card_of(&self.character(id).await?)?;
         let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
-        let listed = listed(&card).map(|value| regex_script::read(value).0).unwrap_or_default();
-        let scripts = listed.iter().map(|script| row(script.id.clone(), json(script))).collect();
-        Ok(CardScripts { allowed: self.allowed().await?.contains(&id), scripts })
+        let listed = listed(&card)
+            .map(|value| regex_script::read(value).0)
+            .unwrap_or_default();
+        let scripts = listed
+            .iter()
+            .map(|script| row(script.id.clone(), json(script)))
+            .collect();
+        Ok(CardScripts {
+            allowed: self.allowed().await?.contains(&id),
+            scripts,
+        })
     }
 
-    /// Allows or forbids the scripts of a card. They change messages, so they run only if the user agrees.
-    pub(crate) async fn allow_card_scripts(&self, character: String, allowed: bool) -> ApiResult<()> {
+    /// Allows or forbids the scripts of a card. They change messages, so they run only if the user
+    /// agrees.
+    pub(crate) async fn allow_card_scripts(
+        &self,
+        character: String,
+        allowed: bool,
+    ) -> ApiResult<()> {
         let id = character.parse::<CharacterId>()?;
         let mut all = self.allowed().await?;
         all.retain(|known| *known != id);
@@ -142,8 +212,13 @@ impl Library {
             all.push(id);
         }
         let json = serde_json::to_string(&all).map_err(|error| internal(&error.to_string()))?;
-        self.base().store().write(move |store| store.settings_mut().set(ALLOWED, &json)).await?;
-        self.base().events().changed(Changed::Presets, Some(character));
+        self.base()
+            .store()
+            .write(move |store| store.settings_mut().set(ALLOWED, &json))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Presets, Some(character));
         Ok(())
     }
 
@@ -155,7 +230,9 @@ impl Library {
 /// The characters whose card's scripts may run.
 pub(crate) fn allowed(store: &ReadTransaction<'_>) -> Result<Vec<CharacterId>, StoreError> {
     let json = store.settings().get(ALLOWED)?;
-    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    Ok(json
+        .and_then(|json| serde_json::from_str(&json).ok())
+        .unwrap_or_default())
 }
 
 /// The scripts of a card, in its own form.
@@ -174,11 +251,22 @@ fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTr
         ..script.clone()
     };
     let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());
-    let occasion = Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+    let occasion = Occasion {
+        placement: ScriptTarget::AiOutput,
+        channel: Channel::Stored,
+        depth: None,
+        edited: false,
+    };
     let until = Instant::now() + TRIAL;
     let late = move || Instant::now() >= until;
     let mut budget = ScriptBudget::default().until(&late);
-    let applied = set.apply(sample, &occasion, scope, &mut MacroState::default(), &mut budget);
+    let applied = set.apply(
+        sample,
+        &occasion,
+        scope,
+        &mut MacroState::default(),
+        &mut budget,
+    );
     let failure = set.failed().iter().chain(&applied.failed).next();
     ScriptTrial {
         hits: applied.ran.iter().map(|ran| ran.hits as u32).sum(),
@@ -192,12 +280,23 @@ fn row(id: String, json: String) -> RegexScriptRow {
     let read: Result<RegexScript, _> = serde_json::from_str(&json);
     let problem = match &read {
         Ok(script) => {
-            let on = RegexScript { disabled: false, ..script.clone() };
+            let on = RegexScript {
+                disabled: false,
+                ..script.clone()
+            };
             let set = CompiledScripts::new(&[on], &Default::default(), &MacroState::default());
             set.failed().first().map(|failure| failure.why.to_string())
         }
         Err(error) => Some(error.to_string()),
     };
-    let (name, enabled) = read.map_or((String::new(), false), |script| (script.script_name, !script.disabled));
-    RegexScriptRow { id, name, json, enabled, problem }
+    let (name, enabled) = read.map_or((String::new(), false), |script| {
+        (script.script_name, !script.disabled)
+    });
+    RegexScriptRow {
+        id,
+        name,
+        json,
+        enabled,
+        problem,
+    }
 }

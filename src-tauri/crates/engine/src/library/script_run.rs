@@ -13,9 +13,9 @@ use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit for all scripts of a turn. A [`ScriptBudget`] counts their work, so that the result does
-/// not depend on the machine. This limit is for patterns that are slower than their count; if it is
-/// reached, the user gets a notice.
+/// Time limit for all scripts of a turn. A [`ScriptBudget`] counts their work, so that the result
+/// does not depend on the machine. This limit is for patterns that are slower than their count; if
+/// it is reached, the user gets a notice.
 pub(crate) const AT_LAST: Duration = Duration::from_secs(5);
 
 /// Number of cached results, so that old messages are not processed again on every turn.
@@ -33,14 +33,16 @@ pub(crate) struct Scripts {
     pub(crate) results: Mutex<Results>,
 }
 
-/// Result of the scripts for a text. The same scripts and text always have the same result, including failures.
+/// Result of the scripts for a text. The same scripts and text always have the same result,
+/// including failures.
 #[derive(Clone, Default)]
 pub(crate) struct ScriptOutcome {
     /// `None` if no script matches.
     pub(crate) rewritten: Option<RewrittenText>,
     /// Names of the scripts that failed, with the reasons.
     pub(crate) failed: Vec<String>,
-    /// Whether the time limit was reached. This depends on the machine, so the result is not cached.
+    /// Whether the time limit was reached. This depends on the machine, so the result is not
+    /// cached.
     pub(crate) late: bool,
 }
 
@@ -64,12 +66,26 @@ pub(crate) struct ScriptRun<'a> {
 }
 
 impl<'a> ScriptRun<'a> {
-    pub(crate) fn new(scripts: &'a Scripts, words: &'a MacroNames<'a>, moment: MacroMoment<'a>) -> Self {
+    pub(crate) fn new(
+        scripts: &'a Scripts,
+        words: &'a MacroNames<'a>,
+        moment: MacroMoment<'a>,
+    ) -> Self {
         let until = Instant::now() + AT_LAST;
-        Self { scripts, words, moment, until, failed: Vec::new(), late: false, worked: false, fingerprints: Vec::new() }
+        Self {
+            scripts,
+            words,
+            moment,
+            until,
+            failed: Vec::new(),
+            late: false,
+            worked: false,
+            fingerprints: Vec::new(),
+        }
     }
 
-    /// Remembers fingerprints, because a window has hundreds of messages but only two kinds of them.
+    /// Remembers fingerprints, because a window has hundreds of messages but only two kinds of
+    /// them.
     pub(crate) fn fingerprint(&mut self, occasion: &Occasion) -> Option<u64> {
         let set = &self.scripts.set;
         let known = self
@@ -85,9 +101,18 @@ impl<'a> ScriptRun<'a> {
     }
 
     /// Returns `text` after the scripts, or unchanged if none applies.
-    pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> RewrittenText {
-        let unchanged = || RewrittenText { text: text.to_owned(), scripts: Vec::new() };
-        self.rewritten(text, occasion, state).unwrap_or_else(unchanged)
+    pub(crate) fn apply(
+        &mut self,
+        text: &str,
+        occasion: Occasion,
+        state: &mut MacroState,
+    ) -> RewrittenText {
+        let unchanged = || RewrittenText {
+            text: text.to_owned(),
+            scripts: Vec::new(),
+        };
+        self.rewritten(text, occasion, state)
+            .unwrap_or_else(unchanged)
     }
 
     /// Works like [`Self::apply`], but returns `None` if no script matches.
@@ -105,8 +130,15 @@ impl<'a> ScriptRun<'a> {
             Some(known) => known,
             None => {
                 self.worked = true;
-                let failed = || ScriptOutcome { failed: vec![DEFECT.to_owned()], ..ScriptOutcome::default() };
-                let outcome = Arc::new(panics::or_plain("regex scripts", || self.work(text, &occasion, state), failed));
+                let failed = || ScriptOutcome {
+                    failed: vec![DEFECT.to_owned()],
+                    ..ScriptOutcome::default()
+                };
+                let outcome = Arc::new(panics::or_plain(
+                    "regex scripts",
+                    || self.work(text, &occasion, state),
+                    failed,
+                ));
                 if let Some(key) = key.filter(|_| !outcome.late) {
                     self.scripts.remember(key, outcome.clone());
                 }
@@ -127,28 +159,49 @@ impl<'a> ScriptRun<'a> {
         std::mem::take(&mut self.worked)
     }
 
-    pub(crate) fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> ScriptOutcome {
+    pub(crate) fn work(
+        &self,
+        text: &str,
+        occasion: &Occasion,
+        state: &mut MacroState,
+    ) -> ScriptOutcome {
         let until = self.until;
         let late = move || Instant::now() >= until;
         let mut budget = ScriptBudget::default().until(&late);
         let scope = self.words.scope(None, &self.moment);
         let set = &self.scripts.set;
         let applied = set.apply(text, occasion, &scope, state, &mut budget);
-        let (stopped, failed): (Vec<_>, Vec<_>) =
-            applied.failed.into_iter().partition(|failure| failure.why == ScriptError::OutOfTime);
+        let (stopped, failed): (Vec<_>, Vec<_>) = applied
+            .failed
+            .into_iter()
+            .partition(|failure| failure.why == ScriptError::OutOfTime);
         ScriptOutcome {
             rewritten: (!applied.ran.is_empty()).then(|| RewrittenText {
                 text: applied.text.into_owned(),
-                scripts: applied.ran.iter().map(|ran| set.name(ran).to_owned()).collect(),
+                scripts: applied
+                    .ran
+                    .iter()
+                    .map(|ran| set.name(ran).to_owned())
+                    .collect(),
             }),
-            failed: failed.iter().map(|failure| format!("{}: {}", failure.name, failure.why)).collect(),
+            failed: failed
+                .iter()
+                .map(|failure| format!("{}: {}", failure.name, failure.why))
+                .collect(),
             late: !stopped.is_empty(),
         }
     }
 
-    /// Applies the scripts to the shown text and to the thoughts of a reply separately. Tags stay unchanged. So does
-    /// `base`, the start of a continued reply, which the scripts have already processed.
-    pub(crate) fn reply(&mut self, base: &str, text: &str, occasion: Occasion, state: &mut MacroState) -> String {
+    /// Applies the scripts to the shown text and to the thoughts of a reply separately. Tags stay
+    /// unchanged. So does `base`, the start of a continued reply, which the scripts have already
+    /// processed.
+    pub(crate) fn reply(
+        &mut self,
+        base: &str,
+        text: &str,
+        occasion: Occasion,
+        state: &mut MacroState,
+    ) -> String {
         let mut filter = PassageFilter::default();
         let seen: usize = filter.push(base).iter().map(|piece| piece.raw.len()).sum();
         // The filter holds back text that may become a tag, and returns it with the next piece.
@@ -167,7 +220,16 @@ impl<'a> ScriptRun<'a> {
             };
             match placement.filter(|_| !piece.text.is_empty()) {
                 Some(placement) => {
-                    let changed = self.apply(&piece.text, Occasion { placement, ..occasion }, state).text;
+                    let changed = self
+                        .apply(
+                            &piece.text,
+                            Occasion {
+                                placement,
+                                ..occasion
+                            },
+                            state,
+                        )
+                        .text;
                     whole.push_str(&piece.raw.replacen(&piece.text, &changed, 1));
                 }
                 None => whole.push_str(&piece.raw),
@@ -182,7 +244,10 @@ impl<'a> ScriptRun<'a> {
             let seconds = AT_LAST.as_secs();
             format!("The regex scripts took more than {seconds} seconds and were stopped: some texts are sent as they were. Make their patterns simpler.")
         });
-        self.failed.into_iter().map(|failure| unheard(&failure)).chain(late)
+        self.failed
+            .into_iter()
+            .map(|failure| unheard(&failure))
+            .chain(late)
     }
 }
 
@@ -211,7 +276,10 @@ impl Scripts {
 
     /// Notices about scripts that can never run.
     pub(crate) fn broken(&self) -> impl Iterator<Item = String> {
-        self.set.failed().iter().map(|failure| unheard(&format!("{}: {}", failure.name, failure.why)))
+        self.set
+            .failed()
+            .iter()
+            .map(|failure| unheard(&format!("{}: {}", failure.name, failure.why)))
     }
 }
 
@@ -219,8 +287,8 @@ pub(crate) fn unheard(failure: &str) -> String {
     format!("A regex script did not run: {failure}")
 }
 
-/// A fast hash, because a window has hundreds of messages. Its keys are random per process, so that nobody can
-/// construct collisions.
+/// A fast hash, because a window has hundreds of messages. Its keys are random per process, so that
+/// nobody can construct collisions.
 pub(crate) fn hash(text: impl Hash) -> u64 {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     KEYS.hash_one(text)
@@ -248,7 +316,10 @@ mod tests {
             place: PersonaPlace::default(),
         };
         let words = MacroNames::new(&card, &persona, ChatId(Uuid::nil()));
-        let mut run = ScriptRun { until, ..ScriptRun::new(scripts, &words, MacroMoment::default()) };
+        let mut run = ScriptRun {
+            until,
+            ..ScriptRun::new(scripts, &words, MacroMoment::default())
+        };
         let rewritten = run.apply(text, SAID, &mut MacroState::default());
         (rewritten, run.notices().collect())
     }
@@ -262,7 +333,10 @@ mod tests {
             ..RegexScript::default()
         };
         let set = CompiledScripts::new(&[script], &Default::default(), &MacroState::default());
-        Scripts { set, ..Scripts::default() }
+        Scripts {
+            set,
+            ..Scripts::default()
+        }
     }
 
     fn in_time() -> Instant {
@@ -274,9 +348,15 @@ mod tests {
         let scripts = scripts("/a/g");
         let (text, told) = run(&scripts, "a lamp", Instant::now());
         assert_eq!((text.text.as_str(), text.scripts.len()), ("a lamp", 0));
-        assert!(matches!(told.as_slice(), [one] if one.contains("more than 5 seconds")), "{told:?}");
+        assert!(
+            matches!(told.as_slice(), [one] if one.contains("more than 5 seconds")),
+            "{told:?}"
+        );
         let (text, told) = run(&scripts, "a lamp", in_time());
-        assert_eq!((text.text.as_str(), text.scripts), ("b lbmp", vec!["Tidy".to_owned()]));
+        assert_eq!(
+            (text.text.as_str(), text.scripts),
+            ("b lbmp", vec!["Tidy".to_owned()])
+        );
         assert_eq!(told, [""; 0]);
     }
 
@@ -285,7 +365,10 @@ mod tests {
         let scripts = scripts(r"/(?=(a+)+$)\1b/");
         let text = "a".repeat(1_000);
         let first = run(&scripts, &text, in_time());
-        assert!(first.0.text == text && first.1[0].starts_with("A regex script did not run: Tidy: "), "{first:?}");
+        assert!(
+            first.0.text == text && first.1[0].starts_with("A regex script did not run: Tidy: "),
+            "{first:?}"
+        );
         // A cached result takes no time.
         assert_eq!(run(&scripts, &text, Instant::now()), first);
     }

@@ -21,10 +21,17 @@ use crate::library::macro_scope::{MacroMoment, MacroNames};
 use crate::library::script_library::{self, listed};
 
 /// A text that is stored when it is sent.
-pub(crate) const SAID: Occasion =
-    Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+pub(crate) const SAID: Occasion = Occasion {
+    placement: ScriptTarget::AiOutput,
+    channel: Channel::Stored,
+    depth: None,
+    edited: false,
+};
 /// A text that replaces a stored one.
-const EDITED: Occasion = Occasion { edited: true, ..SAID };
+const EDITED: Occasion = Occasion {
+    edited: true,
+    ..SAID
+};
 
 /// The stored scripts that may apply in a chat.
 pub(crate) struct ScriptRows {
@@ -35,7 +42,10 @@ pub(crate) struct ScriptRows {
 
 impl ScriptRows {
     pub(crate) fn read(store: &ReadTransaction<'_>) -> Result<Self, StoreError> {
-        Ok(Self { own: store.presets().list(PresetKind::RegexScript)?, allowed: script_library::allowed(store)? })
+        Ok(Self {
+            own: store.presets().list(PresetKind::RegexScript)?,
+            allowed: script_library::allowed(store)?,
+        })
     }
 }
 
@@ -51,15 +61,34 @@ impl Library {
         Ok(self.scripts_among(&rows, character, words, state))
     }
 
-    /// The scripts that apply in the chat of a snapshot, with its own character's names and scripts.
+    /// The scripts that apply in the chat of a snapshot, with its own character's names and
+    /// scripts.
     pub(crate) fn scripts_in(&self, snapshot: &ChatSnapshot, state: &MacroState) -> Arc<Scripts> {
-        self.scripts_among(&snapshot.scripts, snapshot.chat.character, &snapshot.words(), state)
+        self.scripts_among(
+            &snapshot.scripts,
+            snapshot.chat.character,
+            &snapshot.words(),
+            state,
+        )
     }
 
     /// The scripts that apply to the texts of one speaker, with the speaker's names and scripts.
-    fn scripts_of(&self, snapshot: &ChatSnapshot, speaker: &NextSpeaker, state: &MacroState) -> Arc<Scripts> {
-        let member = snapshot.group.member(speaker).map_or(snapshot.chat.character, |member| member.id);
-        self.scripts_among(&snapshot.scripts, member, &snapshot.words_of(speaker), state)
+    fn scripts_of(
+        &self,
+        snapshot: &ChatSnapshot,
+        speaker: &NextSpeaker,
+        state: &MacroState,
+    ) -> Arc<Scripts> {
+        let member = snapshot
+            .group
+            .member(speaker)
+            .map_or(snapshot.chat.character, |member| member.id);
+        self.scripts_among(
+            &snapshot.scripts,
+            member,
+            &snapshot.words_of(speaker),
+            state,
+        )
     }
 
     fn scripts_among(
@@ -78,27 +107,39 @@ impl Library {
         if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
             return known.clone();
         }
-        let mut scripts: Vec<RegexScript> =
-            own.iter().filter_map(|preset| serde_json::from_str(&preset.json).ok()).collect();
-        scripts.extend(of_card.into_iter().flat_map(|listed| regex_script::read(listed).0));
+        let mut scripts: Vec<RegexScript> = own
+            .iter()
+            .filter_map(|preset| serde_json::from_str(&preset.json).ok())
+            .collect();
+        scripts.extend(
+            of_card
+                .into_iter()
+                .flat_map(|listed| regex_script::read(listed).0),
+        );
         let moment = MacroMoment::default();
         let set = CompiledScripts::new(&scripts, &words.scope(None, &moment), state);
-        let compiled = Arc::new(Scripts { set, ..Scripts::default() });
+        let compiled = Arc::new(Scripts {
+            set,
+            ..Scripts::default()
+        });
         cache.last = Some((key, compiled.clone()));
         compiled
     }
 }
 
 impl Library {
-    /// Applies the scripts that change the stored text to a reply. They have already processed `base`, the text that
-    /// the reply continues. Returns the changes that they make to variables as well.
+    /// Applies the scripts that change the stored text to a reply. They have already processed
+    /// `base`, the text that the reply continues. Returns the changes that they make to variables
+    /// as well.
     pub(crate) async fn stored_reply(
         &self,
         (chat, reply): (ChatId, MessageId),
         base: &str,
         text: String,
     ) -> ApiResult<(String, VariableChanges)> {
-        let Some(new) = text.strip_prefix(base) else { return Ok((text, VariableChanges::default())) };
+        let Some(new) = text.strip_prefix(base) else {
+            return Ok((text, VariableChanges::default()));
+        };
         // The turn's own texts may have changed variables since it began.
         let snapshot = self.snapshot_of(chat).await?;
         let speaker = snapshot.group.who_said(reply, Role::Character);
@@ -110,15 +151,27 @@ impl Library {
         Ok(changed)
     }
 
-    /// Applies the scripts for edits to `text`, which replaces the text of `message`. Returns the changes that they make
-    /// to variables as well. The scripts run on the old text too, because what it changes was counted before.
-    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<(String, VariableChanges)> {
+    /// Applies the scripts for edits to `text`, which replaces the text of `message`. Returns the
+    /// changes that they make to variables as well. The scripts run on the old text too, because
+    /// what it changes was counted before.
+    pub(crate) async fn stored_edit(
+        &self,
+        message: &Message,
+        text: String,
+    ) -> ApiResult<(String, VariableChanges)> {
         let snapshot = self.snapshot_of(message.chat).await?;
         let id = message.chat;
-        let last = self.base().store().read(move |store| store.messages().last(id)).await?;
+        let last = self
+            .base()
+            .store()
+            .read(move |store| store.messages().last(id))
+            .await?;
         let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
         let edited = Occasion { depth, ..EDITED };
-        let typed = Occasion { placement: ScriptTarget::UserInput, ..edited };
+        let typed = Occasion {
+            placement: ScriptTarget::UserInput,
+            ..edited
+        };
         let speaker = snapshot.group.who_said(message.id, Role::Character);
         let changed = self.with_scripts(&snapshot, &speaker, |run, state| {
             let before = state.clone();
@@ -138,7 +191,11 @@ impl Library {
     }
 
     /// Applies the display scripts to messages, each given with its position in the chat.
-    pub(crate) async fn dress(&self, chat: &Chat, messages: &mut [(i64, api::Message)]) -> ApiResult<()> {
+    pub(crate) async fn dress(
+        &self,
+        chat: &Chat,
+        messages: &mut [(i64, api::Message)],
+    ) -> ApiResult<()> {
         if messages.is_empty() {
             return Ok(());
         }
@@ -146,14 +203,22 @@ impl Library {
         let read = self.base().store().read(move |store| {
             let scripts = ScriptRows::read(store)?;
             let none = scripts.own.is_empty() && scripts.allowed.is_empty();
-            if none { Ok(None) } else { Ok(Some(store.messages().last(id)?)) }
+            if none {
+                Ok(None)
+            } else {
+                Ok(Some(store.messages().last(id)?))
+            }
         });
-        let Some(last) = read.await? else { return Ok(()) };
+        let Some(last) = read.await? else {
+            return Ok(());
+        };
         let last = last.map_or(0, |last| last.position);
         let snapshot = self.snapshot(chat.clone()).await?;
         let speaker_of = |message: &api::Message| {
             let id = message.id.parse();
-            id.map_or(NextSpeaker::OWN, |id| snapshot.group.who_said(id, Role::Character))
+            id.map_or(NextSpeaker::OWN, |id| {
+                snapshot.group.who_said(id, Role::Character)
+            })
         };
         let mut speakers: Vec<NextSpeaker> = Vec::new();
         for speaker in messages.iter().map(|(_, message)| speaker_of(message)) {
@@ -164,7 +229,10 @@ impl Library {
         // The scripts are compiled once for each speaker.
         for speaker in &speakers {
             self.with_scripts(&snapshot, speaker, |run, state| {
-                for (position, message) in messages.iter_mut().filter(|(_, message)| speaker_of(message) == *speaker) {
+                for (position, message) in messages
+                    .iter_mut()
+                    .filter(|(_, message)| speaker_of(message) == *speaker)
+                {
                     let depth = u32::try_from(last - *position).ok();
                     dress_message(message, depth, run, state);
                 }
@@ -187,20 +255,40 @@ impl Library {
 }
 
 /// Applies the display scripts to all versions of a message.
-fn dress_message(message: &mut api::Message, depth: Option<u32>, run: &mut ScriptRun<'_>, state: &mut MacroState) {
+fn dress_message(
+    message: &mut api::Message,
+    depth: Option<u32>,
+    run: &mut ScriptRun<'_>,
+    state: &mut MacroState,
+) {
     let own = message.role == api::Role::User;
-    let words = if own { ScriptTarget::UserInput } else { ScriptTarget::AiOutput };
-    let occasion = |placement| Occasion { placement, channel: Channel::Display, depth, edited: false };
+    let words = if own {
+        ScriptTarget::UserInput
+    } else {
+        ScriptTarget::AiOutput
+    };
+    let occasion = |placement| Occasion {
+        placement,
+        channel: Channel::Display,
+        depth,
+        edited: false,
+    };
     for swipe in &mut message.swipes {
         let (text, thoughts) = match &swipe.display {
             Some(display) => (display.text.clone(), display.thoughts.clone()),
             None => (swipe.text.clone(), String::new()),
         };
         let shown = run.apply(&text, occasion(words), state).text;
-        let thought = run.apply(&thoughts, occasion(ScriptTarget::Reasoning), state).text;
+        let thought = run
+            .apply(&thoughts, occasion(ScriptTarget::Reasoning), state)
+            .text;
         if shown != text || thought != thoughts {
             let known = swipe.display.take().unwrap_or_default();
-            swipe.display = Some(api::Display { text: shown, thoughts: thought, ..known });
+            swipe.display = Some(api::Display {
+                text: shown,
+                thoughts: thought,
+                ..known
+            });
         }
     }
 }

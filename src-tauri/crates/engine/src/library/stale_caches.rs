@@ -18,8 +18,8 @@ pub(crate) struct Dropping {
 }
 
 impl Library {
-    /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its chat stays noted
-    /// for the next start.
+    /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its
+    /// chat stays noted for the next start.
     pub(crate) async fn drop_stale_caches(&self) -> ApiResult<()> {
         let dropping = self.begin_dropping().await?;
         self.dropped(dropping).await
@@ -27,7 +27,11 @@ impl Library {
 
     /// Requests the deletion; `None` if there is nothing to delete.
     pub(crate) async fn begin_dropping(&self) -> ApiResult<Option<Dropping>> {
-        let stale = self.base().store().read(|store| store.stale_caches().all()).await?;
+        let stale = self
+            .base()
+            .store()
+            .read(|store| store.stale_caches().all())
+            .await?;
         if stale.chats.is_empty() {
             return Ok(None);
         }
@@ -41,38 +45,59 @@ impl Library {
 
     /// Waits until the files are deleted.
     pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> ApiResult<()> {
-        let Some(Dropping { stale, gone }) = dropping else { return Ok(()) };
+        let Some(Dropping { stale, gone }) = dropping else {
+            return Ok(());
+        };
         match gone.await {
-            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().unmark(&stale)).await?,
+            Ok(()) => {
+                self.base()
+                    .store()
+                    .write(move |store| store.stale_caches_mut().unmark(&stale))
+                    .await?
+            }
             Err(_) => tracing::warn!("a saved cache with deleted text could not be removed"),
         }
         Ok(())
     }
 
-    /// Notes the chat if text was retracted while the prompt was built. To be called after a model has read a prompt
-    /// without a stored plan.
+    /// Notes the chat if text was retracted while the prompt was built. To be called after a model
+    /// has read a prompt without a stored plan.
     pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> ApiResult<()> {
-        if self.base().store().read(|store| store.memories().retraction_count()).await? != withdrawals {
-            self.base().store().write(move |store| store.stale_caches_mut().mark(chat)).await?;
+        if self
+            .base()
+            .store()
+            .read(|store| store.memories().retraction_count())
+            .await?
+            != withdrawals
+        {
+            self.base()
+                .store()
+                .write(move |store| store.stale_caches_mut().mark(chat))
+                .await?;
         }
         Ok(())
     }
 
-    /// Runs [`Self::drop_stale_caches`] now, and after every event that may follow a retraction, until the engine
-    /// closes.
+    /// Runs [`Self::drop_stale_caches`] now, and after every event that may follow a retraction,
+    /// until the engine closes.
     pub(crate) fn drop_stale_caches_in_background(&self) {
         tokio::spawn(drop_on(self.downgrade()));
     }
 }
 
 async fn drop_on(library: WeakLibrary) {
-    let Some((mut news, ended)) =
-        library.upgrade().map(|library| (library.base().events().subscribe(), library.base().idle().ended().clone()))
-    else {
+    let Some((mut news, ended)) = library.upgrade().map(|library| {
+        (
+            library.base().events().subscribe(),
+            library.base().idle().ended().clone(),
+        )
+    }) else {
         return;
     };
     loop {
-        let Some(library) = library.upgrade() else { return };
+        let Some(library) = library.upgrade() else {
+            return;
+        };
         let at_work = library.base().idle().at_work();
         if let Some(Err(error)) = ended.run_until_cancelled(library.drop_stale_caches()).await {
             tracing::warn!(%error, "a saved cache may contain deleted text until the next start");
@@ -92,5 +117,8 @@ async fn drop_on(library: WeakLibrary) {
 /// Whether the event may follow a retraction. Events of single tokens never do.
 fn may_withdraw(event: &Event) -> bool {
     use Event::{Changed, Drafted, Ended, Forgot, Missed, Remembered};
-    matches!(event, Changed { .. } | Ended { .. } | Drafted { .. } | Forgot { .. } | Remembered { .. } | Missed)
+    matches!(
+        event,
+        Changed { .. } | Ended { .. } | Drafted { .. } | Forgot { .. } | Remembered { .. } | Missed
+    )
 }

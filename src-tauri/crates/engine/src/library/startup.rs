@@ -7,7 +7,11 @@ use crate::settings::app_settings::OPEN_CHAT;
 
 impl Library {
     pub(crate) async fn startup(&self) -> ApiResult<Startup> {
-        let open = self.base().store().read(|store| store.settings().get(OPEN_CHAT)).await?;
+        let open = self
+            .base()
+            .store()
+            .read(|store| store.settings().get(OPEN_CHAT))
+            .await?;
         let open: Option<String> = open.and_then(|json| serde_json::from_str(&json).ok());
         let chats = self.list_chats().await?;
         let still_there = open.filter(|id| chats.iter().any(|chat| chat.id == *id));

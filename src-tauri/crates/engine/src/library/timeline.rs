@@ -1,5 +1,5 @@
-//! Timeline view of keyframes. A summary by a model is a memory and is listed there; this lists the keyframes made of
-//! first sentences.
+//! Timeline view of keyframes. A summary by a model is a memory and is listed there; this lists the
+//! keyframes made of first sentences.
 
 use domain::CharacterId;
 use domain::keyframe::Keyframe;
@@ -15,8 +15,21 @@ const MOST: u32 = 500;
 impl Library {
     pub(crate) async fn keyframes(&self, character: String) -> ApiResult<Vec<api::Keyframe>> {
         let character = character.parse::<CharacterId>()?;
-        let found = self.base().store().read(move |store| store.keyframes().fallbacks(character, MOST)).await?;
-        let shown = |(Keyframe { id, chat, messages, summary, .. }, said)| {
+        let found = self
+            .base()
+            .store()
+            .read(move |store| store.keyframes().fallbacks(character, MOST))
+            .await?;
+        let shown = |(
+            Keyframe {
+                id,
+                chat,
+                messages,
+                summary,
+                ..
+            },
+            said,
+        )| {
             Some(api::Keyframe {
                 id: id.to_string(),
                 chat: ToString::to_string(&chat),

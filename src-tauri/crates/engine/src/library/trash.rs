@@ -1,5 +1,5 @@
-//! The trash. Deleted chats, characters and lorebooks can be restored for thirty days, and prompts and recall exclude
-//! them.
+//! The trash. Deleted chats, characters and lorebooks can be restored for thirty days, and prompts
+//! and recall exclude them.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,22 @@ use crate::library::manifest;
 /// How long deleted items can be restored.
 const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
-/// Selects the items that a purge at `now` removes: expired trash, and messages and memories deleted before `now`.
+/// Selects the items that a purge at `now` removes: expired trash, and messages and memories
+/// deleted before `now`.
 pub(crate) fn purged_at(now: Timestamp) -> Before {
-    Before { trash: Timestamp(now.0 - KEPT_MS), ..Before::all(now) }
+    Before {
+        trash: Timestamp(now.0 - KEPT_MS),
+        ..Before::all(now)
+    }
 }
 
 impl Library {
     pub(crate) async fn trash(&self) -> ApiResult<Vec<TrashItem>> {
-        let trashed = self.base().store().read(|store| store.trash().list()).await?;
+        let trashed = self
+            .base()
+            .store()
+            .read(|store| store.trash().list())
+            .await?;
         if trashed.is_empty() {
             return Ok(Vec::new());
         }
@@ -31,61 +39,107 @@ impl Library {
         let backups = self.base().store().backups_holding(ids).await?;
         // A backup and its copy in the second folder are reported as one.
         let holding = |at: usize| {
-            let holders = backups.iter().filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
-            holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32
+            let holders = backups
+                .iter()
+                .filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
+            holders
+                .map(|(backup, _)| name(backup))
+                .collect::<HashSet<_>>()
+                .len() as u32
         };
-        Ok(trashed.into_iter().enumerate().map(|(at, thing)| item(thing, holding(at))).collect())
+        Ok(trashed
+            .into_iter()
+            .enumerate()
+            .map(|(at, thing)| item(thing, holding(at)))
+            .collect())
     }
 
     pub(crate) async fn restore_from_trash(&self, items: Vec<TrashRef>) -> ApiResult<()> {
         let ids = parse(items)?;
         let restored = ids.clone();
-        self.base().store().write(move |store| restored.iter().try_for_each(|id| restore(store, *id))).await?;
+        self.base()
+            .store()
+            .write(move |store| restored.iter().try_for_each(|id| restore(store, *id)))
+            .await?;
         self.trash_changed();
         Ok(())
     }
 
-    /// Permanently removes items in the trash from the database and the picture folder. With `backups`, makes a new
-    /// backup and deletes every backup that contains one of them.
+    /// Permanently removes items in the trash from the database and the picture folder. With
+    /// `backups`, makes a new backup and deletes every backup that contains one of them.
     ///
     /// # Errors
     /// `NotFound` if one of them is not in the trash. In that case nothing changes.
-    pub(crate) async fn delete_from_trash(&self, items: Vec<TrashRef>, backups: bool) -> ApiResult<DeletedForGood> {
+    pub(crate) async fn delete_from_trash(
+        &self,
+        items: Vec<TrashRef>,
+        backups: bool,
+    ) -> ApiResult<DeletedForGood> {
         let ids = parse(items)?;
         let condemned = ids.clone();
         self.base()
             .store()
-            .write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().mark_for_purge(*id)))
+            .write(move |store| {
+                condemned
+                    .iter()
+                    .try_for_each(|id| store.trash_mut().mark_for_purge(*id))
+            })
             .await?;
         self.purge_now(Before::ONLY_CONDEMNED).await?;
         let things = ids.len() as u32;
         if !backups {
-            return Ok(DeletedForGood { things, ..DeletedForGood::default() });
+            return Ok(DeletedForGood {
+                things,
+                ..DeletedForGood::default()
+            });
         }
         let removed = self.remove_holders(ids).await?;
-        Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
+        Ok(DeletedForGood {
+            things,
+            backups: removed,
+            second_place_missing: self.second_place_missing().await,
+        })
     }
 
-    /// Permanently removes everything in the trash, and the messages, memories and documents deleted in this session.
-    /// With `backups`, makes a new backup and deletes all others.
+    /// Permanently removes everything in the trash, and the messages, memories and documents
+    /// deleted in this session. With `backups`, makes a new backup and deletes all others.
     pub(crate) async fn empty_trash(&self, backups: bool) -> ApiResult<DeletedForGood> {
-        let things = self.base().store().read(|store| store.trash().list()).await?.len() as u32;
-        self.purge_now(Before::everything_deleted(self.base().now())).await?;
+        let things = self
+            .base()
+            .store()
+            .read(|store| store.trash().list())
+            .await?
+            .len() as u32;
+        self.purge_now(Before::everything_deleted(self.base().now()))
+            .await?;
         if !backups {
-            return Ok(DeletedForGood { things, ..DeletedForGood::default() });
+            return Ok(DeletedForGood {
+                things,
+                ..DeletedForGood::default()
+            });
         }
         let new = self.back_up(BackupKind::ByHand).await?.path;
-        // It is unknown which backups contain the deleted messages and memories, so all older ones go.
+        // It is unknown which backups contain the deleted messages and memories, so all older ones
+        // go.
         let all = self.base().store().backups_holding(Vec::new()).await?;
         let older = all.into_iter().map(|(backup, _)| backup);
-        let older: Vec<_> = older.filter(|backup| backup.own && new.file_name() != Some(name(backup))).collect();
+        let older: Vec<_> = older
+            .filter(|backup| backup.own && new.file_name() != Some(name(backup)))
+            .collect();
         let removed = older.len() as u32;
         self.base().store().remove_backups(older).await?;
-        Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
+        Ok(DeletedForGood {
+            things,
+            backups: removed,
+            second_place_missing: self.second_place_missing().await,
+        })
     }
 
     async fn purge_now(&self, before: Before) -> ApiResult<()> {
-        self.base().store().purge(before, manifest::without_words).await?;
+        self.base()
+            .store()
+            .purge(before, manifest::without_words)
+            .await?;
         if let Err(error) = self.drop_stale_caches().await {
             tracing::warn!(%error, "a saved cache may contain purged text");
         }

@@ -1,5 +1,5 @@
-//! The time that decides what expires. A wrong clock must not empty the trash: a jump ahead counts only once the clock
-//! has gone on from there.
+//! The time that decides what expires. A wrong clock must not empty the trash: a jump ahead counts
+//! only once the clock has gone on from there.
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,15 +23,21 @@ impl TrustedClock {
     /// `newest` is the newest time in the data, for a database of a version that kept no times.
     pub(crate) fn new(stored: Option<&str>, newest: Timestamp) -> Self {
         let stored = stored.and_then(|json| serde_json::from_str(json).ok());
-        stored.unwrap_or(Self { seen: newest, jump: None })
+        stored.unwrap_or(Self {
+            seen: newest,
+            jump: None,
+        })
     }
 
-    /// Looks at the clock. Returns the time at which things expire: `now`, or the last time that counts if the clock has
-    /// jumped ahead.
+    /// Looks at the clock. Returns the time at which things expire: `now`, or the last time that
+    /// counts if the clock has jumped ahead.
     pub(crate) fn look(&mut self, now: Timestamp) -> Timestamp {
         let confirmed = self.jump.is_some_and(|jump| now.0 >= jump.0 + CONFIRMED);
         if now.0 - self.seen.0 <= JUMP || confirmed {
-            *self = Self { seen: now, jump: None };
+            *self = Self {
+                seen: now,
+                jump: None,
+            };
             return now;
         }
         // A clock that was set back again begins anew.
@@ -70,16 +76,33 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_wrong_once_expires_nothing() {
-        assert_eq!(expires(&[100, 101, 160, 102, 103]), [100, 101, 101, 102, 103]);
-        assert_eq!(expires(&[100, 4_000, 4_000, 100]), [100, 100, 100, 100], "twice on one day");
-        assert_eq!(expires(&[100, 160, 102, 160, 103]), [100, 100, 102, 102, 103]);
+        assert_eq!(
+            expires(&[100, 101, 160, 102, 103]),
+            [100, 101, 101, 102, 103]
+        );
+        assert_eq!(
+            expires(&[100, 4_000, 4_000, 100]),
+            [100, 100, 100, 100],
+            "twice on one day"
+        );
+        assert_eq!(
+            expires(&[100, 160, 102, 160, 103]),
+            [100, 100, 102, 102, 103]
+        );
         assert_eq!(expires(&[100, 30, 31]), [100, 30, 31], "a clock set back");
     }
 
     #[test]
     fn rare_sessions_expire_one_session_later() {
-        assert_eq!(expires(&[100, 107, 114, 121, 128]), [100, 100, 114, 114, 128]);
-        assert_eq!(expires(&[100, 300, 301]), [100, 100, 301], "back after a long time");
+        assert_eq!(
+            expires(&[100, 107, 114, 121, 128]),
+            [100, 100, 114, 114, 128]
+        );
+        assert_eq!(
+            expires(&[100, 300, 301]),
+            [100, 100, 301],
+            "back after a long time"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls an operation by its name, with its arguments as JSON, for the window, HTTP and `nook`. Generated from the list of
-//! operations.
+//! Calls an operation by its name, with its arguments as JSON, for the window, HTTP and `nook`.
+//! Generated from the list of operations.
 
 use std::future::ready;
 
@@ -27,13 +27,13 @@ macro_rules! by_name {
         }
 
         impl Engine {
-            /// Calls an operation of [`operations!`](crate::operations) by its name. `arguments` is one JSON object
-            /// with the names of the list in camel case; an operation without arguments may have none. The result is
-            /// JSON.
+            /// Calls an operation of [`operations!`](crate::operations) by its name. `arguments` is
+            /// one JSON object with the names of the list in camel case; an operation without
+            /// arguments may have none. The result is JSON.
             ///
             /// # Errors
-            /// `NotFound` if there is no such operation, `BadInput` if the arguments are not those of the operation, and
-            /// the errors of the operation.
+            /// `NotFound` if there is no such operation, `BadInput` if the arguments are not those
+            /// of the operation, and the errors of the operation.
             pub fn call<'a>(&'a self, operation: &str, arguments: &'a [u8]) -> BoxFuture<'a, Result<String, ApiError>> {
                 match operation {
                     $(stringify!($name) => Box::pin(async {
@@ -55,10 +55,16 @@ fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     let args = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        let place = if path == "." { "the arguments".to_owned() } else { format!("`{path}`") };
+        let place = if path == "." {
+            "the arguments".to_owned()
+        } else {
+            format!("`{path}`")
+        };
         malformed(&place, error.inner())
     })?;
-    reader.end().map_err(|error| malformed("the arguments", &error))?;
+    reader
+        .end()
+        .map_err(|error| malformed("the arguments", &error))?;
     Ok(args)
 }
 
@@ -72,8 +78,9 @@ fn malformed(place: &str, error: &serde_json::Error) -> ApiError {
 }
 
 fn written(result: &impl Serialize) -> Result<String, ApiError> {
-    serde_json::to_string(result)
-        .map_err(|error| ApiError::Internal { message: format!("cannot serialise the result: {error}") })
+    serde_json::to_string(result).map_err(|error| ApiError::Internal {
+        message: format!("cannot serialise the result: {error}"),
+    })
 }
 
 #[cfg(test)]
@@ -94,16 +101,22 @@ mod tests {
 
     #[test]
     fn refusal_names_the_field() {
-        assert!(refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#).starts_with("`title` cannot be read"));
         assert!(
-            refusal::<args::set_chat_model>(r#"{"id":"a","model":{"kind":"local","id":-1}}"#).starts_with("`model")
+            refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#)
+                .starts_with("`title` cannot be read")
+        );
+        assert!(
+            refusal::<args::set_chat_model>(r#"{"id":"a","model":{"kind":"local","id":-1}}"#)
+                .starts_with("`model")
         );
         assert!(refusal::<args::rename_chat>(r#"{"id":"a"}"#).contains("missing field `title`"));
     }
 
     #[test]
     fn refuses_unknown_fields_and_trailing_text() {
-        assert!(refusal::<args::stop>(r#"{"chat":"a","force":true}"#).contains("unknown field `force`"));
+        assert!(
+            refusal::<args::stop>(r#"{"chat":"a","force":true}"#).contains("unknown field `force`")
+        );
         assert!(refusal::<args::stop>(r#"{"chat":"a"} {"chat":"b"}"#).contains("trailing"));
     }
 

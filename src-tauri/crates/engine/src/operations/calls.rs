@@ -7,8 +7,9 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{
-    self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings, LorebookFormat, ModelRef,
-    Picture, PromptReport, ReadableOptions, SettingOwner, Started, TurnOptions,
+    self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings,
+    LorebookFormat, ModelRef, Picture, PromptReport, ReadableOptions, SettingOwner, Started,
+    TurnOptions,
 };
 use crate::base::error::ApiResult;
 use crate::base::tool_source::ToolOutput;
@@ -24,7 +25,11 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
-    pub fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
+    pub fn set_endpoint_tokenizer(
+        &self,
+        id: String,
+        json: Vec<u8>,
+    ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
         Box::pin(self.config.set_endpoint_tokenizer(id, json))
     }
 
@@ -32,17 +37,21 @@ impl Engine {
     ///
     /// # Errors
     /// The same errors, and `BadInput` if the file cannot be read.
-    pub fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
+    pub fn set_endpoint_tokenizer_file(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
         Box::pin(self.config.set_endpoint_tokenizer_file(id, path))
     }
 
-    /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file that is not a model,
-    /// or does not match the checksum (SHA-256 in hexadecimal), is deleted. `progress` receives the bytes so far, and
-    /// the total if the server states it.
+    /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file
+    /// that is not a model, or does not match the checksum (SHA-256 in hexadecimal), is deleted.
+    /// `progress` receives the bytes so far, and the total if the server states it.
     ///
     /// # Errors
-    /// `BadInput` for an invalid address, a file that already exists, and a file that is not the expected model;
-    /// `Provider` if the download fails; `Storage` if the file cannot be written.
+    /// `BadInput` for an invalid address, a file that already exists, and a file that is not the
+    /// expected model; `Provider` if the download fails; `Storage` if the file cannot be written.
     pub async fn get_model(
         &self,
         address: &str,
@@ -73,8 +82,8 @@ impl Engine {
         Box::pin(self.config.add_model(path))
     }
 
-    /// Adds the model files in a folder and its subfolders to the library, without copying them, and remembers the
-    /// folder.
+    /// Adds the model files in a folder and its subfolders to the library, without copying them,
+    /// and remembers the folder.
     ///
     /// # Errors
     /// `BadInput` if it is not a folder.
@@ -103,8 +112,13 @@ impl Engine {
     /// Loads a model with one more adapter (LoRA) from now on. The file stays in its folder.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too many.
-    pub fn add_model_adapter(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::ModelState>> {
+    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too
+    /// many.
+    pub fn add_model_adapter(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
         Box::pin(self.config.add_model_adapter(id, path))
     }
 
@@ -112,20 +126,28 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` if it is not an embedding model that works here.
-    pub fn choose_embedding_model(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<api::EmbeddingModel>> {
+    pub fn choose_embedding_model(
+        &self,
+        path: PathBuf,
+    ) -> BoxFuture<'_, ApiResult<api::EmbeddingModel>> {
         Box::pin(self.recall.choose_embedding_model(path))
     }
 
-    /// Lets a model read pictures with this file (mmproj) from now on. The file stays in its folder.
+    /// Lets a model read pictures with this file (mmproj) from now on. The file stays in its
+    /// folder.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file reads no pictures for this model.
-    pub fn set_model_projector(&self, id: String, path: PathBuf) -> BoxFuture<'_, ApiResult<api::ModelState>> {
+    pub fn set_model_projector(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
         Box::pin(self.config.set_model_projector(id, path))
     }
 
-    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
-    /// approximately for remote ones.
+    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local
+    /// models, approximately for remote ones.
     ///
     /// # Errors
     /// `NoModel`; `Provider` if the model cannot be loaded.
@@ -162,7 +184,8 @@ impl Engine {
         Box::pin(self.config.server_tools())
     }
 
-    /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an answer.
+    /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an
+    /// answer.
     pub fn call_server_tool<'a>(
         &'a self,
         tool: &'a OfferedServerTool,
@@ -185,7 +208,8 @@ impl Engine {
     /// Sets the second folder, which receives a copy of every later backup.
     ///
     /// # Errors
-    /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
+    /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not
+    /// writable.
     pub fn set_second_place(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<Backups>> {
         Box::pin(self.library.set_second_place(folder))
     }
@@ -219,7 +243,11 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the card is too large for the format.
-    pub fn export_character(&self, id: String, format: CardFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+    pub fn export_character(
+        &self,
+        id: String,
+        format: CardFormat,
+    ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.export_character(id, format))
     }
 
@@ -227,12 +255,17 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn export_chat(&self, id: String, format: ChatFileFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+    pub fn export_chat(
+        &self,
+        id: String,
+        format: ChatFileFormat,
+    ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.export_chat(id, format))
     }
 
-    /// Exports a chat for other apps or for reading; `options` applies to documents for people. Documents, tool calls
-    /// and hidden reply parts other than thoughts are left out, with a warning, and so are pictures except in HTML.
+    /// Exports a chat for other apps or for reading; `options` applies to documents for people.
+    /// Documents, tool calls and hidden reply parts other than thoughts are left out, with a
+    /// warning, and so are pictures except in HTML.
     ///
     /// # Errors
     /// `NotFound`.
@@ -253,13 +286,13 @@ impl Engine {
         Box::pin(self.library.whole_chat(id))
     }
 
-    /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that match a turn are
-    /// added to its prompt, in every chat where the owner applies.
+    /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that
+    /// match a turn are added to its prompt, in every chat where the owner applies.
     ///
     /// # Errors
-    /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than the limit of
-    /// text or more than [`MAX_FILE`] in total, if its name is empty or already used, or if the owner has
-    /// [`MAX_DOCUMENTS`].
+    /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than
+    /// the limit of text or more than [`MAX_FILE`] in total, if its name is empty or already used,
+    /// or if the owner has [`MAX_DOCUMENTS`].
     pub fn attach_document_bytes(
         &self,
         owner: api::DocumentOwner,
@@ -273,12 +306,21 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub fn export_lorebook(&self, id: String, format: LorebookFormat) -> BoxFuture<'_, ApiResult<Exported>> {
+    pub fn export_lorebook(
+        &self,
+        id: String,
+        format: LorebookFormat,
+    ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.export_lorebook(id, format))
     }
 
-    /// The first page of the memories that apply with a character. With a query, the best matches come first.
-    pub fn list_memories(&self, character: String, query: String) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
+    /// The first page of the memories that apply with a character. With a query, the best matches
+    /// come first.
+    pub fn list_memories(
+        &self,
+        character: String,
+        query: String,
+    ) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
         Box::pin(self.library.list_memories(character, query))
     }
 
@@ -292,12 +334,16 @@ impl Engine {
         Box::pin(self.library.export_memories(character))
     }
 
-    /// Stores a PNG, JPEG or WebP to send with a message, without its metadata. The next purge deletes it if it is
-    /// not sent.
+    /// Stores a PNG, JPEG or WebP to send with a message, without its metadata. The next purge
+    /// deletes it if it is not sent.
     ///
     /// # Errors
     /// `BadInput` for any other file, a damaged one, and one larger than [`MAX_PICTURE_BYTES`].
-    pub fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<Picture>> {
+    pub fn add_picture_bytes(
+        &self,
+        name: String,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, ApiResult<Picture>> {
         Box::pin(self.library.add_picture_bytes(name, bytes))
     }
 
@@ -314,7 +360,8 @@ impl Engine {
         Box::pin(self.library.asset(hash))
     }
 
-    /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the original.
+    /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the
+    /// original.
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
@@ -322,7 +369,8 @@ impl Engine {
         Box::pin(self.library.thumbnail(hash))
     }
 
-    /// Embeds all texts without an embedding and returns their number; 0 without an encoder (`nook memory learn`).
+    /// Embeds all texts without an embedding and returns their number; 0 without an encoder (`nook
+    /// memory learn`).
     ///
     /// # Errors
     /// Fails if the encoder cannot run or the store cannot be written.
@@ -334,7 +382,11 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of [`Engine::impersonate`].
-    pub fn impersonate_with(&self, chat: String, options: TurnOptions) -> BoxFuture<'_, ApiResult<()>> {
+    pub fn impersonate_with(
+        &self,
+        chat: String,
+        options: TurnOptions,
+    ) -> BoxFuture<'_, ApiResult<()>> {
         Box::pin(self.turns.impersonate_with(chat, options))
     }
 
@@ -342,7 +394,12 @@ impl Engine {
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
-    pub fn send_with(&self, chat: String, text: String, options: TurnOptions) -> BoxFuture<'_, ApiResult<Started>> {
+    pub fn send_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> BoxFuture<'_, ApiResult<Started>> {
         Box::pin(self.turns.send_with(chat, text, options))
     }
 
@@ -359,8 +416,8 @@ impl Engine {
         Box::pin(self.turns.run_command_with(chat, text, options))
     }
 
-    /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty `text` previews the
-    /// next turn up to the user's message.
+    /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty
+    /// `text` previews the next turn up to the user's message.
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
@@ -373,14 +430,15 @@ impl Engine {
         Box::pin(self.turns.preview_with(chat, text, options))
     }
 
-    /// Loads the model that will answer next and lets it read the open chat, so that the first reply comes sooner.
+    /// Loads the model that will answer next and lets it read the open chat, so that the first
+    /// reply comes sooner.
     pub fn warm_up_in_background(&self) {
         self.learning.warm_up_in_background()
     }
 
-    /// Imports files, including those in folders and their subfolders. The report lists every file: imported, skipped
-    /// because it already exists, or refused with a reason. A refused file does not stop the others. Listeners
-    /// receive the report as well.
+    /// Imports files, including those in folders and their subfolders. The report lists every file:
+    /// imported, skipped because it already exists, or refused with a reason. A refused file does
+    /// not stop the others. Listeners receive the report as well.
     ///
     /// # Errors
     /// Fails only if the database does.
@@ -392,25 +450,37 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+    pub fn import_bytes(
+        &self,
+        file_name: String,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, ApiResult<ImportReport>> {
         Box::pin(self.imports.import_bytes(file_name, bytes))
     }
 
-    /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report. The caller combines
-    /// the results and calls [`Engine::keep_import_report`].
+    /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report.
+    /// The caller combines the results and calls [`Engine::keep_import_report`].
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+    pub fn import_one_of_many(
+        &self,
+        file_name: String,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, ApiResult<ImportReport>> {
         Box::pin(self.imports.import_one_of_many(file_name, bytes))
     }
 
-    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
-    /// the names in the files. Also notifies listeners.
+    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of
+    /// `character`, regardless of the names in the files. Also notifies listeners.
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> BoxFuture<'_, ApiResult<ImportReport>> {
+    pub fn import_chats_with(
+        &self,
+        character: String,
+        files: Vec<PathBuf>,
+    ) -> BoxFuture<'_, ApiResult<ImportReport>> {
         Box::pin(self.imports.import_chats_with(character, files))
     }
 
@@ -427,7 +497,8 @@ impl Engine {
         Box::pin(self.imports.import_chat_with(character, file, bytes))
     }
 
-    /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports all files together.
+    /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports
+    /// all files together.
     ///
     /// # Errors
     /// `NotFound` if the character does not exist.
@@ -440,21 +511,26 @@ impl Engine {
         Box::pin(self.imports.import_one_chat_of_many(character, file, bytes))
     }
 
-    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such as files that
-    /// were imported before. Listeners receive the progress and the end.
+    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such
+    /// as files that were imported before. Listeners receive the progress and the end.
     ///
     /// # Errors
-    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
-    /// database.
+    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported;
+    /// errors of the database.
     pub fn import_sillytavern(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<ImportReport>> {
         Box::pin(self.imports.import_sillytavern(folder))
     }
 
-    /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file of this app.
+    /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file
+    /// of this app.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn export_prompt_file(&self, kind: api::PromptFile, id: String) -> BoxFuture<'_, ApiResult<Exported>> {
+    pub fn export_prompt_file(
+        &self,
+        kind: api::PromptFile,
+        id: String,
+    ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.export_prompt_file(kind, id))
     }
 

@@ -45,8 +45,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens the data folder, and creates it if needed. The first start adds the sample characters; every start adds
-    /// the models in `options.model_dirs`.
+    /// Opens the data folder, and creates it if needed. The first start adds the sample characters;
+    /// every start adds the models in `options.model_dirs`.
     ///
     /// # Errors
     /// [`OpenError`], with a way to recover.
@@ -70,7 +70,8 @@ impl Engine {
         let base = Base::new(opened.store, &options, (opened.notices, opened.warnings));
         let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
         let secrets = secrets(options.without_keychain).await;
-        let config = Configuration::new(base, local, encoder_model, secrets, (settings, environment));
+        let config =
+            Configuration::new(base, local, encoder_model, secrets, (settings, environment));
         let engine = Self::join(config, EncoderState::new(host, encoder));
         let prepared = async {
             engine.library.welcome().await?;
@@ -108,11 +109,19 @@ impl Engine {
         let turns = Turns::new(recall.clone());
         let learning = Learning::new(turns.clone());
         let imports = Imports::new(library.clone());
-        Self { base, config, library, recall, turns, learning, imports }
+        Self {
+            base,
+            config,
+            library,
+            recall,
+            turns,
+            learning,
+            imports,
+        }
     }
 
-    /// Moves a damaged database away; the next [`Self::open`] starts with an empty one. Nothing is deleted. Returns where
-    /// it went.
+    /// Moves a damaged database away; the next [`Self::open`] starts with an empty one. Nothing is
+    /// deleted. Returns where it went.
     ///
     /// # Errors
     /// Fails if the folder is not writable.
@@ -128,27 +137,30 @@ impl Engine {
         Library::restore(options, None).await
     }
 
-    /// Replaces the database with a backup and sets the old database aside. Uses the newest intact backup if there is
-    /// no `file`. The engine must be closed.
+    /// Replaces the database with a backup and sets the old database aside. Uses the newest intact
+    /// backup if there is no `file`. The engine must be closed.
     ///
     /// # Errors
-    /// Fails if no intact backup exists, if it is from a newer version, or if the folder is not writable.
+    /// Fails if no intact backup exists, if it is from a newer version, or if the folder is not
+    /// writable.
     pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Restored, OpenError> {
         Library::restore(options, file).await
     }
 
-    /// Subscribes to all later events, for a front end that shows the questions of tools to the user.
+    /// Subscribes to all later events, for a front end that shows the questions of tools to the
+    /// user.
     pub fn subscribe(&self) -> Events {
         self.base.events().subscribe_front_end()
     }
 
-    /// Subscribes to all later events, for a program without a user in front of it. A tool that needs a permission is
-    /// refused at once if nobody else listens.
+    /// Subscribes to all later events, for a program without a user in front of it. A tool that
+    /// needs a permission is refused at once if nobody else listens.
     pub fn subscribe_without_user(&self) -> Events {
         self.base.events().subscribe()
     }
 
-    /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few seconds at most.
+    /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few
+    /// seconds at most.
     pub fn shutdown(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.close())
     }
@@ -157,23 +169,40 @@ impl Engine {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.importing().cancel();
-        if tokio::time::timeout(GOODBYE, self.config.tool_servers().end_all()).await.is_err() {
+        if tokio::time::timeout(GOODBYE, self.config.tool_servers().end_all())
+            .await
+            .is_err()
+        {
             tracing::warn!("a tool server did not end in time");
         }
-        let transfers = self.config.downloads().stop_all().into_iter().chain(self.config.model_moves().stop_all());
-        if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers)).await.is_err() {
+        let transfers = self
+            .config
+            .downloads()
+            .stop_all()
+            .into_iter()
+            .chain(self.config.model_moves().stop_all());
+        if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers))
+            .await
+            .is_err()
+        {
             tracing::warn!("a download or a move did not end in time");
         }
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }
-        if tokio::time::timeout(LAST_BACKUP, self.library.back_up_at_end()).await.is_err() {
+        if tokio::time::timeout(LAST_BACKUP, self.library.back_up_at_end())
+            .await
+            .is_err()
+        {
             tracing::warn!("the backup of this session did not end in time");
         }
         self.recall.reading().shutdown().await;
         // Must come before the worker saves its caches.
         let dropping = self.library.begin_dropping().await;
-        if tokio::time::timeout(GOODBYE, self.config.local().shutdown()).await.is_err() {
+        if tokio::time::timeout(GOODBYE, self.config.local().shutdown())
+            .await
+            .is_err()
+        {
             tracing::warn!("the worker did not end in time");
         }
         let dropped = async { self.library.dropped(dropping?).await };
@@ -195,7 +224,9 @@ async fn secrets(without_keychain: bool) -> Secrets {
         true => Secrets::for_session(),
         false => Secrets::find(),
     };
-    tokio::task::spawn_blocking(find).await.unwrap_or_else(|_| Secrets::for_session())
+    tokio::task::spawn_blocking(find)
+        .await
+        .unwrap_or_else(|_| Secrets::for_session())
 }
 
 macro_rules! delegate {

@@ -1,15 +1,16 @@
-//! The list of all operations. The window's commands, the HTTP routes and the TypeScript client are generated from it,
-//! so they cannot differ.
+//! The list of all operations. The window's commands, the HTTP routes and the TypeScript client are
+//! generated from it, so they cannot differ.
 
-/// Calls `$then!` with every operation of [`crate::Engine`] that a UI may call: docs, name, arguments, result.
+/// Calls `$then!` with every operation of [`crate::Engine`] that a UI may call: docs, name,
+/// arguments, result.
 #[macro_export]
 macro_rules! operations {
     ($then:ident) => {
         $then! {
             /// The data that the window needs for its first screen.
             library.startup() -> Startup;
-            /// Version, data folder, database, models, worker, token counts, each with a reason if it fails. No
-            /// endpoint is called.
+            /// Version, data folder, database, models, worker, token counts, each with a reason if
+            /// it fails. No endpoint is called.
             config.health() -> Health;
             /// The same, after contacting every endpoint, each for at most five seconds.
             config.health_with_endpoints() -> Health;
@@ -32,7 +33,8 @@ macro_rules! operations {
             /// Deletes a key of the local API. Requests with it are refused from now on.
             config.revoke_api_key(id: String) -> ();
 
-            /// Warnings about the data that are in force: lost changes, failed backups, missing pictures.
+            /// Warnings about the data that are in force: lost changes, failed backups, missing
+            /// pictures.
             library.data_warnings() -> DataWarnings;
             /// Hides a warning until its cause comes again.
             library.dismiss_data_warning(kind: DataWarningKind) -> DataWarnings;
@@ -51,11 +53,12 @@ macro_rules! operations {
             /// Deleted chats, characters and lorebooks, the last deleted first.
             library.trash() -> Vec<TrashItem>;
             library.restore_from_trash(items: Vec<TrashRef>) -> ();
-            /// Deletes them permanently, at once; with `backups` also every backup that contains one of them, after a
-            /// new one is made.
+            /// Deletes them permanently, at once; with `backups` also every backup that contains
+            /// one of them, after a new one is made.
             library.delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
-            /// Permanently deletes everything in the trash, and the messages, memories and documents that were deleted
-            /// since the start; with `backups` also every backup, after a new one is made.
+            /// Permanently deletes everything in the trash, and the messages, memories and
+            /// documents that were deleted since the start; with `backups` also every backup, after
+            /// a new one is made.
             library.empty_trash(backups: bool) -> DeletedForGood;
 
             library.list_characters() -> Vec<CharacterSummary>;
@@ -64,24 +67,27 @@ macro_rules! operations {
             library.update_character(id: String, fields: CharacterFields) -> Character;
             /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
             library.set_character_picture(id: String, data: String) -> Character;
-            /// Copies a character with its pictures, documents, settings and links to lorebooks, without its chats.
+            /// Copies a character with its pictures, documents, settings and links to lorebooks,
+            /// without its chats.
             library.duplicate_character(id: String) -> Character;
             /// The earlier versions of a card, newest first. Every save keeps one.
             library.card_versions(character: String) -> Vec<CardVersion>;
-            /// The changes from an earlier version of a card to the current one, for each field that differs.
+            /// The changes from an earlier version of a card to the current one, for each field
+            /// that differs.
             library.card_version_changes(character: String, version: String) -> Vec<FieldChanges>;
-            /// Restores the fields and the picture of an earlier version. The card that this replaces becomes a version.
+            /// Restores the fields and the picture of an earlier version. The card that this
+            /// replaces becomes a version.
             library.restore_card_version(character: String, version: String) -> Character;
             library.forget_card_versions(character: String) -> ();
             /// Moves the character to the trash; `restore_character` undoes it.
             library.delete_character(id: String) -> ();
             library.restore_character(id: String) -> ();
-            /// The ids of the characters whose cards contain every word of `query`, or words that begin with it: names,
-            /// tags, creators, descriptions.
+            /// The ids of the characters whose cards contain every word of `query`, or words that
+            /// begin with it: names, tags, creators, descriptions.
             library.find_characters(query: String) -> Vec<String>;
             library.set_favourites(characters: Vec<String>, favourite: bool) -> ();
-            /// Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards
-            /// that changed; `restore_tags` undoes it.
+            /// Adds tags to the cards of all these characters, and removes others. Returns the
+            /// former tags of the cards that changed; `restore_tags` undoes it.
             library.tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>)
                 -> Vec<CharacterTags>;
             library.restore_tags(tags: Vec<CharacterTags>) -> ();
@@ -92,9 +98,11 @@ macro_rules! operations {
             config.count_fields(texts: Vec<String>) -> TextCounts;
             /// The files that belong to a character's card, in its order.
             library.card_assets(character: String) -> Vec<CardAsset>;
-            /// The hash of a small version of a picture among them; `null` if the file is no picture.
+            /// The hash of a small version of a picture among them; `null` if the file is no
+            /// picture.
             library.show_card_asset(character: String, id: String) -> Option<String>;
-            /// The hash of a picture among them in a size for viewing; `null` if the file is no picture.
+            /// The hash of a picture among them in a size for viewing; `null` if the file is no
+            /// picture.
             library.card_asset_picture(character: String, id: String) -> Option<String>;
             /// Adds a file to the card, at the end. `data` is its content in base64.
             library.add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
@@ -104,21 +112,23 @@ macro_rules! operations {
             library.restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
             /// The pictures of a card that show emotions, in its order.
             library.sprites(character: String) -> Vec<Sprite>;
-            /// The hash of the picture for an emotion, else of the one for neutral; `null` if the card has neither.
-            /// `variant` chooses among several pictures of one emotion.
+            /// The hash of the picture for an emotion, else of the one for neutral; `null` if the
+            /// card has neither. `variant` chooses among several pictures of one emotion.
             library.sprite(character: String, emotion: String, variant: u32) -> Option<String>;
             /// The hash of the card's own picture with that name; `null` if it has none.
             library.card_picture(character: String, name: String) -> Option<String>;
             /// The entries of the lorebook in a character's card, in the book's order.
             turns.card_lore(character: String) -> Vec<LoreEntry>;
 
-            /// The lorebooks outside cards, then those in cards, which have the ids of their characters.
+            /// The lorebooks outside cards, then those in cards, which have the ids of their
+            /// characters.
             library.list_lorebooks() -> Vec<LorebookSummary>;
             library.get_lorebook(id: String) -> Lorebook;
             /// Creates a lorebook outside a card. It applies nowhere until it is bound.
             library.create_lorebook(name: String) -> Lorebook;
             library.update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
-            /// Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound.
+            /// Copies a lorebook of either kind. The copy has a name of its own and applies nowhere
+            /// until it is bound.
             library.duplicate_lorebook(id: String) -> Lorebook;
             /// Enables or disables a lorebook outside a card.
             library.enable_lorebook(id: String, enabled: bool) -> Lorebook;
@@ -139,43 +149,47 @@ macro_rules! operations {
             /// Copies entries into another lorebook, or moves them if `leave` is true.
             library.copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
 
-            /// The entries of a book that are marked for search by meaning, and whether each is embedded; empty without
-            /// an encoder.
+            /// The entries of a book that are marked for search by meaning, and whether each is
+            /// embedded; empty without an encoder.
             recall.entry_meanings(book: String) -> Vec<EntryMeaning>;
 
-            /// The entries that `text` would activate as the next message of `chat`, with `book` besides the chat's own
-            /// books; without a chat, in `book` alone. Nothing is stored.
+            /// The entries that `text` would activate as the next message of `chat`, with `book`
+            /// besides the chat's own books; without a chat, in `book` alone. Nothing is stored.
             turns.try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
             /// The pictures that chats can show behind their messages, by name.
             library.list_backgrounds() -> Vec<Background>;
             /// Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP).
             library.add_background(name: String, data: String) -> Background;
-            /// Sets the words of the scenes in which chats show it, separated by commas. Empty: none.
+            /// Sets the words of the scenes in which chats show it, separated by commas. Empty:
+            /// none.
             library.set_scene_words(picture: String, words: String) -> Background;
-            /// The background of a chat: its own, else the one whose words occur in its scene, else that of the character
-            /// or of all chats.
+            /// The background of a chat: its own, else the one whose words occur in its scene, else
+            /// that of the character or of all chats.
             library.chat_background(chat: String) -> Option<ChatBackground>;
             /// Removes one from the gallery. Chats that use it show none.
             library.remove_background(picture: String) -> ();
             /// The progress of a folder import; `null` if none is running.
             imports.import_progress() -> Option<ImportProgress>;
-            /// Cancels the import of a folder after its current item. Everything imported so far stays.
+            /// Cancels the import of a folder after its current item. Everything imported so far
+            /// stays.
             imports.cancel_import() -> ();
             /// The stored reports of imports, newest first.
             imports.list_import_reports() -> Vec<ImportRecord>;
             imports.get_import_report(id: String) -> ImportReport;
-            /// Stores the report of files that were sent one by one as one selection, and notifies listeners.
+            /// Stores the report of files that were sent one by one as one selection, and notifies
+            /// listeners.
             imports.keep_import_report(report: ImportReport) -> ();
 
             library.list_personas() -> Vec<Persona>;
             /// An empty `id` creates a new one.
             library.save_persona(persona: Persona) -> Persona;
             library.delete_persona(id: String) -> ();
-            /// Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or
-            /// WebP).
+            /// Replaces the picture; without `data` it is removed. `data` is the file's content in
+            /// base64 (PNG, JPEG or WebP).
             library.set_persona_picture(id: String, data: Option<String>) -> Persona;
-            /// Sets the persona with which new chats with a character begin; without one, the default applies again.
+            /// Sets the persona with which new chats with a character begin; without one, the
+            /// default applies again.
             library.bind_persona(character: String, persona: Option<String>) -> ();
             /// Adds a persona with the name, the description and the picture of a character.
             library.persona_from_character(character: String) -> Persona;
@@ -184,19 +198,22 @@ macro_rules! operations {
 
             library.list_chats() -> Vec<ChatSummary>;
             library.new_chat(character: String) -> Chat;
-            /// Starts a chat with several characters, the first of which greets. Without a title, the names are the title.
+            /// Starts a chat with several characters, the first of which greets. Without a title,
+            /// the names are the title.
             library.new_group(title: String, characters: Vec<String>) -> Chat;
             /// Opens a chat with its newest messages.
             library.open_chat(id: String) -> Chat;
             /// The page of messages before `before`, a message's id.
             library.messages_before(chat: String, before: String, limit: u32) -> MessagePage;
-            /// Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all.
-            /// `skip` is the number of hits that are known already.
+            /// Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`,
+            /// in one chat or in all. `skip` is the number of hits that are known already.
             library.search_messages(text: String, chat: Option<String>, skip: u32) -> SearchPage;
-            /// The messages of a chat whose shown version matches a search, in the order of the chat.
+            /// The messages of a chat whose shown version matches a search, in the order of the
+            /// chat.
             library.find_in_chat(chat: String, text: String) -> ChatMatches;
-            /// Everything that matches a search, by group: messages, their earlier texts, notes, memories, lorebook entries
-            /// and characters. With `meaning`, hits whose meaning is similar follow.
+            /// Everything that matches a search, by group: messages, their earlier texts, notes,
+            /// memories, lorebook entries and characters. With `meaning`, hits whose meaning is
+            /// similar follow.
             recall.search(text: String, chat: Option<String>, meaning: bool) -> SearchResults;
             library.rename_chat(id: String, title: String) -> ();
             library.set_chat_model(id: String, model: Option<ModelRef>) -> ();
@@ -208,30 +225,33 @@ macro_rules! operations {
             /// The documents that are attached to a chat, a character or a lorebook, oldest first.
             library.list_documents(owner: DocumentOwner) -> Vec<AttachedDocument>;
             library.get_document(id: String) -> AttachedDocument;
-            /// Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added to its prompt.
-            /// `data` is the file's content in base64.
+            /// Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added
+            /// to its prompt. `data` is the file's content in base64.
             library.attach_document(owner: DocumentOwner, name: String, data: String) -> AttachedDocument;
-            /// Removes the document from every later prompt; `restore_document` undoes it until the app ends.
+            /// Removes the document from every later prompt; `restore_document` undoes it until the
+            /// app ends.
             library.remove_document(id: String) -> ();
             library.restore_document(id: String) -> ();
             /// Stores the text in the composer.
             learning.save_draft(chat: String, text: String) -> ();
-            /// Stores the text in the composer. If it is not `known`, the text that this window stored or saw last,
-            /// another window wrote it, and it becomes a draft. Returns the drafts of other windows, newest first.
+            /// Stores the text in the composer. If it is not `known`, the text that this window
+            /// stored or saw last, another window wrote it, and it becomes a draft. Returns the
+            /// drafts of other windows, newest first.
             learning.keep_draft(chat: String, text: String, known: String) -> Vec<Draft>;
             /// The drafts of a form, newest first.
             library.drafts(kind: DraftKind, owner: String) -> Vec<Draft>;
-            /// Stores what is typed in a form until the form is saved. It replaces `before`, the window's last draft of
-            /// the form, and no draft of another window.
+            /// Stores what is typed in a form until the form is saved. It replaces `before`, the
+            /// window's last draft of the form, and no draft of another window.
             library.write_draft(place: DraftPlace, text: String, base: String, before: Option<String>) -> SavedDraft;
             /// Removes a draft, because its text was stored or is not wanted.
             library.discard_draft(id: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
             library.delete_chat(id: String) -> ();
-            /// Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them.
+            /// Number of memories that a deletion of these chats would delete, unless it keeps what
+            /// was learned in them.
             library.learned_in(chats: Vec<String>) -> u32;
-            /// Moves all of them to the trash, or none. With `keep_learned`, the memories that were learned in them
-            /// stay, except summaries. `restore_from_trash` undoes it.
+            /// Moves all of them to the trash, or none. With `keep_learned`, the memories that were
+            /// learned in them stay, except summaries. `restore_from_trash` undoes it.
             library.delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
             library.restore_chat(id: String) -> ();
 
@@ -239,31 +259,35 @@ macro_rules! operations {
             library.list_folders() -> Vec<Folder>;
             /// Creates a folder if its id is empty, and changes it otherwise.
             library.save_folder(folder: Folder) -> Folder;
-            /// Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs.
+            /// Deletes a folder; its contents move to the folder that contains it. Returns what
+            /// `restore_folder` needs.
             library.delete_folder(id: String) -> DeletedFolder;
             library.restore_folder(deleted: DeletedFolder) -> ();
-            /// Puts chats or characters in a folder; without a folder, outside of all. Returns the former places of those
-            /// that moved; `restore_places` undoes it.
+            /// Puts chats or characters in a folder; without a folder, outside of all. Returns the
+            /// former places of those that moved; `restore_places` undoes it.
             library.move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> Vec<PlacedItem>;
-            /// Keeps chats or characters at the top of their list, or no longer. `restore_places` undoes it.
+            /// Keeps chats or characters at the top of their list, or no longer. `restore_places`
+            /// undoes it.
             library.pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> Vec<PlacedItem>;
-            /// Takes chats or characters out of their list, or puts them back. Searches still find them.
-            /// `restore_places` undoes it.
+            /// Takes chats or characters out of their list, or puts them back. Searches still find
+            /// them. `restore_places` undoes it.
             library.archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> Vec<PlacedItem>;
             /// Undoes `move_to_folder`, `pin_items` or `archive_items`.
             library.restore_places(kind: FolderKind, places: Vec<PlacedItem>) -> ();
 
-            /// Reports what a camera shows. The next turn of the chat includes it; nothing is stored before.
+            /// Reports what a camera shows. The next turn of the chat includes it; nothing is
+            /// stored before.
             turns.report_vision(chat: String, report: VisionReport) -> ();
             /// Stores the user's message, then starts the reply.
             turns.send_message(chat: String, text: String) -> Started;
-            /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or
+            /// WebP).
             library.add_picture(name: String, data: String) -> Picture;
-            /// Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be
-            /// empty.
+            /// Stores the user's message with pictures from `add_picture`, then starts the reply;
+            /// the text may be empty.
             turns.send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
-            /// Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode` sends `/mode`. The
-            /// pictures belong to a message, and a command leaves them.
+            /// Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode`
+            /// sends `/mode`. The pictures belong to a message, and a command leaves them.
             turns.run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
             /// Completions of a slash command that is being typed, best first.
             turns.complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
@@ -271,7 +295,8 @@ macro_rules! operations {
             library.quick_replies(chat: String) -> Vec<QuickReplySet>;
             /// All sets of quick replies, and where they are shown.
             library.quick_reply_sets(chat: String) -> Vec<QuickReplySetSummary>;
-            /// Shows a set of quick replies in a chat, with its character or everywhere, or no longer.
+            /// Shows a set of quick replies in a chat, with its character or everywhere, or no
+            /// longer.
             library.bind_quick_replies(set: String, chat: String, scope: QuickReplyScope, bound: bool) -> Vec<QuickReplySetSummary>;
             /// A set of quick replies as the editor shows it.
             library.quick_reply_form(set: String) -> QuickReplyForm;
@@ -281,21 +306,25 @@ macro_rules! operations {
             library.delete_quick_replies(set: String) -> ();
             /// Allows or forbids that the quick replies of a set run by themselves.
             library.allow_quick_replies(set: String, allowed: bool) -> ();
-            /// Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the
-            /// text in the composer.
+            /// Runs a quick reply: sends its text, or runs its commands as if the user had typed
+            /// them. `typed` is the text in the composer.
             turns.run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
-            /// Runs the quick replies that run by themselves when a chat is opened, as far as the user allowed it.
+            /// Runs the quick replies that run by themselves when a chat is opened, as far as the
+            /// user allowed it.
             turns.run_opening_quick_replies(chat: String) -> ();
             /// Starts another swipe of the last reply.
             turns.regenerate(chat: String) -> Started;
-            /// Starts another swipe of the last reply with a hint or with another model, for this swipe alone.
+            /// Starts another swipe of the last reply with a hint or with another model, for this
+            /// swipe alone.
             turns.regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
-            /// The probabilities of the tokens of a message's selected swipe; empty if they were not recorded.
+            /// The probabilities of the tokens of a message's selected swipe; empty if they were
+            /// not recorded.
             turns.token_choices(message: String) -> TokenChoices;
-            /// Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count
-            /// from 0.
+            /// Starts another swipe of the last reply: equal up to `token`, then an alternative in
+            /// its place. Both count from 0.
             turns.continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
-            /// Sets the characters that take part besides the chat's own, in the order of their turns.
+            /// Sets the characters that take part besides the chat's own, in the order of their
+            /// turns.
             library.set_members(chat: String, characters: Vec<String>) -> ();
             /// Sets how the characters of a group chat take turns.
             library.set_group(chat: String, options: GroupOptions) -> ();
@@ -313,7 +342,8 @@ macro_rules! operations {
             turns.impersonate(chat: String) -> ();
             /// Stops the reply or the draft; the text so far is kept.
             turns.stop(chat: String) -> ();
-            /// Questions about tools that wait for the user's answer, oldest first. The chat's reply waits as well.
+            /// Questions about tools that wait for the user's answer, oldest first. The chat's
+            /// reply waits as well.
             turns.pending_tools(chat: String) -> Vec<ToolRequest>;
             turns.answer_tool(request: String, decision: ToolDecision) -> ();
             /// The user's decisions about tools, newest first.
@@ -324,8 +354,8 @@ macro_rules! operations {
             /// Deletes one version of a message for good; the only one cannot be deleted.
             turns.delete_swipe(message: String, index: u32) -> Message;
             turns.edit_message(message: String, text: String) -> Message;
-            /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes, and the result is
-            /// `null`.
+            /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes,
+            /// and the result is `null`.
             turns.edit_message_from(message: String, was: String, text: String) -> Option<Message>;
             /// `restore_message` undoes it until the app ends.
             turns.delete_message(message: String) -> ();
@@ -334,23 +364,25 @@ macro_rules! operations {
             turns.pin_message(message: String, pinned: bool) -> Message;
             /// Hides a message from the model, or sends it again; it stays in the chat.
             turns.hide_message(message: String, hidden: bool) -> Message;
-            /// Deletes a message and all later ones, and returns them; `restore_messages` undoes it until the app ends.
+            /// Deletes a message and all later ones, and returns them; `restore_messages` undoes it
+            /// until the app ends.
             turns.delete_from(message: String) -> Vec<String>;
             turns.restore_messages(messages: Vec<String>) -> ();
-            /// Hides the messages from `first` through `last` from the model, or sends them again. Returns those that
-            /// changed.
+            /// Hides the messages from `first` through `last` from the model, or sends them again.
+            /// Returns those that changed.
             turns.hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
             /// Hides these messages, or sends them again.
             turns.hide_messages(messages: Vec<String>, hidden: bool) -> ();
             /// Exchanges a message with the next one, or with the previous one.
             turns.move_message(message: String, down: bool) -> ();
-            /// Copies a chat up to a message into a new chat with a link back. `swipe` is the index of the version that
-            /// the branch shows.
+            /// Copies a chat up to a message into a new chat with a link back. `swipe` is the index
+            /// of the version that the branch shows.
             turns.branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
-            /// Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it.
+            /// Moves a message and all later ones into a new chat. `delete_chat` and
+            /// `restore_messages` undo it.
             turns.split_chat(message: String) -> SplitChat;
-            /// Appends the messages of another chat of the same character, which moves to the trash. `delete_from` with the
-            /// first added message and `restore_chat` undo it.
+            /// Appends the messages of another chat of the same character, which moves to the
+            /// trash. `delete_from` with the first added message and `restore_chat` undo it.
             turns.join_chats(chat: String, other: String) -> JoinedChat;
             /// Links to branches, checkpoints, edited messages and ratings.
             library.chat_marks(chat: String) -> ChatMarks;
@@ -360,7 +392,8 @@ macro_rules! operations {
             library.rate_swipe(swipe: String, rating: Option<Rating>) -> ();
             /// The earlier texts of a message, newest first. `edit_message` restores one.
             library.revisions(message: String) -> Vec<Revision>;
-            /// The changes, by words, from an earlier text to the one that replaced it. `index` counts from the newest.
+            /// The changes, by words, from an earlier text to the one that replaced it. `index`
+            /// counts from the newest.
             library.revision_changes(message: String, index: u32) -> Vec<ChangedText>;
             /// Deletes the earlier texts of a message permanently.
             library.delete_revisions(message: String) -> ();
@@ -372,9 +405,11 @@ macro_rules! operations {
             library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.
             library.persona_from_chat(chat: String) -> Persona;
-            /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
+            /// Keeps the user's name of an imported chat, so that pages no longer ask for a
+            /// persona.
             library.keep_chat_name(chat: String) -> ();
-            /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.
+            /// Starts a new scene: the next prompt begins with the next message, and all messages
+            /// are kept.
             turns.new_scene(chat: String) -> ();
 
             /// The sections of the chat's prompt template, and which of them the chat leaves out.
@@ -396,29 +431,32 @@ macro_rules! operations {
             /// The turns with a manifest, newest first; `before` is a message's id.
             turns.past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
-            /// The first `pages` pages of a character's memories; with a query, of those that match it, best first.
+            /// The first `pages` pages of a character's memories; with a query, of those that match
+            /// it, best first.
             library.find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
             /// The first sentences of message ranges of a character's chats that no model has
             /// summarized, newest first, at most 500.
             library.keyframes(character: String) -> Vec<Keyframe>;
             /// An empty `id` creates a new one.
             library.save_memory(draft: MemoryDraft) -> Memory;
-            /// Removes the memory from every later prompt; `restore_memory` undoes it until the app ends.
+            /// Removes the memory from every later prompt; `restore_memory` undoes it until the app
+            /// ends.
             library.delete_memory(id: String) -> ();
             library.restore_memory(id: String) -> ();
             library.pin_memory(id: String, pinned: bool) -> Memory;
-            /// Replaces two memories by one with `text` and the sources of both; `unmerge_memories` undoes it until the
-            /// app ends.
+            /// Replaces two memories by one with `text` and the sources of both; `unmerge_memories`
+            /// undoes it until the app ends.
             library.merge_memories(first: String, second: String, text: String) -> Memory;
             library.unmerge_memories(merged: String, parts: Vec<String>) -> ();
-            /// Forgets all memories of a character, of a pair or of everybody, and returns their ids;
-            /// `restore_memories` undoes it until the app ends.
+            /// Forgets all memories of a character, of a pair or of everybody, and returns their
+            /// ids; `restore_memories` undoes it until the app ends.
             library.forget_memories(of: MemoryOwner) -> Vec<String>;
             library.restore_memories(memories: Vec<String>) -> ();
-            /// Imports the memories of an exported file for a character; existing ones stay as they are.
+            /// Imports the memories of an exported file for a character; existing ones stay as they
+            /// are.
             library.import_memories(character: String, json: String) -> MemoryImport;
-            /// Consolidates all memories: merges those that say the same, archives outdated ones, and retires old and
-            /// uncertain ones. `unarchive_memories` restores each.
+            /// Consolidates all memories: merges those that say the same, archives outdated ones,
+            /// and retires old and uncertain ones. `unarchive_memories` restores each.
             learning.consolidate_memories() -> Consolidation;
             /// Restores archived memories. From then on only the user can archive them.
             learning.unarchive_memories(memories: Vec<String>) -> ();
@@ -426,16 +464,19 @@ macro_rules! operations {
             library.memory_storage() -> MemoryStorage;
             /// The ids of the lorebooks that apply there: a memory may belong to one of them.
             library.memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
-            /// Shows what a turn with these words would recall in a chat, and why, best first. Nothing is sent or stored.
+            /// Shows what a turn with these words would recall in a chat, and why, best first.
+            /// Nothing is sent or stored.
             turns.try_recall(chat: String, words: String) -> Recollection;
-            /// Shows what the newest reply of a chat was written with, and why; empty if no reply has a manifest.
+            /// Shows what the newest reply of a chat was written with, and why; empty if no reply
+            /// has a manifest.
             turns.recalled(chat: String) -> Recollection;
             /// The messages with these ids, in order; a deleted one is left out.
             library.receipts(messages: Vec<String>) -> Vec<Receipt>;
 
             config.list_templates() -> Vec<TemplateSummary>;
             config.get_template(id: String) -> TemplateDocument;
-            /// An empty `id` creates a new one; the id of a built-in one stores a changed copy in its place.
+            /// An empty `id` creates a new one; the id of a built-in one stores a changed copy in
+            /// its place.
             config.save_template(id: String, json: String) -> TemplateDocument;
             /// A built-in one is reset to its original.
             config.delete_template(id: String) -> ();
@@ -479,29 +520,35 @@ macro_rules! operations {
             config.delete_model_file(id: String) -> ();
             /// The address of the model hub, and the folders of model files.
             config.hub_settings() -> HubSettings;
-            /// Sets the address of the hub; an empty one restores the default. Forgets the token if it changes.
+            /// Sets the address of the hub; an empty one restores the default. Forgets the token if
+            /// it changes.
             config.set_hub_address(address: String) -> HubSettings;
             /// Stores the access token for the hub in the keychain; an empty one removes it.
             config.set_hub_token(token: String) -> HubSettings;
-            /// Forgets a model folder. Its models stay in the library, and its files stay where they are.
+            /// Forgets a model folder. Its models stay in the library, and its files stay where
+            /// they are.
             config.forget_model_folder(folder: String) -> HubSettings;
-            /// Chooses a model folder for later downloads; an empty text chooses the one inside the data folder.
+            /// Chooses a model folder for later downloads; an empty text chooses the one inside the
+            /// data folder.
             config.set_download_folder(folder: String) -> HubSettings;
             /// Searches the hub for models with GGUF files. `page` is the cursor of a further page.
             config.search_hub(query: String, page: Option<String>) -> HubSearch;
             /// The model files of a repository on the hub.
             config.hub_files(repo: String) -> HubRepository;
-            /// Reads the header of a file on the hub, and reports the memory that it needs at a context size in tokens.
+            /// Reads the header of a file on the hub, and reports the memory that it needs at a
+            /// context size in tokens.
             config.hub_fit(repo: String, path: String, context: Option<u32>) -> FitReport;
-            /// The catalogue of models that comes with the app, the best one for this machine first.
+            /// The catalogue of models that comes with the app, the best one for this machine
+            /// first.
             config.suggested_models() -> Vec<SuggestedModel>;
-            /// Whether to say that a larger model talks better: only small ones can answer, and the hint was not dismissed.
+            /// Whether to say that a larger model talks better: only small ones can answer, and the
+            /// hint was not dismissed.
             config.hints_at_larger_model() -> bool;
             config.dismiss_larger_model_hint() -> ();
             /// Downloads a model of the catalogue, and makes it the default afterwards.
             config.download_suggestion(id: String) -> Download;
-            /// Downloads a file of the hub, with the file that reads pictures for it if `projector` names one. Events
-            /// report the progress and the end.
+            /// Downloads a file of the hub, with the file that reads pictures for it if `projector`
+            /// names one. Events report the progress and the end.
             config.start_download(repo: String, path: String, projector: Option<String>, makes_default: bool) -> Download;
             /// The downloads that are not complete, the oldest first.
             config.list_downloads() -> Vec<Download>;
@@ -511,8 +558,9 @@ macro_rules! operations {
             config.resume_download(id: String) -> Download;
             /// Cancels a download and deletes what it has received.
             config.cancel_download(id: String) -> ();
-            /// Moves the files of a model into a model folder; an empty text is the one inside the data folder. The copy
-            /// is compared by its checksum before the old files are deleted. Events report the progress and the end.
+            /// Moves the files of a model into a model folder; an empty text is the one inside the
+            /// data folder. The copy is compared by its checksum before the old files are deleted.
+            /// Events report the progress and the end.
             config.move_model(id: String, folder: String) -> ModelMove;
             /// Moves every model of a model folder into another one.
             config.move_models_of_folder(from: String, folder: String) -> Vec<ModelMove>;
@@ -542,16 +590,17 @@ macro_rules! operations {
             recall.embedding_choice() -> EmbeddingModel;
             /// Uses the embedding model that comes with the app.
             recall.use_bundled_embedding_model() -> EmbeddingModel;
-            /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the
-            /// best as settings of the model.
+            /// Measures the model for about ten seconds with several numbers of threads and batch
+            /// sizes, and stores the best as settings of the model.
             config.measure_model(id: String) -> SpeedTest;
-            /// Lists the devices that can compute models. A driver that crashes costs only the process that asks it.
+            /// Lists the devices that can compute models. A driver that crashes costs only the
+            /// process that asks it.
             config.list_devices() -> ComputeDevices;
             config.list_endpoints() -> Vec<Endpoint>;
             config.save_endpoint(draft: EndpointDraft) -> Endpoint;
             config.delete_endpoint(id: String) -> ();
-            /// Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that fits its model, or
-            /// estimated.
+            /// Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that
+            /// fits its model, or estimated.
             config.remove_endpoint_tokenizer(id: String) -> Endpoint;
             /// Asks the endpoint of a draft for its models. Nothing is saved.
             config.test_endpoint(draft: EndpointDraft) -> EndpointTest;
@@ -568,8 +617,8 @@ macro_rules! operations {
             config.add_tool_servers(text: String) -> AddedToolServers;
             /// Removes a tool server with its values and permissions.
             config.delete_tool_server(id: String) -> ();
-            /// Switches a tool server on or off. It starts when it is switched on; if that fails, its state has the
-            /// reason.
+            /// Switches a tool server on or off. It starts when it is switched on; if that fails,
+            /// its state has the reason.
             config.switch_tool_server(id: String, on: bool) -> ToolServer;
             /// Starts the server, also if it is off, and lists its tools and resources.
             config.test_tool_server(id: String) -> ToolServerTest;

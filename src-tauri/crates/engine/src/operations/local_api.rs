@@ -3,7 +3,9 @@
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
+use crate::api::client::{
+    ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream,
+};
 use crate::api::{ApiError, ApiGrant, ApiServerState, CommandOutcome, TurnOptions};
 use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
@@ -13,11 +15,15 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage` if the keys cannot be read.
-    pub fn authorize_api<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, ApiResult<Option<ApiGrant>>> {
+    pub fn authorize_api<'a>(
+        &'a self,
+        secret: &'a str,
+    ) -> BoxFuture<'a, ApiResult<Option<ApiGrant>>> {
         Box::pin(self.config.authorize_api(secret))
     }
 
-    /// Reports the server that this front end runs for the local API, so that the settings page can show it.
+    /// Reports the server that this front end runs for the local API, so that the settings page can
+    /// show it.
     pub fn set_api_server(&self, state: ApiServerState) {
         self.config.set_api_server(state)
     }
@@ -26,7 +32,10 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage`.
-    pub fn api_models<'a>(&'a self, grant: &'a ApiGrant) -> BoxFuture<'a, Result<Vec<ListedModel>, ClientError>> {
+    pub fn api_models<'a>(
+        &'a self,
+        grant: &'a ApiGrant,
+    ) -> BoxFuture<'a, Result<Vec<ListedModel>, ClientError>> {
         Box::pin(async move { Ok(self.turns.client_models(grant).await?) })
     }
 
@@ -42,12 +51,12 @@ impl Engine {
         Box::pin(self.turns.client_model(grant, name))
     }
 
-    /// Starts the reply to a client's request. A message that it stores is stored before any model is called. A caller
-    /// that no longer waits gives up its place in the order of its chat.
+    /// Starts the reply to a client's request. A message that it stores is stored before any model
+    /// is called. A caller that no longer waits gives up its place in the order of its chat.
     ///
     /// # Errors
-    /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of [`Engine::send_message`]. Later failures
-    /// are in the stream.
+    /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of
+    /// [`Engine::send_message`]. Later failures are in the stream.
     pub fn api_reply(
         &self,
         grant: ApiGrant,
@@ -57,8 +66,10 @@ impl Engine {
             let (turns, gone) = (self.turns.clone(), CancellationToken::new());
             let _caller = gone.clone().drop_guard();
             // A separate task: a message that is being stored is stored whole.
-            let work = tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
-            work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
+            let work =
+                tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
+            work.await
+                .unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
         })
     }
 
@@ -66,14 +77,19 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow all its characters.
-    pub fn api_chat<'a>(&'a self, grant: &'a ApiGrant, chat: String) -> BoxFuture<'a, Result<String, ClientError>> {
+    pub fn api_chat<'a>(
+        &'a self,
+        grant: &'a ApiGrant,
+        chat: String,
+    ) -> BoxFuture<'a, Result<String, ClientError>> {
         Box::pin(async move {
             let chat = chat.parse().map_err(ApiError::from)?;
             Ok(self.turns.allowed_chat(grant, chat).await?.id.to_string())
         })
     }
 
-    /// The chat of requests that name only a character. The first one makes it, unless the key may only read.
+    /// The chat of requests that name only a character. The first one makes it, unless the key may
+    /// only read.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow it.
@@ -113,7 +129,10 @@ impl Engine {
             let listed = self.turns.client_model(grant, model).await?;
             if listed.kind != ModelKind::Embeddings {
                 let near = self.recall.embedding_model().into_iter().collect();
-                return Err(ClientError::UnknownModel { name: listed.id, near });
+                return Err(ClientError::UnknownModel {
+                    name: listed.id,
+                    near,
+                });
             }
             Ok(self.recall.embed_texts(texts).await?)
         })

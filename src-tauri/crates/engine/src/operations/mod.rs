@@ -1,7 +1,7 @@
 //! The public API: joins the layers. Only this folder names [`Engine`](engine::Engine).
 //!
-//! Operations return boxed futures. The body of an `async fn` is compiled in each crate that awaits it, so every program and
-//! test would compile the whole engine again.
+//! Operations return boxed futures. The body of an `async fn` is compiled in each crate that awaits
+//! it, so every program and test would compile the whole engine again.
 
 pub(crate) mod by_name;
 pub(crate) mod calls;

@@ -18,7 +18,8 @@ impl RecallService {
     /// # Errors
     /// `NoModel` without an encoder; `Provider` if it fails.
     pub(crate) async fn embed_texts(&self, texts: Vec<String>) -> ApiResult<Embedded> {
-        let (Some(encoder), Some(model)) = (self.reading().encoder(), self.embedding_model()) else {
+        let (Some(encoder), Some(model)) = (self.reading().encoder(), self.embedding_model())
+        else {
             return Err(ApiError::NoModel {
                 message: "No embedding model is installed.".into(),
                 hint: "Install Inglenook with its models.".into(),
@@ -28,9 +29,14 @@ impl RecallService {
         let (mut vectors, mut tokens) = (Vec::with_capacity(texts.len()), 0_u32);
         for text in &texts {
             let embedding = encoder.embed(text).await?;
-            tokens = tokens.saturating_add(u32::try_from(embedding.tokens.len()).unwrap_or(u32::MAX));
+            tokens =
+                tokens.saturating_add(u32::try_from(embedding.tokens.len()).unwrap_or(u32::MAX));
             vectors.push(embedding.mean);
         }
-        Ok(Embedded { model, vectors, tokens })
+        Ok(Embedded {
+            model,
+            vectors,
+            tokens,
+        })
     }
 }

@@ -1,5 +1,6 @@
-//! Merges duplicates: the same text of the same speaker in several messages. Branches of a chat share messages, and all
-//! chats with a character begin with its greeting. Each text is recalled once.
+//! Merges duplicates: the same text of the same speaker in several messages. Branches of a chat
+//! share messages, and all chats with a character begin with its greeting. Each text is recalled
+//! once.
 
 use std::collections::HashMap;
 
@@ -19,12 +20,14 @@ pub(crate) struct DuplicateRules {
     pub(crate) timed: bool,
 }
 
-/// Removes duplicates from `hits`, which are in order. The best score stays, with the newest message.
+/// Removes duplicates from `hits`, which are in order. The best score stays, with the newest
+/// message.
 pub(crate) fn say_once(hits: &mut Vec<Hit>, talk: DuplicateRules) {
     let mut known: HashMap<(Role, &str), usize> = HashMap::new();
     let numbered = hits.iter().enumerate();
-    let firsts: Vec<usize> =
-        numbered.map(|(at, hit)| *known.entry((hit.message.role, &hit.text)).or_insert(at)).collect();
+    let firsts: Vec<usize> = numbered
+        .map(|(at, hit)| *known.entry((hit.message.role, &hit.text)).or_insert(at))
+        .collect();
     let mut once: Vec<Option<Hit>> = Vec::with_capacity(hits.len());
     for (hit, first) in hits.drain(..).zip(firsts) {
         let better = once.get_mut(first).and_then(Option::as_mut);
@@ -39,8 +42,14 @@ pub(crate) fn say_once(hits: &mut Vec<Hit>, talk: DuplicateRules) {
     hits.extend(once.into_iter().flatten());
 }
 
-/// Replaces a hit by a message of `history` with the same text, so that the plan can tell whether it is in the window.
-pub(crate) fn stand_in(hits: &mut [Hit], talk: DuplicateRules, history: &[HistoryMessage], speakers: &Speakers) {
+/// Replaces a hit by a message of `history` with the same text, so that the plan can tell whether
+/// it is in the window.
+pub(crate) fn stand_in(
+    hits: &mut [Hit],
+    talk: DuplicateRules,
+    history: &[HistoryMessage],
+    speakers: &Speakers,
+) {
     if talk.timed {
         return;
     }
@@ -72,23 +81,43 @@ mod tests {
         MessageId(Uuid::from_u128(number))
     }
 
-    const ALONE: DuplicateRules = DuplicateRules { several: false, timed: false };
+    const ALONE: DuplicateRules = DuplicateRules {
+        several: false,
+        timed: false,
+    };
 
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
-        let message = MessageKey { id: id(number), position: 0, role, created, undated: false };
+        let message = MessageKey {
+            id: id(number),
+            position: 0,
+            role,
+            created,
+            undated: false,
+        };
         Hit::new(message, 0, 1.0 / number as f32)
     }
 
     fn numbers(hits: &[Hit]) -> Vec<(u128, usize)> {
-        hits.iter().map(|hit| (hit.message.id.0.as_u128(), hit.twins)).collect()
+        hits.iter()
+            .map(|hit| (hit.message.id.0.as_u128(), hit.twins))
+            .collect()
     }
 
     fn once(talk: DuplicateRules) -> Vec<Hit> {
-        let texts = ["", "Ahoy.", "Ahoy.", "Ahoy.", "The lamp is lit.", "Ahoy.", "The lamp is lit."];
+        let texts = [
+            "",
+            "Ahoy.",
+            "Ahoy.",
+            "Ahoy.",
+            "The lamp is lit.",
+            "Ahoy.",
+            "The lamp is lit.",
+        ];
         let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
         hits[2].message.role = Role::User;
-        hits.iter_mut().for_each(|hit| hit.text = texts[hit.message.id.0.as_u128() as usize].to_owned());
+        hits.iter_mut()
+            .for_each(|hit| hit.text = texts[hit.message.id.0.as_u128() as usize].to_owned());
         say_once(&mut hits, talk);
         hits
     }
@@ -96,43 +125,101 @@ mod tests {
     #[test]
     fn duplicates_keep_best_score_and_latest_day() {
         let hits = once(ALONE);
-        assert_eq!(numbers(&hits), [(5, 2), (3, 0), (6, 1)], "the third is the user's");
-        assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [1.0, 1.0 / 3.0, 0.25]);
-        let at_some_time = once(DuplicateRules { timed: true, ..ALONE });
-        assert_eq!(numbers(&at_some_time), [(1, 2), (3, 0), (4, 1)], "the best match, as the question has a date");
+        assert_eq!(
+            numbers(&hits),
+            [(5, 2), (3, 0), (6, 1)],
+            "the third is the user's"
+        );
+        assert_eq!(
+            hits.iter().map(|hit| hit.score).collect::<Vec<_>>(),
+            [1.0, 1.0 / 3.0, 0.25]
+        );
+        let at_some_time = once(DuplicateRules {
+            timed: true,
+            ..ALONE
+        });
+        assert_eq!(
+            numbers(&at_some_time),
+            [(1, 2), (3, 0), (4, 1)],
+            "the best match, as the question has a date"
+        );
     }
 
     #[test]
     fn two_characters_have_no_duplicates() {
-        assert_eq!(once(DuplicateRules { several: true, ..ALONE }).len(), 6);
+        assert_eq!(
+            once(DuplicateRules {
+                several: true,
+                ..ALONE
+            })
+            .len(),
+            6
+        );
     }
 
     #[test]
     fn finds_duplicates_in_the_window() {
         let all = || {
-            let mut hits = vec![hit(1, Role::Character), hit(2, Role::User), hit(3, Role::Character)];
+            let mut hits = vec![
+                hit(1, Role::Character),
+                hit(2, Role::User),
+                hit(3, Role::Character),
+            ];
             for (hit, text) in hits.iter_mut().zip(["Ahoy.", "Ahoy.", ""]) {
                 hit.text = text.to_owned();
             }
             hits
         };
         let message = |number: u128, text: &str, speaker: &str| {
-            HistoryMessage::new(id(number), Role::Character, speaker, text, Timestamp(number as i64))
+            HistoryMessage::new(
+                id(number),
+                Role::Character,
+                speaker,
+                text,
+                Timestamp(number as i64),
+            )
         };
-        let silent = HistoryMessage { written: Some("Ahoy.".into()), ..message(5, "", "Mira") };
-        let rewritten = HistoryMessage { written: Some("Ahoy.".into()), ..message(8, "AHOY!", "Mira") };
-        let history =
-            [silent, message(6, "Ahoy.", "Ida"), message(7, "", "Mira"), rewritten, message(9, "Ahoy.", "Mira")];
-        let speakers = Speakers { character: "Mira".into(), persona: "Tom".into(), others: HashMap::new() };
+        let silent = HistoryMessage {
+            written: Some("Ahoy.".into()),
+            ..message(5, "", "Mira")
+        };
+        let rewritten = HistoryMessage {
+            written: Some("Ahoy.".into()),
+            ..message(8, "AHOY!", "Mira")
+        };
+        let history = [
+            silent,
+            message(6, "Ahoy.", "Ida"),
+            message(7, "", "Mira"),
+            rewritten,
+            message(9, "Ahoy.", "Mira"),
+        ];
+        let speakers = Speakers {
+            character: "Mira".into(),
+            persona: "Tom".into(),
+            others: HashMap::new(),
+        };
         let mut hits = all();
         stand_in(&mut hits, ALONE, &history, &speakers);
         assert_eq!(numbers(&hits), [(9, 0), (2, 0), (3, 0)]);
         assert_eq!(hits[0].message.created, Timestamp(9));
         let mut hits = all();
         stand_in(&mut hits, ALONE, &history[..4], &speakers);
-        assert_eq!(numbers(&hits)[0], (8, 0), "compares the stored text, not the sent one");
+        assert_eq!(
+            numbers(&hits)[0],
+            (8, 0),
+            "compares the stored text, not the sent one"
+        );
         let mut hits = all();
-        stand_in(&mut hits, DuplicateRules { timed: true, ..ALONE }, &history, &speakers);
+        stand_in(
+            &mut hits,
+            DuplicateRules {
+                timed: true,
+                ..ALONE
+            },
+            &history,
+            &speakers,
+        );
         assert_eq!(numbers(&hits), [(1, 0), (2, 0), (3, 0)], "of another day");
     }
 }

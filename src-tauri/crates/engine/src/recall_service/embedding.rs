@@ -1,5 +1,5 @@
-//! Embeds messages in idle time, so that a search can find them by meaning. The list of texts to embed is in the store
-//! and outlives the program. A search uses the embeddings that exist.
+//! Embeds messages in idle time, so that a search can find them by meaning. The list of texts to
+//! embed is in the store and outlives the program. A search uses the embeddings that exist.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -39,13 +39,15 @@ impl RecallService {
         tokio::spawn(read_on(self.downgrade()));
     }
 
-    /// Embeds everything that is not embedded yet and returns the number of texts; 0 without an encoder (`nook memory
-    /// learn`).
+    /// Embeds everything that is not embedded yet and returns the number of texts; 0 without an
+    /// encoder (`nook memory learn`).
     ///
     /// # Errors
     /// The encoder cannot run, or the store cannot be written.
     pub(crate) async fn learn(&self) -> ApiResult<u32> {
-        let Some(encoder) = self.reading().encoder() else { return Ok(0) };
+        let Some(encoder) = self.reading().encoder() else {
+            return Ok(0);
+        };
         self.begin_reading(&encoder).await?;
         self.look_through_books(|| false).await?;
         let count = |store: &store::ReadTransaction<'_>| {
@@ -71,20 +73,31 @@ impl RecallService {
         if stop() {
             return Ok(Round::Interrupted);
         }
-        // Memories, passages and entries come first: they are few and short, and users expect a new one to be found at
-        // once.
+        // Memories, passages and entries come first: they are few and short, and users expect a new
+        // one to be found at once.
         match self.read_things(encoder, &stop).await? {
             Round::Done => {}
             round => return Ok(round),
         }
-        let unread = self.base().store().read(|store| store.vectors().queued(AT_ONCE)).await?;
+        let unread = self
+            .base()
+            .store()
+            .read(|store| store.vectors().queued(AT_ONCE))
+            .await?;
         if unread.is_empty() {
             return Ok(Round::Done);
         }
-        let speakers = self.heard_in(unread.iter().map(|text| text.chat).collect()).await?;
-        let (learned, left): (Vec<_>, Vec<_>) = unread.into_iter().partition(|text| speakers.contains_key(&text.chat));
+        let speakers = self
+            .heard_in(unread.iter().map(|text| text.chat).collect())
+            .await?;
+        let (learned, left): (Vec<_>, Vec<_>) = unread
+            .into_iter()
+            .partition(|text| speakers.contains_key(&text.chat));
         for text in left {
-            self.base().store().write(move |store| store.vectors_mut().dequeue(&text)).await?;
+            self.base()
+                .store()
+                .write(move |store| store.vectors_mut().dequeue(&text))
+                .await?;
         }
         for few in learned.chunks(AT_A_TIME) {
             if !read(self.base().store(), encoder, few, &speakers, &stop).await? {
@@ -94,13 +107,24 @@ impl RecallService {
         Ok(Round::Read)
     }
 
-    /// The speakers of each chat. Chats in which memory is off are missing, because they are not embedded.
+    /// The speakers of each chat. Chats in which memory is off are missing, because they are not
+    /// embedded.
     async fn heard_in(&self, chats: HashSet<ChatId>) -> ApiResult<HashMap<ChatId, Speakers>> {
         let mut heard = HashMap::with_capacity(chats.len());
         for id in chats {
-            let chat: Option<Chat> = self.base().store().read(move |store| store.chats().get(id)).await?;
+            let chat: Option<Chat> = self
+                .base()
+                .store()
+                .read(move |store| store.chats().get(id))
+                .await?;
             let Some(chat) = chat else { continue };
-            if self.config().resolved(&chat, None, None).await?.values.memory {
+            if self
+                .config()
+                .resolved(&chat, None, None)
+                .await?
+                .values
+                .memory
+            {
                 heard.insert(id, self.library().speakers(&chat).await?);
             }
         }
@@ -108,8 +132,8 @@ impl RecallService {
     }
 }
 
-/// Embeds and stores `texts`. Returns false if it was stopped; the texts embedded until then are stored. `speakers` are
-/// those of their chats.
+/// Embeds and stores `texts`. Returns false if it was stopped; the texts embedded until then are
+/// stored. `speakers` are those of their chats.
 async fn read(
     store: &Store,
     encoder: &Encoder,
@@ -119,12 +143,15 @@ async fn read(
 ) -> ApiResult<bool> {
     let (mut read, model) = (Vec::with_capacity(texts.len()), encoder.model().to_owned());
     for text in texts {
-        let Some(passages) = encoder.read(text, &speakers[&text.chat], &stop).await? else { break };
+        let Some(passages) = encoder.read(text, &speakers[&text.chat], &stop).await? else {
+            break;
+        };
         read.push((text.clone(), passages));
     }
     let all = read.len() == texts.len();
     let keep = move |store: &mut store::WriteTransaction<'_>| {
-        read.iter().try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
+        read.iter()
+            .try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
     };
     store.write(keep).await?;
     Ok(all)
@@ -132,7 +159,11 @@ async fn read(
 
 /// Embeds all messages of a store at once; `speakers` are those of its chats.
 #[cfg(any(test, feature = "evaluation"))]
-pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> ApiResult<()> {
+pub(crate) async fn read_all(
+    store: &Store,
+    encoder: &Encoder,
+    speakers: &HashMap<ChatId, Speakers>,
+) -> ApiResult<()> {
     loop {
         let unread = store.read(|store| store.vectors().queued(AT_ONCE)).await?;
         if unread.is_empty() {
@@ -145,24 +176,36 @@ pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMa
 /// Any event may bring new texts to embed. After a failure it waits for the next event.
 async fn read_on(recall_service: WeakRecallService) {
     let Some((mut news, ended)) = recall_service.upgrade().map(|recall_service| {
-        (recall_service.base().events().subscribe(), recall_service.base().idle().ended().clone())
+        (
+            recall_service.base().events().subscribe(),
+            recall_service.base().idle().ended().clone(),
+        )
     }) else {
         return;
     };
     // Name of the encoder for which all texts are queued.
     let mut begun = None;
     loop {
-        let Some(recall_service) = recall_service.upgrade().filter(|_| !ended.is_cancelled()) else { return };
+        let Some(recall_service) = recall_service.upgrade().filter(|_| !ended.is_cancelled())
+        else {
+            return;
+        };
         let at_work = recall_service.base().idle().at_work();
         let round = {
             let round = async {
-                let Some(encoder) = recall_service.reading().encoder() else { return Ok(Round::Done) };
+                let Some(encoder) = recall_service.reading().encoder() else {
+                    return Ok(Round::Done);
+                };
                 if begun.as_deref() != Some(encoder.model()) {
                     recall_service.begin_reading(&encoder).await?;
                     begun = Some(encoder.model().to_owned());
                 }
-                let is_replaced =
-                    || recall_service.reading().encoder().is_none_or(|current| current.model() != encoder.model());
+                let is_replaced = || {
+                    recall_service
+                        .reading()
+                        .encoder()
+                        .is_none_or(|current| current.model() != encoder.model())
+                };
                 let stop = || {
                     ended.is_cancelled()
                         || !recall_service.base().running().none()

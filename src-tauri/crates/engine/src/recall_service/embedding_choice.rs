@@ -1,7 +1,8 @@
 //! The choice of the embedding model: the one that comes with the app, or a GGUF file of the user.
 //!
-//! Vectors of two models are never compared: every cache and every read of the store names the model. After another
-//! choice, everything is embedded again in idle time, and searches use words until then.
+//! Vectors of two models are never compared: every cache and every read of the store names the
+//! model. After another choice, everything is embedded again in idle time, and searches use words
+//! until then.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,11 @@ impl ChosenFile {
     fn encoder(&self, recall: &RecallService) -> Encoder {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let short: String = self.sha256.chars().take(16).collect();
-        Encoder::of_file(recall.reading().host(), &self.path, &format!("{name}, {short}"))
+        Encoder::of_file(
+            recall.reading().host(),
+            &self.path,
+            &format!("{name}, {short}"),
+        )
     }
 }
 
@@ -39,7 +44,10 @@ impl RecallService {
     pub(crate) async fn embedding_choice(&self) -> ApiResult<api::EmbeddingModel> {
         let chosen = self.chosen_file().await?;
         let left = |store: &store::ReadTransaction<'_>| {
-            Ok(store.vectors().count_queued()?.saturating_add(store.item_embeddings().count_queued()?))
+            Ok(store
+                .vectors()
+                .count_queued()?
+                .saturating_add(store.item_embeddings().count_queued()?))
         };
         let left = self.base().store().read(left).await?;
         let has_bundled = self.reading().bundled().is_some();
@@ -57,22 +65,37 @@ impl RecallService {
     ///
     /// # Errors
     /// `BadInput` if it is not an embedding model that works here.
-    pub(crate) async fn choose_embedding_model(&self, path: PathBuf) -> ApiResult<api::EmbeddingModel> {
+    pub(crate) async fn choose_embedding_model(
+        &self,
+        path: PathBuf,
+    ) -> ApiResult<api::EmbeddingModel> {
         let checked = tokio::task::spawn_blocking(move || check(&path)).await;
         let chosen = checked.map_err(|_| internal("an embedding model could not be read"))??;
         let encoder = chosen.encoder(self);
-        let tried = encoder.embed(TRIAL).await.map_err(|error| unusable(&error.message))?;
-        if tried.mean.iter().all(|number| *number == 0.0) || tried.mean.iter().any(|number| !number.is_finite()) {
+        let tried = encoder
+            .embed(TRIAL)
+            .await
+            .map_err(|error| unusable(&error.message))?;
+        if tried.mean.iter().all(|number| *number == 0.0)
+            || tried.mean.iter().any(|number| !number.is_finite())
+        {
             return Err(unusable("it makes no vectors"));
         }
-        let json = serde_json::to_string(&chosen).map_err(|_| internal("the choice could not be stored"))?;
-        self.base().store().write(move |store| store.settings_mut().set(ROW, &json)).await?;
+        let json = serde_json::to_string(&chosen)
+            .map_err(|_| internal("the choice could not be stored"))?;
+        self.base()
+            .store()
+            .write(move |store| store.settings_mut().set(ROW, &json))
+            .await?;
         self.use_encoder(Some(encoder)).await
     }
 
     /// Uses the embedding model that comes with the app.
     pub(crate) async fn use_bundled_embedding_model(&self) -> ApiResult<api::EmbeddingModel> {
-        self.base().store().write(|store| store.settings_mut().remove(ROW)).await?;
+        self.base()
+            .store()
+            .write(|store| store.settings_mut().remove(ROW))
+            .await?;
         self.use_encoder(self.reading().bundled().cloned()).await
     }
 
@@ -80,14 +103,16 @@ impl RecallService {
     pub(crate) async fn load_embedding_choice(&self) -> ApiResult<()> {
         if let Some(chosen) = self.chosen_file().await? {
             let encoder = chosen.encoder(self);
-            self.config().set_encoder_model(Some(encoder.model().to_owned()));
+            self.config()
+                .set_encoder_model(Some(encoder.model().to_owned()));
             self.reading().switch(Some(encoder));
         }
         Ok(())
     }
 
     async fn use_encoder(&self, encoder: Option<Encoder>) -> ApiResult<api::EmbeddingModel> {
-        self.config().set_encoder_model(encoder.as_ref().map(|encoder| encoder.model().to_owned()));
+        self.config()
+            .set_encoder_model(encoder.as_ref().map(|encoder| encoder.model().to_owned()));
         self.reading().switch(encoder.clone());
         if let Some(encoder) = encoder {
             self.begin_reading(&encoder).await?;
@@ -99,8 +124,14 @@ impl RecallService {
     }
 
     async fn chosen_file(&self) -> ApiResult<Option<ChosenFile>> {
-        let rows = self.base().store().read(|store| store.settings().all()).await?;
-        Ok(rows.get(ROW).and_then(|json| serde_json::from_str(json).ok()))
+        let rows = self
+            .base()
+            .store()
+            .read(|store| store.settings().all())
+            .await?;
+        Ok(rows
+            .get(ROW)
+            .and_then(|json| serde_json::from_str(json).ok()))
     }
 }
 
@@ -114,12 +145,20 @@ fn check(path: &Path) -> ApiResult<ChosenFile> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let header = gguf::read(&path).map_err(|error| unusable(&error.to_string()))?;
     if !header.embeds {
-        return Err(unusable(&format!("{} is a model that writes replies", path.display())));
+        return Err(unusable(&format!(
+            "{} is a model that writes replies",
+            path.display()
+        )));
     }
-    // The worker reads whole texts at once, which a model that reads from left to right does not support.
+    // The worker reads whole texts at once, which a model that reads from left to right does not
+    // support.
     if !header.architecture.contains("bert") && header.architecture != "gemma-embedding" {
-        return Err(unusable(&format!("models of the kind {} are not supported for this", header.architecture)));
+        return Err(unusable(&format!(
+            "models of the kind {} are not supported for this",
+            header.architecture
+        )));
     }
-    let (_, sha256) = library::hash(&path, |_, _| {}).map_err(|error| unusable(&error.to_string()))?;
+    let (_, sha256) =
+        library::hash(&path, |_, _| {}).map_err(|error| unusable(&error.to_string()))?;
     Ok(ChosenFile { path, sha256 })
 }

@@ -1,4 +1,5 @@
-//! Example sentences of the default emotions, for the guess of an emotion. They were written for this file.
+//! Example sentences of the default emotions, for the guess of an emotion. They were written for
+//! this file.
 
 use domain::emotion::NEUTRAL;
 
@@ -146,11 +147,18 @@ pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The sentences that describe a label. A label of the user's own has none, so its name describes it.
+/// The sentences that describe a label. A label of the user's own has none, so its name describes
+/// it.
 pub(crate) fn examples(label: &str) -> Vec<String> {
     match EXAMPLES.iter().find(|(known, _)| *known == label) {
-        Some((_, sentences)) => sentences.iter().map(|sentence| (*sentence).to_owned()).collect(),
-        None => vec![format!("I feel {label}."), format!("A sentence that expresses {label}.")],
+        Some((_, sentences)) => sentences
+            .iter()
+            .map(|sentence| (*sentence).to_owned())
+            .collect(),
+        None => vec![
+            format!("I feel {label}."),
+            format!("A sentence that expresses {label}."),
+        ],
     }
 }
 
@@ -162,7 +170,10 @@ mod tests {
     fn every_default_label_has_examples() {
         for label in domain::emotion::labels(domain::emotion::DEFAULT_LABELS) {
             let found = EXAMPLES.iter().find(|(known, _)| *known == label);
-            assert!(found.is_some_and(|(_, sentences)| sentences.len() == 15), "{label}");
+            assert!(
+                found.is_some_and(|(_, sentences)| sentences.len() == 15),
+                "{label}"
+            );
         }
         assert_eq!(examples("awe").len(), 2);
     }

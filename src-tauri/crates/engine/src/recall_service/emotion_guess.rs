@@ -10,9 +10,11 @@ use crate::recall_service::emotion_examples::{EXAMPLES, examples};
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::handle::RecallService;
 
-/// Longest text that is embedded, in characters from the end: a reply shows the emotion it ends with.
+/// Longest text that is embedded, in characters from the end: a reply shows the emotion it ends
+/// with.
 const MAX_TEXT: usize = 600;
-/// Number of examples whose mean similarity is that of their label. One alone may share only a topic with the text.
+/// Number of examples whose mean similarity is that of their label. One alone may share only a
+/// topic with the text.
 const NEAREST: usize = 5;
 
 /// The embeddings of a label's examples.
@@ -25,7 +27,12 @@ pub(crate) struct Prototypes(Mutex<HashMap<(String, String), Vectors>>);
 impl Prototypes {
     async fn of(&self, label: &str, encoder: &Encoder) -> Result<Vectors, ProviderError> {
         let key = (encoder.model().to_owned(), label.to_owned());
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let known = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -34,7 +41,10 @@ impl Prototypes {
             vectors.push(encoder.mean(&sentence).await?);
         }
         let made = Arc::new(vectors);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&made));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, Arc::clone(&made));
         Ok(made)
     }
 }
@@ -44,8 +54,14 @@ impl RecallService {
     ///
     /// # Errors
     /// The encoder cannot run.
-    pub(crate) async fn guess_emotion(&self, text: &str, labels: &[String]) -> Result<Option<String>, ProviderError> {
-        let Some(encoder) = self.reading().encoder() else { return Ok(None) };
+    pub(crate) async fn guess_emotion(
+        &self,
+        text: &str,
+        labels: &[String],
+    ) -> Result<Option<String>, ProviderError> {
+        let Some(encoder) = self.reading().encoder() else {
+            return Ok(None);
+        };
         let _asking = self.reading().ask();
         nearest(&encoder, self.reading().prototypes(), text, labels).await
     }
@@ -65,7 +81,12 @@ pub(crate) async fn nearest(
     for (label, _) in EXAMPLES {
         of_defaults.push(prototypes.of(label, encoder).await?);
     }
-    let centre = mean(&of_defaults.iter().map(|vectors| mean(vectors)).collect::<Vec<_>>());
+    let centre = mean(
+        &of_defaults
+            .iter()
+            .map(|vectors| mean(vectors))
+            .collect::<Vec<_>>(),
+    );
     let skipped = text.chars().count().saturating_sub(MAX_TEXT);
     let end: String = text.chars().skip(skipped).collect();
     let text = direction(&encoder.mean(&end).await?, &centre);
@@ -83,7 +104,10 @@ pub(crate) async fn nearest(
 /// Mean cosine similarity of a text to the nearest examples of a label.
 fn similarity(text: &[f32], examples: &[Vec<f32>], centre: &[f32]) -> f32 {
     let cosine = |example: &Vec<f32>| -> f32 {
-        text.iter().zip(direction(example, centre)).map(|(one, other)| one * other).sum()
+        text.iter()
+            .zip(direction(example, centre))
+            .map(|(one, other)| one * other)
+            .sum()
     };
     let mut nearest: Vec<f32> = examples.iter().map(cosine).collect();
     nearest.sort_by(|one, other| other.total_cmp(one));
@@ -91,10 +115,19 @@ fn similarity(text: &[f32], examples: &[Vec<f32>], centre: &[f32]) -> f32 {
     nearest.iter().sum::<f32>() / nearest.len().max(1) as f32
 }
 
-/// The unit vector from the centre of all examples. What all sentences share says nothing about their emotion.
+/// The unit vector from the centre of all examples. What all sentences share says nothing about
+/// their emotion.
 fn direction(vector: &[f32], centre: &[f32]) -> Vec<f32> {
-    let mut difference: Vec<f32> = vector.iter().zip(centre).map(|(value, centre)| value - centre).collect();
-    let length = difference.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let mut difference: Vec<f32> = vector
+        .iter()
+        .zip(centre)
+        .map(|(value, centre)| value - centre)
+        .collect();
+    let length = difference
+        .iter()
+        .map(|value| value * value)
+        .sum::<f32>()
+        .sqrt();
     if length > 0.0 {
         difference.iter_mut().for_each(|value| *value /= length);
     }
@@ -104,9 +137,12 @@ fn direction(vector: &[f32], centre: &[f32]) -> Vec<f32> {
 fn mean(vectors: &[Vec<f32>]) -> Vec<f32> {
     let mut sum = vec![0.0; vectors.first().map_or(0, Vec::len)];
     for vector in vectors {
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut()
+            .zip(vector)
+            .for_each(|(sum, value)| *sum += value);
     }
-    sum.iter_mut().for_each(|value| *value /= vectors.len() as f32);
+    sum.iter_mut()
+        .for_each(|value| *value /= vectors.len() as f32);
     sum
 }
 

@@ -76,7 +76,10 @@ impl EncoderState {
     }
 
     pub(crate) fn encoder(&self) -> Option<Encoder> {
-        self.encoder.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.encoder
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Uses another encoder from now on. The caches know which encoder made each of their vectors.

@@ -1,8 +1,9 @@
-//! Memories for a prompt: standing facts for the digest, and memories that match the turn, for the context block.
+//! Memories for a prompt: standing facts for the digest, and memories that match the turn, for the
+//! context block.
 //!
-//! The score of a match is `0.5 * fit + 0.3 * importance + 0.2 * recency`, all from 0 to 1. `fit` is the lexical (BM25)
-//! score relative to the best match plus the cosine similarity, at most 1. `importance` halves every year and `recency`
-//! every 30 days.
+//! The score of a match is `0.5 * fit + 0.3 * importance + 0.2 * recency`, all from 0 to 1. `fit`
+//! is the lexical (BM25) score relative to the best match plus the cosine similarity, at most 1.
+//! `importance` halves every year and `recency` every 30 days.
 
 use recall::weights::memories;
 use std::collections::{HashMap, HashSet};
@@ -28,8 +29,8 @@ const SESSIONS: u32 = 20;
 const CALLED: u32 = 15;
 /// Minimum confidence for the digest, 1 to 10.
 pub(crate) const SURE: u8 = 5;
-/// Maximum number of nearest memories that are checked for these scopes. Other characters may have heard more of the
-/// same.
+/// Maximum number of nearest memories that are checked for these scopes. Other characters may have
+/// heard more of the same.
 pub(crate) const LOOKED_AT: usize = 1_000;
 /// Minimum importance of a memory that is included whatever the turn is about.
 const VITAL: u8 = 9;
@@ -59,22 +60,32 @@ pub(crate) struct MemoryScopes {
     pub(crate) scopes: Vec<MemoryScope>,
     /// Knowledge of the speaker.
     pub(crate) known: Knowledge,
-    /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
-    /// made from no chat; one that has outlived its chat was.
+    /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that
+    /// the user wrote was made from no chat; one that has outlived its chat was.
     pub(crate) others: bool,
 }
 
 impl MemoryScopes {
-    /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
+    /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a
+    /// wait.
     fn everywhere(&self, store: &ReadTransaction<'_>) -> Result<Vec<MemoryScope>, StoreError> {
         let worlds = store.memories().worlds(self.company)?;
-        Ok(self.scopes.iter().copied().chain(worlds.into_iter().map(MemoryScope::World)).collect())
+        Ok(self
+            .scopes
+            .iter()
+            .copied()
+            .chain(worlds.into_iter().map(MemoryScope::World))
+            .collect())
     }
 
-    /// Number of rows to read to find `wanted` memories that apply: if other chats or branches are excluded, most rows
-    /// may be theirs.
+    /// Number of rows to read to find `wanted` memories that apply: if other chats or branches are
+    /// excluded, most rows may be theirs.
     fn among(&self, branches: &Branches, wanted: u32) -> u32 {
-        if self.others && branches.are_none() && self.known.missed_nothing() { wanted } else { 20 * wanted }
+        if self.others && branches.are_none() && self.known.missed_nothing() {
+            wanted
+        } else {
+            20 * wanted
+        }
     }
 
     /// The first `most` memories that apply.
@@ -90,7 +101,10 @@ impl MemoryScopes {
             if kept.len() == most as usize {
                 break;
             }
-            if self.known.knows(of(&one)) && self.counts(store, of(&one))? && !branches.have_left(store, of(&one))? {
+            if self.known.knows(of(&one))
+                && self.counts(store, of(&one))?
+                && !branches.have_left(store, of(&one))?
+            {
                 kept.push(one);
             }
         }
@@ -100,7 +114,12 @@ impl MemoryScopes {
     fn counts(
         &self,
         store: &ReadTransaction<'_>,
-        Memory { sources, merged_sources: echoes, origin, .. }: &Memory,
+        Memory {
+            sources,
+            merged_sources: echoes,
+            origin,
+            ..
+        }: &Memory,
     ) -> Result<bool, StoreError> {
         Ok(self.others
             || sources.is_empty() && *origin == MemoryOrigin::User
@@ -120,22 +139,38 @@ pub(crate) struct StandingFacts {
 }
 
 impl StandingFacts {
-    pub(crate) fn read(store: &ReadTransaction<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
+    pub(crate) fn read(
+        store: &ReadTransaction<'_>,
+        counting: &MemoryScopes,
+    ) -> Result<Self, StoreError> {
         let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
         for scope in counting.everywhere(store)? {
-            let standing = store.memories().active(scope, counting.among(&branches, STANDING))?;
-            memories.extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
+            let standing = store
+                .memories()
+                .active(scope, counting.among(&branches, STANDING))?;
+            memories
+                .extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
             true => {
                 let among = if branches.are_none() { 1 } else { SESSIONS };
-                let last = store.memories().last_sessions(counting.scopes[1], counting.company.chat, among)?;
-                counting.first((store, &branches), 1, last, |memory| memory)?.pop()
+                let last = store.memories().last_sessions(
+                    counting.scopes[1],
+                    counting.company.chat,
+                    among,
+                )?;
+                counting
+                    .first((store, &branches), 1, last, |memory| memory)?
+                    .pop()
             }
             false => None,
         };
         let own_worlds = witnessed::own_worlds(store, &counting.known, counting.company)?;
-        Ok(Self { memories, last_session, own_worlds })
+        Ok(Self {
+            memories,
+            last_session,
+            own_worlds,
+        })
     }
 
     /// Leaves out the memories that were learned from that message.
@@ -144,7 +179,8 @@ impl StandingFacts {
     }
 }
 
-/// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to 1.
+/// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to
+/// 1.
 pub(crate) struct MatchedMemory {
     memory: Memory,
     /// It belongs to a world of [`witnessed::own_worlds`].
@@ -168,31 +204,47 @@ impl MatchedMemory {
     }
 }
 
-/// The memories that match a turn. `near` has the numbers of memories with their cosine similarity, nearest first.
+/// The memories that match a turn. `near` has the numbers of memories with their cosine similarity,
+/// nearest first.
 pub(crate) fn called(
     store: &ReadTransaction<'_>,
     counting: &MemoryScopes,
     query: &Query,
     near: &[(i64, f32)],
 ) -> Result<Vec<MatchedMemory>, StoreError> {
-    let (scopes, branches) = (counting.everywhere(store)?, Branches::of(store, counting.company.chat)?);
+    let (scopes, branches) = (
+        counting.everywhere(store)?,
+        Branches::of(store, counting.company.chat)?,
+    );
     let (looked, among) = ((store, &branches), counting.among(&branches, CALLED));
     let found = store.memories().search(&scopes, query, among)?;
     let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    let nearest = store.memories().by_row_numbers(&scopes, nearest, among as usize)?;
+    let nearest = store
+        .memories()
+        .by_row_numbers(&scopes, nearest, among as usize)?;
     for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
-            None => called.push(MatchedMemory { memory, own_world: false, words: 0.0, nearness }),
+            None => called.push(MatchedMemory {
+                memory,
+                own_world: false,
+                words: 0.0,
+                nearness,
+            }),
         }
     }
-    witnessed::as_known(store, &counting.known, called.iter_mut().map(|called| &mut called.memory).collect())?;
+    witnessed::as_known(
+        store,
+        &counting.known,
+        called.iter_mut().map(|called| &mut called.memory).collect(),
+    )?;
     let own = witnessed::own_worlds(store, &counting.known, counting.company)?;
     for called in &mut called {
-        called.own_world = matches!(called.memory.scope, MemoryScope::World(world) if own.contains(&world));
+        called.own_world =
+            matches!(called.memory.scope, MemoryScope::World(world) if own.contains(&world));
     }
     Ok(called)
 }
@@ -204,10 +256,21 @@ fn is_made_of(memory: &Memory, message: MessageId) -> bool {
 /// Scales the lexical scores so that the best match has 1.
 fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
     let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
-    let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
+    let share = |score: f64| {
+        if best > 0.0 {
+            (score / best) as f32
+        } else {
+            0.0
+        }
+    };
     let called = found.into_iter().map(|found| {
         let (words, memory) = (share(found.score), found.memory);
-        MatchedMemory { memory, own_world: false, words, nearness: 0.0 }
+        MatchedMemory {
+            memory,
+            own_world: false,
+            words,
+            nearness: 0.0,
+        }
     });
     called.collect()
 }
@@ -215,30 +278,56 @@ fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
 impl Facts {
     /// `user` is the user's name.
     pub(crate) fn new(
-        StandingFacts { memories, last_session, own_worlds }: StandingFacts,
+        StandingFacts {
+            memories,
+            last_session,
+            own_worlds,
+        }: StandingFacts,
         called: Vec<MatchedMemory>,
         user: &str,
     ) -> Self {
         let user: Vec<String> = words(user).collect();
         let standing: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-        let besides = called.iter().map(|called| &called.memory).filter(|memory| !standing.contains(&memory.id));
+        let besides = called
+            .iter()
+            .map(|called| &called.memory)
+            .filter(|memory| !standing.contains(&memory.id));
         let doubles = Doubles::among(memories.iter().chain(besides), &user);
-        Self { standing: memories, called, last_session, own_worlds, user, doubles }
+        Self {
+            standing: memories,
+            called,
+            last_session,
+            own_worlds,
+            user,
+            doubles,
+        }
     }
 
-    /// Candidates for the digest, ordered by pin, importance and recency. Uncertain memories are left out until a
-    /// question matches them, and so are summaries of messages, because the digest has the chat's own keyframes. A
-    /// memory may be a candidate for the context block as well; the plan includes it once.
+    /// Candidates for the digest, ordered by pin, importance and recency. Uncertain memories are
+    /// left out until a question matches them, and so are summaries of messages, because the digest
+    /// has the chat's own keyframes. A memory may be a candidate for the context block as well; the
+    /// plan includes it once.
     pub(crate) fn digest(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
         let one = |memory: &Memory| {
             let first = if memory.pinned { 100.0 } else { 0.0 };
             let reason = standing_reason(memory);
-            candidate(memory, clock, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
+            candidate(
+                memory,
+                clock,
+                reason,
+                first + f32::from(memory.importance) + 0.5 * recency(memory, now),
+            )
         };
-        let sure = self.standing.iter().filter(|memory| memory.pinned || memory.confidence >= SURE);
+        let sure = self
+            .standing
+            .iter()
+            .filter(|memory| memory.pinned || memory.confidence >= SURE);
         let last = self.last_session.iter().map(|memory| {
             let score = f32::from(memory.importance);
-            Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, BlockReason::PreviousChat, score) }
+            Candidate {
+                kind: BlockKind::LastSession,
+                ..candidate(memory, clock, BlockReason::PreviousChat, score)
+            }
         });
         let sure = sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe);
         let mut candidates: Vec<Candidate> = sure.map(one).chain(last).collect();
@@ -248,20 +337,29 @@ impl Facts {
 
     /// The sources of the memories that only the speaker may read.
     pub(crate) fn private(&self, known: &Knowledge) -> HashSet<Source> {
-        let own =
-            |memory: &Memory| matches!(memory.scope, MemoryScope::World(world) if self.own_worlds.contains(&world));
+        let own = |memory: &Memory| matches!(memory.scope, MemoryScope::World(world) if self.own_worlds.contains(&world));
         let standing = self.standing.iter().chain(&self.last_session);
         let standing = standing.map(|memory| (memory, own(memory)));
-        let called = self.called.iter().map(|called| (&called.memory, called.own_world));
-        let private = standing.chain(called).filter(|(memory, own)| *own || known.is_private(memory));
+        let called = self
+            .called
+            .iter()
+            .map(|called| (&called.memory, called.own_world));
+        let private = standing
+            .chain(called)
+            .filter(|(memory, own)| *own || known.is_private(memory));
         private.map(|(memory, _)| source(memory)).collect()
     }
 
     /// Messages in which the user asked to remember what one of these memories says.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
-        let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
+        let all = self
+            .standing
+            .iter()
+            .chain(self.called.iter().map(|called| &called.memory));
         let all = all.filter(|memory| memory.origin == MemoryOrigin::Command);
-        all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
+        all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok())
+            .flatten()
+            .collect()
     }
 
     /// The memories that match this turn, best first.
@@ -272,18 +370,24 @@ impl Facts {
         called
     }
 
-    /// Candidates for the context block, ordered by MMR: memories that match this turn, and vital ones.
+    /// Candidates for the context block, ordered by MMR: memories that match this turn, and vital
+    /// ones.
     pub(crate) fn context(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
         let called = self.called(now);
         let told: HashSet<MemoryId> = called.iter().map(|called| called.memory.id).collect();
-        let vital = self.standing.iter().filter(|memory| is_vital(memory) && !told.contains(&memory.id));
+        let vital = self
+            .standing
+            .iter()
+            .filter(|memory| is_vital(memory) && !told.contains(&memory.id));
         let (memories, candidates): (Vec<&Memory>, Vec<Candidate>) = called
             .into_iter()
             .map(|called| (&called.memory, match_candidate(called, now, clock)))
             .chain(vital.map(|memory| (memory, vital_candidate(memory, now, clock))))
             .unzip();
         let ranked = candidates.into_iter().zip(memories);
-        let ranked = ranked.map(|(candidate, memory)| Ranked::new(candidate, memory, &self.user, is_vital(memory)));
+        let ranked = ranked.map(|(candidate, memory)| {
+            Ranked::new(candidate, memory, &self.user, is_vital(memory))
+        });
         let mut diverse = diversify(ranked.collect());
         self.doubles.mark(&mut diverse);
         diverse
@@ -292,20 +396,33 @@ impl Facts {
 
 /// Whether the memory is included whatever the turn is about.
 fn is_vital(memory: &Memory) -> bool {
-    memory.pinned || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
+    memory.pinned
+        || memory.importance >= VITAL
+            && memory.confidence >= SURE
+            && memory.origin != MemoryOrigin::Keyframe
 }
 
 fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Candidate {
     let score = weigh(&called.memory, called.fit(), now);
     let reason = match called.words > 0.0 {
-        true => BlockReason::WordsOfThisTurn { score: two_decimals(score) },
-        false => BlockReason::ByMeaning { similarity: two_decimals(called.nearness) },
+        true => BlockReason::WordsOfThisTurn {
+            score: two_decimals(score),
+        },
+        false => BlockReason::ByMeaning {
+            similarity: two_decimals(called.nearness),
+        },
     };
     candidate(&called.memory, clock, reason, score).with_signals(signals(called, now))
 }
 
 fn standing_reason(memory: &Memory) -> BlockReason {
-    if memory.pinned { BlockReason::Pinned } else { BlockReason::Importance { value: memory.importance } }
+    if memory.pinned {
+        BlockReason::Pinned
+    } else {
+        BlockReason::Importance {
+            value: memory.importance,
+        }
+    }
 }
 
 fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate {
@@ -315,10 +432,13 @@ fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate 
 
 /// The score, 0 to 1: `0.5 * fit + 0.3 * importance + 0.2 * recency`.
 fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
-    memories::FIT * fit + memories::IMPORTANCE * worth(memory, now) / 10.0 + memories::RECENCY * recency(memory, now)
+    memories::FIT * fit
+        + memories::IMPORTANCE * worth(memory, now) / 10.0
+        + memories::RECENCY * recency(memory, now)
 }
 
-/// The importance, 0 to 10, as it has faded until `now`. The highest importance and pinned memories do not fade.
+/// The importance, 0 to 10, as it has faded until `now`. The highest importance and pinned memories
+/// do not fade.
 pub(crate) fn worth(memory: &Memory, now: Timestamp) -> f32 {
     let importance = f32::from(memory.importance);
     if memory.pinned || memory.importance >= LASTING {
@@ -361,7 +481,11 @@ fn candidate(memory: &Memory, clock: &Clock, reason: BlockReason, score: f32) ->
 /// The text for the prompt. A superseded memory says until when it was true.
 fn told(memory: &Memory, clock: &Clock) -> String {
     match memory.archived {
-        Some(archived) => format!("{} (until {}; not so now)", memory.text, clock.day(archived.since)),
+        Some(archived) => format!(
+            "{} (until {}; not so now)",
+            memory.text,
+            clock.day(archived.since)
+        ),
         None => memory.text.clone(),
     }
 }
@@ -369,7 +493,9 @@ fn told(memory: &Memory, clock: &Clock) -> String {
 fn kind(kind: MemoryType) -> BlockKind {
     match kind {
         MemoryType::Relationship => BlockKind::Relationship,
-        MemoryType::Fact | MemoryType::Personality | MemoryType::Preference | MemoryType::Rule => BlockKind::Fact,
+        MemoryType::Fact | MemoryType::Personality | MemoryType::Preference | MemoryType::Rule => {
+            BlockKind::Fact
+        }
         MemoryType::OpenThread => BlockKind::LastSession,
         _ => BlockKind::Memory,
     }
@@ -403,44 +529,98 @@ mod tests {
 
     fn order(mut candidates: Vec<Candidate>) -> String {
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
-        candidates.iter().map(|candidate| candidate.text.as_str()).collect::<Vec<_>>().join(" ")
+        candidates
+            .iter()
+            .map(|candidate| candidate.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn orders_digest_by_pin_importance_and_age() {
-        let standing =
-            vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
-        let facts = Facts { standing, ..Facts::default() };
-        assert_eq!(order(facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m2 m1 m4");
+        let standing = vec![
+            memory(1, 5, false, 0),
+            memory(2, 9, false, 400),
+            memory(3, 1, true, 900),
+            memory(4, 5, false, 9),
+        ];
+        let facts = Facts {
+            standing,
+            ..Facts::default()
+        };
+        assert_eq!(
+            order(facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)))),
+            "m3 m2 m1 m4"
+        );
     }
 
     #[test]
     fn best_match_ranks_first_and_vital_is_included() {
         let facts = Facts {
-            standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
+            standing: vec![
+                memory(1, 10, false, 400),
+                memory(2, 5, false, 0),
+                memory(4, 5, true, 0),
+            ],
             called: by_words(vec![
-                FoundMemory { memory: memory(3, 3, false, 400), score: 7.0 },
-                FoundMemory { memory: memory(5, 3, false, 400), score: 1.0 },
+                FoundMemory {
+                    memory: memory(3, 3, false, 400),
+                    score: 7.0,
+                },
+                FoundMemory {
+                    memory: memory(5, 3, false, 400),
+                    score: 1.0,
+                },
             ]),
             ..Facts::default()
         };
-        assert_eq!(order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m4 m1 m5");
+        assert_eq!(
+            order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))),
+            "m3 m4 m1 m5"
+        );
     }
 
     #[test]
     fn importance_fades_unless_highest_or_pinned() {
-        let worth = |importance, pinned, days| worth(&memory(1, importance, pinned, days), Timestamp(0));
-        assert_eq!((worth(8, false, 0), worth(8, false, 365), worth(8, false, 730)), (8.0, 4.0, 2.0));
-        assert_eq!((worth(10, false, 3_650), worth(3, true, 3_650)), (10.0, 3.0));
+        let worth =
+            |importance, pinned, days| worth(&memory(1, importance, pinned, days), Timestamp(0));
+        assert_eq!(
+            (
+                worth(8, false, 0),
+                worth(8, false, 365),
+                worth(8, false, 730)
+            ),
+            (8.0, 4.0, 2.0)
+        );
+        assert_eq!(
+            (worth(10, false, 3_650), worth(3, true, 3_650)),
+            (10.0, 3.0)
+        );
     }
 
     #[test]
     fn superseded_memory_has_date_and_needs_a_match() {
         let clock = Clock::stopped(Timestamp(0));
         let since = Timestamp(1_795_302_660_000);
-        let archived = Some(ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: None });
-        let older = Memory { archived, ..memory(1, 9, false, 0) };
-        let facts = Facts { called: by_words(vec![FoundMemory { memory: older, score: 1.0 }]), ..Facts::default() };
-        assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");
+        let archived = Some(ArchivedState {
+            reason: ArchiveReason::Superseded,
+            since,
+            replaced_by: None,
+        });
+        let older = Memory {
+            archived,
+            ..memory(1, 9, false, 0)
+        };
+        let facts = Facts {
+            called: by_words(vec![FoundMemory {
+                memory: older,
+                score: 1.0,
+            }]),
+            ..Facts::default()
+        };
+        assert_eq!(
+            order(facts.context(Timestamp(0), &clock)),
+            "m1 (until 21 November 2026; not so now)"
+        );
     }
 }

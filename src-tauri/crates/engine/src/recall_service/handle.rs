@@ -24,13 +24,17 @@ pub(crate) struct WeakRecallService(Weak<RecallState>);
 
 impl WeakRecallService {
     pub(crate) fn upgrade(&self) -> Option<RecallService> {
-        Some(RecallService { inner: self.0.upgrade()? })
+        Some(RecallService {
+            inner: self.0.upgrade()?,
+        })
     }
 }
 
 impl RecallService {
     pub(crate) fn new(library: Library, reading: EncoderState) -> Self {
-        Self { inner: Arc::new(RecallState { library, reading }) }
+        Self {
+            inner: Arc::new(RecallState { library, reading }),
+        }
     }
 
     pub(crate) fn downgrade(&self) -> WeakRecallService {

@@ -46,11 +46,20 @@ pub(crate) enum Since {
 
 impl Hit {
     pub(crate) fn new(message: MessageKey, stretch: usize, score: f32) -> Self {
-        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, twins: 0, since: None }
+        Self {
+            message,
+            text: String::new(),
+            stretch,
+            score,
+            signals: Vec::new(),
+            nearest: None,
+            twins: 0,
+            since: None,
+        }
     }
 
-    /// Merges a duplicate. The newer message is shown, except if the question names a date (`timed`); then the better
-    /// match is.
+    /// Merges a duplicate. The newer message is shown, except if the question names a date
+    /// (`timed`); then the better match is.
     pub(crate) fn has_twin(&mut self, twin: Self, timed: bool) {
         self.twins += 1;
         if !timed && twin.message.created > self.message.created {
@@ -63,12 +72,14 @@ impl Hit {
     }
 
     pub(crate) fn hinted(&mut self, about: &QueryHints, clock: &Clock) {
-        self.signals.extend(about.hints(self.message.role, clock.civil(self.message.created)));
+        self.signals
+            .extend(about.hints(self.message.role, clock.civil(self.message.created)));
     }
 
     pub(crate) fn names(&mut self, things: &[Possession], named: &Scores) {
         if !things.is_empty() {
-            self.signals.push(SignalKind::Named.is(named.of(self.place())));
+            self.signals
+                .push(SignalKind::Named.is(named.of(self.place())));
         }
     }
 }
@@ -76,9 +87,24 @@ impl Hit {
 /// Heading of messages from other chats of the same people.
 const OTHER_CHATS: &str = "From other chats:";
 
-/// A line of the context block, with the speaker and the day. A long message is cut to the part about the question.
-pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
-    let Hit { message, text, score, signals, nearest, twins, since, stretch } = hit;
+/// A line of the context block, with the speaker and the day. A long message is cut to the part
+/// about the question.
+pub(crate) fn candidate(
+    hit: Hit,
+    sought: &ExcerptTerms,
+    speakers: &Speakers,
+    clock: &Clock,
+) -> Option<Candidate> {
+    let Hit {
+        message,
+        text,
+        score,
+        signals,
+        nearest,
+        twins,
+        since,
+        stretch,
+    } = hit;
     let (id, role) = (message.id, message.role);
     let own = match &since {
         None => None,
@@ -92,13 +118,33 @@ pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, cl
         return None;
     }
     let speaker = speakers.of(id, role);
-    let day = if message.undated { "date unknown".to_owned() } else { clock.day(message.created) };
-    let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
-    let source = Source::Message { id, speaker: speaker.to_owned() };
-    let excerpt = Candidate::new(BlockKind::Excerpt, source, reasons(since.as_ref(), score, twins), text);
+    let day = if message.undated {
+        "date unknown".to_owned()
+    } else {
+        clock.day(message.created)
+    };
+    let title = if speaker.is_empty() {
+        day
+    } else {
+        format!("{speaker}, {day}")
+    };
+    let source = Source::Message {
+        id,
+        speaker: speaker.to_owned(),
+    };
+    let excerpt = Candidate::new(
+        BlockKind::Excerpt,
+        source,
+        reasons(since.as_ref(), score, twins),
+        text,
+    );
     // The first range is the chat itself.
     let heading = if stretch == 0 { "" } else { OTHER_CHATS };
-    let excerpt = excerpt.with_score(score).with_signals(signals).with_title(title).with_heading(heading);
+    let excerpt = excerpt
+        .with_score(score)
+        .with_signals(signals)
+        .with_title(title)
+        .with_heading(heading);
     Some(excerpt.with_source_messages(vec![id]))
 }
 
@@ -140,16 +186,28 @@ mod tests {
         let told = |since| {
             let hit = Hit {
                 text: text.clone(),
-                nearest: Some(Nearest { passage: 0, at: 0.0 }),
+                nearest: Some(Nearest {
+                    passage: 0,
+                    at: 0.0,
+                }),
                 since,
                 ..Hit::new(message, 0, 0.9)
             };
-            let speakers =
-                Speakers { character: "Mira".to_owned(), persona: "Tom".to_owned(), others: Default::default() };
+            let speakers = Speakers {
+                character: "Mira".to_owned(),
+                persona: "Tom".to_owned(),
+                others: Default::default(),
+            };
             let sought = ExcerptTerms::of(&["dog".to_owned(), "called".to_owned()]);
-            candidate(hit, &sought, &speakers, &Clock::stopped(Timestamp(0))).unwrap().text
+            candidate(hit, &sought, &speakers, &Clock::stopped(Timestamp(0)))
+                .unwrap()
+                .text
         };
-        assert!(told(None).starts_with("I saw a stray dog."), "{}", told(None));
+        assert!(
+            told(None).starts_with("I saw a stray dog."),
+            "{}",
+            told(None)
+        );
         let thing = things("What is my dog called?", Role::User).remove(0);
         assert!(told(Some(Since::LastWord(thing))).ends_with("Come, Zebulon!"));
     }

@@ -2,8 +2,8 @@
 //! last two whose messages have left the window; it is fixed from one epoch to the next.
 //!
 //! Guarantees
-//! - No message leaves the window uncovered. If no keyframe covers it, one is made of first sentences and stored
-//!   together with the cut; that needs no model.
+//! - No message leaves the window uncovered. If no keyframe covers it, one is made of first
+//!   sentences and stored together with the cut; that needs no model.
 //! - A keyframe is deleted with the first of its messages that changes; the store does that.
 
 use context::frame::{BlockKind, Candidate, Source};
@@ -31,8 +31,8 @@ pub(crate) const TOKENS: u32 = 110;
 const SENTENCES: usize = 140;
 /// Minimum words of a sentence that says something.
 const TELLING: usize = 4;
-/// Number of earlier keyframes to read: the two of the digest, and one more in case one of these is still in the
-/// window.
+/// Number of earlier keyframes to read: the two of the digest, and one more in case one of these is
+/// still in the window.
 const BEFORE: u32 = 3;
 /// Importance of first sentences, which no model has rated.
 const UNREAD: u8 = 3;
@@ -52,7 +52,11 @@ pub(crate) fn every(values: &Values) -> usize {
 /// The ranges of `told` that need a keyframe: `every` uncovered messages each, or fewer in front of
 /// a covered one. The newest messages need none until there are `every` of them, including those of
 /// `short`.
-pub(crate) fn due(told: Vec<SourceText>, short: Option<&Keyframe>, every: usize) -> Vec<Vec<SourceText>> {
+pub(crate) fn due(
+    told: Vec<SourceText>,
+    short: Option<&Keyframe>,
+    every: usize,
+) -> Vec<Vec<SourceText>> {
     let (mut due, mut stretch, mut goes_on) = (Vec::new(), Vec::new(), false);
     let begins = short.and_then(|short| short.messages.first().copied());
     for text in told {
@@ -72,14 +76,16 @@ pub(crate) fn due(told: Vec<SourceText>, short: Option<&Keyframe>, every: usize)
     due
 }
 
-/// The last of `keyframes`, if it is made of first sentences and may grow. Otherwise a small window would leave one for
-/// every exchange.
+/// The last of `keyframes`, if it is made of first sentences and may grow. Otherwise a small window
+/// would leave one for every exchange.
 pub(crate) fn short(keyframes: &[Keyframe], every: usize) -> Option<&Keyframe> {
-    keyframes.last().filter(|keyframe| keyframe.fallback && keyframe.messages.len() < every)
+    keyframes
+        .last()
+        .filter(|keyframe| keyframe.fallback && keyframe.messages.len() < every)
 }
 
-/// A keyframe made of first sentences; `None` if they say nothing. It replaces `short` if it begins with the same
-/// message.
+/// A keyframe made of first sentences; `None` if they say nothing. It replaces `short` if it begins
+/// with the same message.
 pub(crate) fn of_words(
     chat: ChatId,
     told: &[SourceText],
@@ -106,15 +112,26 @@ pub(crate) fn of_words(
 
 /// The first sentences of the most important messages, in order and with their speakers.
 fn first_sentences(told: &[SourceText], speakers: &Speakers) -> String {
-    let names: Vec<&str> = told.iter().map(|text| speakers.of(text.message, text.role)).collect();
+    let names: Vec<&str> = told
+        .iter()
+        .map(|text| speakers.of(text.message, text.role))
+        .collect();
     let line = |text: &SourceText| {
-        let start = without_unpaired_asterisks(sentences(&said(text.role, text.text.clone()), SENTENCES));
-        let says = start.split_whitespace().count() >= TELLING || !start.is_ascii() && start.chars().count() >= TELLING;
+        let start =
+            without_unpaired_asterisks(sentences(&said(text.role, text.text.clone()), SENTENCES));
+        let says = start.split_whitespace().count() >= TELLING
+            || !start.is_ascii() && start.chars().count() >= TELLING;
         says.then(|| format!("{}: {start}", speakers.of(text.message, text.role)))
     };
     let mut lines: Vec<(usize, u8, String)> = (0..)
         .zip(told)
-        .filter_map(|(at, text)| Some((at, judge(&text.text, names.iter().copied()).value, line(text)?)))
+        .filter_map(|(at, text)| {
+            Some((
+                at,
+                judge(&text.text, names.iter().copied()).value,
+                line(text)?,
+            ))
+        })
         .collect();
     lines.sort_by_key(|(at, value, _)| (std::cmp::Reverse(*value), *at));
     let mut room = TOKENS;
@@ -126,17 +143,30 @@ fn first_sentences(told: &[SourceText], speakers: &Speakers) -> String {
         None => false,
     });
     lines.sort_by_key(|(at, ..)| *at);
-    lines.into_iter().map(|(_, _, line)| line).collect::<Vec<_>>().join(" ")
+    lines
+        .into_iter()
+        .map(|(_, _, line)| line)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Without asterisks if one of them is unpaired: everything after it would read as an action.
 fn without_unpaired_asterisks(start: String) -> String {
-    if start.matches('*').count().is_multiple_of(2) { start } else { start.replace('*', "") }
+    if start.matches('*').count().is_multiple_of(2) {
+        start
+    } else {
+        start.replace('*', "")
+    }
 }
 
 /// An estimate.
 pub(crate) fn tokens(text: &str) -> u32 {
-    Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or(0)
+    Estimate
+        .count(&Segment {
+            text: text.to_owned(),
+            control: false,
+        })
+        .unwrap_or(0)
 }
 
 fn candidate(keyframe: &Keyframe) -> Candidate {
@@ -145,13 +175,21 @@ fn candidate(keyframe: &Keyframe) -> Candidate {
         true => BlockReason::FirstSentences { first, last },
         false => BlockReason::Summary { first, last },
     };
-    let source = Source::Keyframe { id: keyframe.id.to_string() };
-    Candidate::new(BlockKind::Keyframe, source, reason, keyframe.summary.clone())
-        .with_score(f32::from(keyframe.rating))
-        .with_source_messages(keyframe.messages.clone())
+    let source = Source::Keyframe {
+        id: keyframe.id.to_string(),
+    };
+    Candidate::new(
+        BlockKind::Keyframe,
+        source,
+        reason,
+        keyframe.summary.clone(),
+    )
+    .with_score(f32::from(keyframe.rating))
+    .with_source_messages(keyframe.messages.clone())
 }
 
-/// Stores the keyframes of messages that leave the window, in the transaction that stores the window.
+/// Stores the keyframes of messages that leave the window, in the transaction that stores the
+/// window.
 pub(crate) fn keep(store: &mut WriteTransaction<'_>, covers: &[Cover]) -> Result<(), StoreError> {
     for cover in covers {
         store.keyframes_mut().put(&cover.keyframe, &cover.told)?;
@@ -163,7 +201,8 @@ impl Recalled {
     /// Puts `keyframes` into the digest, oldest first.
     pub(crate) fn tell_story(&mut self, mut keyframes: Vec<Keyframe>) {
         keyframes.sort_by_key(|keyframe| keyframe.first);
-        self.digest.retain(|candidate| candidate.kind != BlockKind::Keyframe);
+        self.digest
+            .retain(|candidate| candidate.kind != BlockKind::Keyframe);
         self.digest.extend(keyframes.iter().map(candidate));
         self.keyframes = keyframes;
     }
@@ -179,19 +218,32 @@ pub(crate) fn uncovered(
     every: usize,
 ) -> Result<Vec<Vec<SourceText>>, StoreError> {
     let ends = left.first().zip(left.last());
-    let Some((first, last)) = ends else { return Ok(Vec::new()) };
-    let (first, last) = (store.messages().position(*first)?, store.messages().position(*last)?);
-    let Some((first, last)) = first.zip(last) else { return Ok(Vec::new()) };
+    let Some((first, last)) = ends else {
+        return Ok(Vec::new());
+    };
+    let (first, last) = (
+        store.messages().position(*first)?,
+        store.messages().position(*last)?,
+    );
+    let Some((first, last)) = first.zip(last) else {
+        return Ok(Vec::new());
+    };
     let told = store.message_texts().texts_between(chat, first, last)?;
     let stretches = told.chunk_by(|one, next| !one.covered && !next.covered);
     let bare = stretches.filter(|stretch| stretch.iter().all(|text| !text.covered));
-    let mut bare: Vec<Vec<SourceText>> =
-        bare.flat_map(|stretch| stretch.chunks(every)).map(<[SourceText]>::to_vec).collect();
-    if let Some((stretch, short)) = bare.first_mut().zip(short.filter(|short| short.last < first))
+    let mut bare: Vec<Vec<SourceText>> = bare
+        .flat_map(|stretch| stretch.chunks(every))
+        .map(<[SourceText]>::to_vec)
+        .collect();
+    if let Some((stretch, short)) = bare
+        .first_mut()
+        .zip(short.filter(|short| short.last < first))
         && let Some(end) = stretch.last().map(|text| text.position)
         && short.messages.len() + stretch.len() <= every
     {
-        let whole = store.message_texts().texts_between(chat, short.first, end)?;
+        let whole = store
+            .message_texts()
+            .texts_between(chat, short.first, end)?;
         if whole.len() == short.messages.len() + stretch.len() {
             *stretch = whole;
         }
@@ -200,18 +252,28 @@ pub(crate) fn uncovered(
 }
 
 impl RecallService {
-    /// The keyframes that may be in the digest: of messages in the window and right before it, and of the current
-    /// scene.
+    /// The keyframes that may be in the digest: of messages in the window and right before it, and
+    /// of the current scene.
     pub(crate) async fn keyframes_near(&self, turn: &TurnQuery<'_>) -> ApiResult<Vec<Keyframe>> {
-        let Some(first) = turn.history.first().map(|message| message.id) else { return Ok(Vec::new()) };
+        let Some(first) = turn.history.first().map(|message| message.id) else {
+            return Ok(Vec::new());
+        };
         let (chat, after) = (turn.chat.id, turn.chat.scene_after.unwrap_or(-1));
         let read = move |store: &ReadTransaction<'_>| {
             let position = store.messages().position(first)?.unwrap_or(i64::MAX);
             store.keyframes().around(chat, position, BEFORE)
         };
         let found = self.base().store().read(read).await?;
-        let known = |keyframe: &Keyframe| !keyframe.messages.iter().any(|message| turn.known.missed(message));
-        Ok(found.into_iter().filter(|keyframe| keyframe.first > after && known(keyframe)).collect())
+        let known = |keyframe: &Keyframe| {
+            !keyframe
+                .messages
+                .iter()
+                .any(|message| turn.known.missed(message))
+        };
+        Ok(found
+            .into_iter()
+            .filter(|keyframe| keyframe.first > after && known(keyframe))
+            .collect())
     }
 }
 
@@ -238,15 +300,26 @@ pub(crate) mod tests {
     const TWENTY: usize = 20;
 
     fn speakers() -> Speakers {
-        Speakers { character: "Mira".into(), persona: "Tom".into(), others: Default::default() }
+        Speakers {
+            character: "Mira".into(),
+            persona: "Tom".into(),
+            others: Default::default(),
+        }
     }
 
     fn talk(covered: &[bool]) -> Vec<SourceText> {
-        covered.iter().zip(0..).map(|(covered, at)| told(at, Role::User, "We sail on Monday.", *covered)).collect()
+        covered
+            .iter()
+            .zip(0..)
+            .map(|(covered, at)| told(at, Role::User, "We sail on Monday.", *covered))
+            .collect()
     }
 
     fn lengths(covered: &[bool]) -> Vec<usize> {
-        due(talk(covered), None, TWENTY).iter().map(Vec::len).collect()
+        due(talk(covered), None, TWENTY)
+            .iter()
+            .map(Vec::len)
+            .collect()
     }
 
     #[test]
@@ -255,16 +328,33 @@ pub(crate) mod tests {
         assert_eq!(lengths(&[false; 20]), [20]);
         assert_eq!(lengths(&[false; 45]), [20, 20]);
         let with_a_gap = [[true; 5].as_slice(), &[false; 3], &[true; 5], &[false; 19]].concat();
-        assert_eq!(lengths(&with_a_gap), [3], "a gap needs a keyframe, however short");
+        assert_eq!(
+            lengths(&with_a_gap),
+            [3],
+            "a gap needs a keyframe, however short"
+        );
     }
 
     #[test]
     fn short_keyframe_grows_until_full() {
         let with_short = |covered: &[bool], first: usize| {
             let talk = talk(covered);
-            let of_short: Vec<SourceText> = talk[first..].iter().take_while(|text| text.covered).cloned().collect();
-            let short = of_words(ChatId(Uuid::nil()), &of_short, None, (&speakers(), Timestamp(1))).unwrap();
-            assert_eq!(super::short(std::slice::from_ref(&short), TWENTY), Some(&short));
+            let of_short: Vec<SourceText> = talk[first..]
+                .iter()
+                .take_while(|text| text.covered)
+                .cloned()
+                .collect();
+            let short = of_words(
+                ChatId(Uuid::nil()),
+                &of_short,
+                None,
+                (&speakers(), Timestamp(1)),
+            )
+            .unwrap();
+            assert_eq!(
+                super::short(std::slice::from_ref(&short), TWENTY),
+                Some(&short)
+            );
             due(talk, Some(&short), TWENTY)
                 .iter()
                 .map(|stretch| (stretch[0].position, stretch.len()))
@@ -286,13 +376,46 @@ pub(crate) mod tests {
         let laughs = "*She laughs at the boat. The door is shut, and behind it the wind goes on and on as if nobody had ever told \
                       it that the night is for sleeping.* \"What a name for a boat!\"";
         talk[2] = told(2, Role::Character, laughs, false);
-        let keyframe = of_words(ChatId(Uuid::nil()), &talk, None, (&speakers(), Timestamp(1))).unwrap();
-        assert!(keyframe.summary.contains("Tom: *smiles* My boat is the Zebulon."), "{}", keyframe.summary);
-        assert!(keyframe.summary.ends_with("Mira: She laughs at the boat."), "{}", keyframe.summary);
+        let keyframe = of_words(
+            ChatId(Uuid::nil()),
+            &talk,
+            None,
+            (&speakers(), Timestamp(1)),
+        )
+        .unwrap();
+        assert!(
+            keyframe
+                .summary
+                .contains("Tom: *smiles* My boat is the Zebulon."),
+            "{}",
+            keyframe.summary
+        );
+        assert!(
+            keyframe.summary.ends_with("Mira: She laughs at the boat."),
+            "{}",
+            keyframe.summary
+        );
         assert!(!keyframe.summary.contains("Hm") && keyframe.fallback);
-        assert_eq!((keyframe.first, keyframe.last, keyframe.messages.len()), (0, 2, 3));
-        let long = vec![told(0, Role::User, &"We sail on Monday, if the wind is fair. ".repeat(90), false); TWENTY];
-        let long = of_words(ChatId(Uuid::nil()), &long, None, (&speakers(), Timestamp(1))).unwrap();
+        assert_eq!(
+            (keyframe.first, keyframe.last, keyframe.messages.len()),
+            (0, 2, 3)
+        );
+        let long = vec![
+            told(
+                0,
+                Role::User,
+                &"We sail on Monday, if the wind is fair. ".repeat(90),
+                false
+            );
+            TWENTY
+        ];
+        let long = of_words(
+            ChatId(Uuid::nil()),
+            &long,
+            None,
+            (&speakers(), Timestamp(1)),
+        )
+        .unwrap();
         assert!(tokens(&long.summary) <= TOKENS + 20, "{}", long.summary);
     }
 }

@@ -13,7 +13,8 @@ use crate::recall_service::handle::RecallService;
 use crate::recall_service::recall::counting;
 
 impl RecallService {
-    /// Texts of the memories with words of `about`, best first. Only those that a turn of the chat may recall.
+    /// Texts of the memories with words of `about`, best first. Only those that a turn of the chat
+    /// may recall.
     pub(crate) async fn memories_about(
         &self,
         place: (&Chat, &Knowledge),
@@ -24,7 +25,14 @@ impl RecallService {
         let counting = counting(place, persona, values);
         let words = tokens::terms(&about, &[]);
         let query = Query::any_word(words.iter().map(String::as_str));
-        let found = self.base().store().read(move |store| called(store, &counting, &query, &[])).await?;
-        Ok(found.iter().map(|memory| memory.text().to_owned()).collect())
+        let found = self
+            .base()
+            .store()
+            .read(move |store| called(store, &counting, &query, &[]))
+            .await?;
+        Ok(found
+            .iter()
+            .map(|memory| memory.text().to_owned())
+            .collect())
     }
 }

@@ -11,7 +11,8 @@ use recall::full_text::words;
 use crate::recall_service::hit::Hit;
 use recall::excerpt::best_sentence_of;
 
-/// Number of messages that may say the same without a penalty: the second one may say it differently.
+/// Number of messages that may say the same without a penalty: the second one may say it
+/// differently.
 const ALLOWED: usize = 2;
 
 /// A hit, and its sentence that matches the question best.
@@ -51,18 +52,23 @@ impl Phrase {
     }
 }
 
-/// Puts the first `count` of `hits`, which are in order, into MMR order; the rest is in no order. A hit without a best
-/// position gets no penalty.
+/// Puts the first `count` of `hits`, which are in order, into MMR order; the rest is in no order. A
+/// hit without a best position gets no penalty.
 pub(crate) fn vary(hits: &mut Vec<Hit>, count: usize) {
     let mut numbers = WordIds::default();
     let mut left = hits.drain(..).peekable();
     let (mut varied, mut phrases) = (Vec::<Phrase>::new(), Vec::<Phrase>::new());
     while varied.len() < count {
         let best = best_index(&phrases);
-        // A hit is compared with the others only once its score without a penalty beats the best one with its penalty.
+        // A hit is compared with the others only once its score without a penalty beats the best
+        // one with its penalty.
         let fits = |next: &Hit| best.is_none_or(|best| next.score > phrases[best].score());
         if let Some(hit) = left.next_if(fits) {
-            let mut phrase = Phrase { words: numbers.of(&hit), hit, said: [0.0; ALLOWED] };
+            let mut phrase = Phrase {
+                words: numbers.of(&hit),
+                hit,
+                said: [0.0; ALLOWED],
+            };
             varied.iter().for_each(|before| phrase.hear(&before.words));
             phrases.push(phrase);
         } else if let Some(best) = best {
@@ -74,7 +80,13 @@ pub(crate) fn vary(hits: &mut Vec<Hit>, count: usize) {
         }
     }
     let rest: Vec<Hit> = left.collect();
-    hits.extend(varied.into_iter().chain(phrases).map(Phrase::scored).chain(rest));
+    hits.extend(
+        varied
+            .into_iter()
+            .chain(phrases)
+            .map(Phrase::scored)
+            .chain(rest),
+    );
 }
 
 /// An id for each word.
@@ -84,7 +96,9 @@ struct WordIds(HashMap<String, usize>);
 impl WordIds {
     /// Ids of the words in the best sentence of a hit, sorted and unique.
     fn of(&mut self, hit: &Hit) -> Vec<usize> {
-        let phrase = hit.nearest.map_or("", |nearest| best_sentence_of(&hit.text, nearest));
+        let phrase = hit
+            .nearest
+            .map_or("", |nearest| best_sentence_of(&hit.text, nearest));
         let number = |word: String| {
             let next = self.0.len();
             *self.0.entry(word).or_insert(next)
@@ -98,10 +112,13 @@ impl WordIds {
 
 /// Ties go to the first.
 fn best_index(phrases: &[Phrase]) -> Option<usize> {
-    (0..phrases.len()).rev().max_by(|one, other| phrases[*one].score().total_cmp(&phrases[*other].score()))
+    (0..phrases.len())
+        .rev()
+        .max_by(|one, other| phrases[*one].score().total_cmp(&phrases[*other].score()))
 }
 
-/// Jaccard similarity of two sorted lists, rescaled so that [`mmr::UNRELATED`] becomes 0 and equal lists stay at 1.
+/// Jaccard similarity of two sorted lists, rescaled so that [`mmr::UNRELATED`] becomes 0 and equal
+/// lists stay at 1.
 fn likeness(one: &[usize], other: &[usize]) -> f32 {
     let (mut left, mut common) = (other, 0);
     for word in one {
@@ -126,10 +143,19 @@ mod tests {
     fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
         let hit = |(at, text): (i64, &&str)| {
             let id = MessageId(Uuid::from_u128(at as u128));
-            let message = MessageKey { id, position: at, role: Role::User, created: Timestamp(at), undated: false };
+            let message = MessageKey {
+                id,
+                position: at,
+                role: Role::User,
+                created: Timestamp(at),
+                undated: false,
+            };
             let mut hit = Hit::new(message, 0, 0.9 - at as f32 / 100.0);
             hit.text = (*text).to_owned();
-            hit.nearest = known.then_some(Nearest { passage: 0, at: 0.0 });
+            hit.nearest = known.then_some(Nearest {
+                passage: 0,
+                at: 0.0,
+            });
             hit
         };
         (0..).zip(texts).map(hit).collect()
@@ -138,7 +164,9 @@ mod tests {
     fn varied(texts: &[&str], known: bool) -> Vec<(i64, i32)> {
         let mut hits = hits(texts, known);
         vary(&mut hits, texts.len());
-        hits.iter().map(|hit| (hit.message.position, (hit.score * 100.0).round() as i32)).collect()
+        hits.iter()
+            .map(|hit| (hit.message.position, (hit.score * 100.0).round() as i32))
+            .collect()
     }
 
     const EVENING: [&str; 4] = [
@@ -155,7 +183,10 @@ mod tests {
 
     #[test]
     fn rest_scores_no_higher_than_selected() {
-        let mut hits = hits(&[EVENING[0], EVENING[1], EVENING[2], EVENING[3], "It rained."], true);
+        let mut hits = hits(
+            &[EVENING[0], EVENING[1], EVENING[2], EVENING[3], "It rained."],
+            true,
+        );
         vary(&mut hits, 3);
         let told: Vec<i64> = hits.iter().map(|hit| hit.message.position).collect();
         assert_eq!(told[..3], [0, 1, 3]);
@@ -164,12 +195,18 @@ mod tests {
 
     #[test]
     fn two_similar_messages_get_no_penalty() {
-        assert_eq!(varied(&["I live in Elm Lane.", "I live in Oak Lane."], true), [(0, 90), (1, 89)]);
+        assert_eq!(
+            varied(&["I live in Elm Lane.", "I live in Oak Lane."], true),
+            [(0, 90), (1, 89)]
+        );
     }
 
     #[test]
     fn unknown_best_sentence_gets_no_penalty() {
-        assert_eq!(varied(&EVENING, false), [(0, 90), (1, 89), (2, 88), (3, 87)]);
+        assert_eq!(
+            varied(&EVENING, false),
+            [(0, 90), (1, 89), (2, 88), (3, 87)]
+        );
         assert_eq!(varied(&[], true), []);
     }
 }

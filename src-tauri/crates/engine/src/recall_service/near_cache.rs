@@ -29,11 +29,14 @@ impl NearCache {
     /// Whether a cached group of these has vectors.
     pub(crate) fn knows_some(&self, groups: &[EmbeddingGroup]) -> bool {
         let known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|(among, group)| groups.contains(among) && !group.rows.is_empty())
+        known
+            .iter()
+            .any(|(among, group)| groups.contains(among) && !group.rows.is_empty())
     }
 
-    /// The numbers of the `count` nearest owners with their cosine similarity, nearest first. An owner with several
-    /// parts has the similarity of its nearest part. Anything below [`memories::MIN_SIMILARITY`] is left out.
+    /// The numbers of the `count` nearest owners with their cosine similarity, nearest first. An
+    /// owner with several parts has the similarity of its nearest part. Anything below
+    /// [`memories::MIN_SIMILARITY`] is left out.
     pub(crate) fn near(
         &self,
         store: &ReadTransaction<'_>,
@@ -43,7 +46,11 @@ impl NearCache {
     ) -> Result<Vec<(i64, f32)>, StoreError> {
         let group = self.of(store, among, &understood.model)?;
         let mut near: Vec<(i64, f32)> = Vec::new();
-        for (owner, cosine) in group.owners.iter().zip(group.rows.products(&understood.embedding.mean)) {
+        for (owner, cosine) in group
+            .owners
+            .iter()
+            .zip(group.rows.products(&understood.embedding.mean))
+        {
             match near.last_mut().filter(|(last, _)| last == owner) {
                 Some((_, known)) => *known = known.max(cosine),
                 None => near.push((*owner, cosine)),
@@ -91,7 +98,12 @@ pub(crate) fn read(
     model: &str,
     revision: VectorRevision,
 ) -> Result<VectorGroup, StoreError> {
-    let mut group = VectorGroup { revision, model: model.to_owned(), owners: Vec::new(), rows: VectorRows::default() };
+    let mut group = VectorGroup {
+        revision,
+        model: model.to_owned(),
+        owners: Vec::new(),
+        rows: VectorRows::default(),
+    };
     for meant in store.item_embeddings().of(among, model)? {
         group.owners.push(meant.owner);
         group.rows.push(&meant.vector, meant.scale);
@@ -112,22 +124,37 @@ mod tests {
     async fn finds_only_vectors_above_the_threshold() {
         let store = Store::in_memory().unwrap();
         let (entry, book) = (
-            |uid: &str| store::LoreEntryText { uid: uid.into(), text: uid.into() },
+            |uid: &str| store::LoreEntryText {
+                uid: uid.into(),
+                text: uid.into(),
+            },
             domain::LorebookId(uuid::Uuid::nil()),
         );
         let among = EmbeddingGroup::Entries(book);
-        let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
+        let embedding = Embedding {
+            mean: vec![1.0, 0.0],
+            tokens: Vec::new(),
+            vectors: Vec::new(),
+        };
         let other = Arc::new(QueryEmbedding::new(embedding.clone(), "another encoder"));
         let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
         let near = async || {
             let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));
-            let near = store.read(move |store| cache.near(store, among, &asked, 9)).await.unwrap();
-            near.into_iter().map(|(number, cosine)| (number, (cosine * 10.0).round() as i32)).collect::<Vec<_>>()
+            let near = store
+                .read(move |store| cache.near(store, among, &asked, 9))
+                .await
+                .unwrap();
+            near.into_iter()
+                .map(|(number, cosine)| (number, (cosine * 10.0).round() as i32))
+                .collect::<Vec<_>>()
         };
         assert!(near().await.is_empty());
         store
-            .write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("1"), entry("2"), entry("3")]))
+            .write(move |w| {
+                w.item_embeddings_mut()
+                    .put_entries(book, &[entry("1"), entry("2"), entry("3")])
+            })
             .await
             .unwrap();
         for thing in store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
@@ -137,14 +164,26 @@ mod tests {
                 "2" => (vec![90, 90], 1.0 / 127.0),
                 _ => (vec![0, 127], 1.0 / 127.0),
             };
-            store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[vector])).await.unwrap();
+            store
+                .write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[vector]))
+                .await
+                .unwrap();
         }
         assert_eq!(near().await, [(1, 10), (2, 7)]);
         let (known, of_other) = (Arc::clone(&cache), Arc::clone(&other));
-        let near_other = store.read(move |store| known.near(store, among, &of_other, 9)).await.unwrap();
-        assert!(near_other.is_empty(), "vectors of another encoder are never compared");
+        let near_other = store
+            .read(move |store| known.near(store, among, &of_other, 9))
+            .await
+            .unwrap();
+        assert!(
+            near_other.is_empty(),
+            "vectors of another encoder are never compared"
+        );
         assert_eq!(near().await, [(1, 10), (2, 7)]);
-        store.write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("2")])).await.unwrap();
+        store
+            .write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("2")]))
+            .await
+            .unwrap();
         assert_eq!(near().await, [(2, 7)]);
     }
 }

@@ -1,4 +1,5 @@
-//! Recall of earlier messages that are not in the window: of this chat, and of other chats of the same pair.
+//! Recall of earlier messages that are not in the window: of this chat, and of other chats of the
+//! same pair.
 //!
 //! With embeddings, the score of a message is
 //!
@@ -24,10 +25,12 @@
 //! (own + 2 lexical + 0.5 topic + hints + named + 0.5 length - 0.5 asking) / (sum of the maxima)
 //! ```
 //!
-//! `own` is the BM25 score of the message alone, `topic` is that of the ten messages on each side, and `length` is the
-//! logarithm of the message's length relative to the longest; each is from 0 to 1.
+//! `own` is the BM25 score of the message alone, `topic` is that of the ten messages on each side,
+//! and `length` is the logarithm of the message's length relative to the longest; each is from 0 to
+//! 1.
 //!
-//! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages are added.
+//! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages
+//! are added.
 
 use domain::chat::MessageRange;
 use recall::weights::{lexical, messages, weighted_sum};
@@ -48,11 +51,12 @@ use recall::query_embedding::Understood;
 use recall::scores::Scores;
 use recall::signals::{Lexical, MessagePosition};
 
-/// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs more: its messages are
-/// short, and a question may share no word with its answer. The token budget limits them further.
+/// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs
+/// more: its messages are short, and a question may share no word with its answer. The token budget
+/// limits them further.
 const CANDIDATES: usize = 24;
-/// Limit for late interaction: the best messages are compared until they have this many tokens together. Short messages
-/// are all compared; long ones must not make a turn wait.
+/// Limit for late interaction: the best messages are compared until they have this many tokens
+/// together. Short messages are all compared; long ones must not make a turn wait.
 const MAX_TOKENS: usize = 5_000;
 /// Bytes of all excerpts and their titles if coverage is low: about 140 tokens.
 const LOW_COVERAGE: usize = 500;
@@ -73,14 +77,15 @@ pub(crate) struct Question {
 #[derive(Debug, Default)]
 pub(crate) struct Older {
     pub(crate) hits: Vec<Hit>,
-    /// Low coverage: the answer may not exist. Embeddings were available, and at least half of the question's content
-    /// words occur in messages, but not all of them.
+    /// Low coverage: the answer may not exist. Embeddings were available, and at least half of the
+    /// question's content words occur in messages, but not all of them.
     pub(crate) lacking: bool,
     pub(crate) talk: DuplicateRules,
 }
 
-/// The messages in the ranges that match the question, best first. The header of this module has the formulas. A
-/// message that is not embedded yet uses its lexical score instead of the similarities.
+/// The messages in the ranges that match the question, best first. The header of this module has
+/// the formulas. A message that is not embedded yet uses its lexical score instead of the
+/// similarities.
 pub(crate) fn find(
     store: &ReadTransaction<'_>,
     words: &LexicalSearch,
@@ -88,41 +93,62 @@ pub(crate) fn find(
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Older, StoreError> {
     let meaning = question.meaning.as_deref();
-    let meaning = meaning.map(|asked| Meaning::of(store, cache, &words.stretches, asked)).transpose()?;
+    let meaning = meaning
+        .map(|asked| Meaning::of(store, cache, &words.stretches, asked))
+        .transpose()?;
     let (mut hits, lacking) = match meaning.filter(|meaning| !meaning.is_empty()) {
-        Some(meaning) => (score_by_meaning(store, words, &meaning, question, clock)?, words.lacking),
+        Some(meaning) => (
+            score_by_meaning(store, words, &meaning, question, clock)?,
+            words.lacking,
+        ),
         // Without embeddings, the answer may simply use other words.
         None => (score_by_words(words, question, clock), false),
     };
-    let talk = DuplicateRules { timed: question.about.names_a_date(), several: question.several };
+    let talk = DuplicateRules {
+        timed: question.about.names_a_date(),
+        several: question.several,
+    };
     read_texts(store, &words.stretches, &mut hits)?;
     duplicates::say_once(&mut hits, talk);
     message_mmr::vary(&mut hits, CANDIDATES);
     add_updates(store, words, question, &mut hits)?;
-    Ok(Older { hits, lacking, talk })
+    Ok(Older {
+        hits,
+        lacking,
+        talk,
+    })
 }
 
-/// Adds updates, so that no outdated message is recalled alone. An update that says something has changed ranks right
-/// before the older message. The newest message about a possession in the question ranks right after it, because people
-/// often do not say that something has changed.
+/// Adds updates, so that no outdated message is recalled alone. An update that says something has
+/// changed ranks right before the older message. The newest message about a possession in the
+/// question ranks right after it, because people often do not say that something has changed.
 fn add_updates(
     store: &ReadTransaction<'_>,
     words: &LexicalSearch,
-    Question { things, several, .. }: &Question,
+    Question {
+        things, several, ..
+    }: &Question,
     hits: &mut Vec<Hit>,
 ) -> Result<(), StoreError> {
     let told = &hits[..hits.len().min(CANDIDATES)];
     // If a message updates several hits, the first of them has the best score.
     let mut since: BTreeMap<MessagePosition, Hit> = BTreeMap::new();
-    let last_words = things.iter().filter_map(|thing| words.last_word(told, thing, *several));
-    for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(last_words) {
+    let last_words = things
+        .iter()
+        .filter_map(|thing| words.last_word(told, thing, *several));
+    for news in told
+        .iter()
+        .filter_map(|hit| words.news_since(hit))
+        .chain(last_words)
+    {
         since.entry(news.place()).or_insert(news);
     }
     let mut since: Vec<Hit> = since.into_values().collect();
     read_texts(store, &words.stretches, &mut since)?;
     for news in since {
         match hits.iter_mut().find(|hit| hit.place() == news.place()) {
-            // The update is a hit itself. It gets the better score, so it ranks before the message that it updates.
+            // The update is a hit itself. It gets the better score, so it ranks before the message
+            // that it updates.
             Some(known) => (known.score, known.since) = (known.score.max(news.score), news.since),
             None => hits.push(news),
         }
@@ -135,7 +161,12 @@ fn score_by_meaning(
     store: &ReadTransaction<'_>,
     words: &LexicalSearch,
     meaning: &Meaning<'_>,
-    Question { about, things, several, .. }: &Question,
+    Question {
+        about,
+        things,
+        several,
+        ..
+    }: &Question,
     clock: &Clock,
 ) -> Result<Vec<Hit>, StoreError> {
     let (near, around) = (meaning.near(), &words.said.around);
@@ -152,7 +183,11 @@ fn score_by_meaning(
         (&named, messages::NAMED),
     ]));
     let places: Vec<MessagePosition> = hits.iter().map(Hit::place).collect();
-    let MetIn { pieces, sentences, nearest } = meaning.met(store, &places, MAX_TOKENS)?;
+    let MetIn {
+        pieces,
+        sentences,
+        nearest,
+    } = meaning.met(store, &places, MAX_TOKENS)?;
     let most = messages::SIMILARITY
         + messages::MAX_SIM
         + messages::LEXICAL
@@ -160,11 +195,23 @@ fn score_by_meaning(
         + max_named(things);
     for hit in &mut hits {
         let place = hit.place();
-        let [met, sentence] =
-            [&pieces, &sentences].map(|met| if near.knows(place) { met.of(place) } else { around.of(place) });
+        let [met, sentence] = [&pieces, &sentences].map(|met| {
+            if near.knows(place) {
+                met.of(place)
+            } else {
+                around.of(place)
+            }
+        });
         let asking = words.asking(place);
-        let passage = weighted_sum(&[(met, messages::MAX_SIM), (sentence, messages::LEXICAL * (1.0 - coverage))]);
-        hit.score = weighted_sum(&[(hit.score, 1.0), (passage, 1.0), (asking, -messages::QUESTION)]) / most;
+        let passage = weighted_sum(&[
+            (met, messages::MAX_SIM),
+            (sentence, messages::LEXICAL * (1.0 - coverage)),
+        ]);
+        hit.score = weighted_sum(&[
+            (hit.score, 1.0),
+            (passage, 1.0),
+            (asking, -messages::QUESTION),
+        ]) / most;
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
             SignalKind::Words.is(around.of(place)),
@@ -182,12 +229,23 @@ fn score_by_meaning(
 
 /// The maximum score for naming one of `things`.
 fn max_named(things: &[Possession]) -> f32 {
-    if things.is_empty() { 0.0 } else { messages::NAMED }
+    if things.is_empty() {
+        0.0
+    } else {
+        messages::NAMED
+    }
 }
 
-fn read_texts(store: &ReadTransaction<'_>, stretches: &[MessageRange], hits: &mut [Hit]) -> Result<(), StoreError> {
+fn read_texts(
+    store: &ReadTransaction<'_>,
+    stretches: &[MessageRange],
+    hits: &mut [Hit],
+) -> Result<(), StoreError> {
     for (number, stretch) in stretches.iter().enumerate() {
-        let mut in_it: Vec<&mut Hit> = hits.iter_mut().filter(|hit| hit.stretch == number).collect();
+        let mut in_it: Vec<&mut Hit> = hits
+            .iter_mut()
+            .filter(|hit| hit.stretch == number)
+            .collect();
         let positions = in_it.iter().map(|hit| hit.message.position);
         let mut texts = store.message_texts().at(stretch.chat, positions)?;
         for hit in &mut in_it {
@@ -206,10 +264,16 @@ fn by_words(words: &Lexical) -> Scores {
     ])
 }
 
-/// Scores without embeddings. Longer messages score higher, because they say more; questions score lower.
+/// Scores without embeddings. Longer messages score higher, because they say more; questions score
+/// lower.
 fn score_by_words(
     words: &LexicalSearch,
-    Question { about, things, several, .. }: &Question,
+    Question {
+        about,
+        things,
+        several,
+        ..
+    }: &Question,
     clock: &Clock,
 ) -> Vec<Hit> {
     let mut likely = by_words(&words.said);
@@ -218,17 +282,31 @@ fn score_by_words(
     let hints = words.hints(about, clock);
     likely.add_to_known(&hints, lexical::HINT);
     let mut hits = words.first(&likely);
-    let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
+    let length = |hit: &Hit| {
+        (words.chats[hit.stretch]
+            .index
+            .length_at(hit.message.position) as f32)
+            .ln_1p()
+    };
     let longest = hits.iter().map(length).fold(1.0, f32::max);
     let most = lexical::WORDS + lexical::LENGTH + lexical::HINT * about.given() + max_named(things);
     for hit in &mut hits {
         let place = hit.place();
-        let hinted = weighted_sum(&[(hints.of(place), lexical::HINT), (named.of(place), messages::NAMED)]);
+        let hinted = weighted_sum(&[
+            (hints.of(place), lexical::HINT),
+            (named.of(place), messages::NAMED),
+        ]);
         let asking = words.asking(hit.place());
-        hit.signals =
-            vec![SignalKind::Words.is((hit.score - hinted) / lexical::WORDS), SignalKind::Telling.is(1.0 - asking)];
+        hit.signals = vec![
+            SignalKind::Words.is((hit.score - hinted) / lexical::WORDS),
+            SignalKind::Telling.is(1.0 - asking),
+        ];
         let length = length(hit) / longest;
-        hit.score = weighted_sum(&[(hit.score, 1.0), (length, lexical::LENGTH), (asking, -messages::QUESTION)]) / most;
+        hit.score = weighted_sum(&[
+            (hit.score, 1.0),
+            (length, lexical::LENGTH),
+            (asking, -messages::QUESTION),
+        ]) / most;
         hit.hinted(about, clock);
         hit.names(things, &named);
     }
@@ -237,8 +315,12 @@ fn score_by_words(
 }
 
 fn best_first(hits: &mut [Hit]) {
-    let newest =
-        |a: &Hit, b: &Hit| b.message.created.cmp(&a.message.created).then(b.message.position.cmp(&a.message.position));
+    let newest = |a: &Hit, b: &Hit| {
+        b.message
+            .created
+            .cmp(&a.message.created)
+            .then(b.message.position.cmp(&a.message.position))
+    };
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| newest(a, b)));
 }
 
@@ -255,8 +337,8 @@ pub(crate) fn leave_the_best(hits: &mut Vec<Hit>) {
     hits.truncate(CANDIDATES);
 }
 
-/// Keeps the excerpts, best first, that fit into [`LOW_COVERAGE`] bytes, and at least one. An excerpt that is too long
-/// is skipped, and the next one is tried.
+/// Keeps the excerpts, best first, that fit into [`LOW_COVERAGE`] bytes, and at least one. An
+/// excerpt that is too long is skipped, and the next one is tried.
 pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
     let mut room = LOW_COVERAGE;
     let mut first = true;
@@ -277,7 +359,12 @@ mod tests {
     fn low_coverage_keeps_a_few_short_excerpts() {
         let left = |lengths: &[usize]| {
             let line = |length: &usize| {
-                Candidate::new(BlockKind::Excerpt, Source::Note, context::Reasons::default(), "x".repeat(*length))
+                Candidate::new(
+                    BlockKind::Excerpt,
+                    Source::Note,
+                    context::Reasons::default(),
+                    "x".repeat(*length),
+                )
             };
             let mut lines: Vec<Candidate> = lengths.iter().map(line).collect();
             only_a_few(&mut lines);

@@ -9,8 +9,8 @@ use store::{FoundPassage, Query, ReadTransaction, StoreError};
 
 use crate::recall_service::older::leave_out_the_weak;
 
-/// Maximum number of passages in a turn: more than their share of a small context holds, and few enough not to fill the
-/// window, where they stay.
+/// Maximum number of passages in a turn: more than their share of a small context holds, and few
+/// enough not to fill the window, where they stay.
 pub(crate) const PASSAGES: usize = 6;
 
 /// A matching passage with its lexical score and its cosine similarity, each from 0 to 1.
@@ -46,24 +46,47 @@ pub(crate) fn find(
     }
     let mut fitting = by_words(found);
     for (number, nearness) in near.iter().take(PASSAGES) {
-        let Some(passage) = store.documents().numbered(owners, *number)? else { continue };
-        let same =
-            |known: &&mut Fitting| (known.passage.document, known.passage.place) == (passage.document, passage.place);
+        let Some(passage) = store.documents().numbered(owners, *number)? else {
+            continue;
+        };
+        let same = |known: &&mut Fitting| {
+            (known.passage.document, known.passage.place) == (passage.document, passage.place)
+        };
         match fitting.iter_mut().find(same) {
             Some(known) => known.nearness = *nearness,
-            None => fitting.push(Fitting { passage, words: 0.0, nearness: *nearness }),
+            None => fitting.push(Fitting {
+                passage,
+                words: 0.0,
+                nearness: *nearness,
+            }),
         }
     }
     let mut candidates = ranked(fitting);
     let mut own = Vec::new();
-    for owner in owners.iter().filter(|owner| matches!(owner, DocumentOwner::Chat(_))) {
+    for owner in owners
+        .iter()
+        .filter(|owner| matches!(owner, DocumentOwner::Chat(_)))
+    {
         own.extend(store.documents().of(*owner)?);
     }
-    for document in own.into_iter().filter(|document| !told.contains(&document.id.to_string())) {
+    for document in own
+        .into_iter()
+        .filter(|document| !told.contains(&document.id.to_string()))
+    {
         for passage in store.documents().beginning(document.id, 1)? {
-            let source = Source::Document { id: document.id.to_string(), passage: 0, name: document.name.clone() };
+            let source = Source::Document {
+                id: document.id.to_string(),
+                passage: 0,
+                name: document.name.clone(),
+            };
             if candidates.iter().all(|found| found.source != source) {
-                candidates.push(candidate(source, &document.name, passage, BlockReason::StartOfDocument, 0.0));
+                candidates.push(candidate(
+                    source,
+                    &document.name,
+                    passage,
+                    BlockReason::StartOfDocument,
+                    0.0,
+                ));
             }
         }
     }
@@ -72,7 +95,10 @@ pub(crate) fn find(
 
 /// The ids of the documents that a context block of `history` quotes.
 pub(crate) fn told(history: &[HistoryMessage]) -> HashSet<String> {
-    let blocks = history.iter().filter_map(|message| message.context.as_ref()).flatten();
+    let blocks = history
+        .iter()
+        .filter_map(|message| message.context.as_ref())
+        .flatten();
     let quoted = blocks.filter_map(|block| match &block.source {
         Source::Document { id, .. } => Some(id.clone()),
         _ => None,
@@ -83,8 +109,21 @@ pub(crate) fn told(history: &[HistoryMessage]) -> HashSet<String> {
 /// Scales the lexical scores so that the best passage has 1.
 fn by_words(found: Vec<FoundPassage>) -> Vec<Fitting> {
     let best = found.first().map_or(0.0, |best| best.score);
-    let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
-    found.into_iter().map(|passage| Fitting { words: share(passage.score), passage, nearness: 0.0 }).collect()
+    let share = |score: f64| {
+        if best > 0.0 {
+            (score / best) as f32
+        } else {
+            0.0
+        }
+    };
+    found
+        .into_iter()
+        .map(|passage| Fitting {
+            words: share(passage.score),
+            passage,
+            nearness: 0.0,
+        })
+        .collect()
 }
 
 /// Candidates without the passages that match much worse than the best one.
@@ -93,20 +132,55 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
     fitting.truncate(PASSAGES);
     leave_out_the_weak(&mut fitting, Fitting::score);
     let one = |fitting: Fitting| {
-        let (score, Fitting { passage: found, words, nearness }) = (fitting.score(), fitting);
-        let FoundPassage { document, name, place, passage, .. } = found;
-        let source = Source::Document { id: document.to_string(), passage: place, name: name.clone() };
-        let reason = match words > 0.0 {
-            true => BlockReason::WordsOfThisTurn { score: two_decimals(score) },
-            false => BlockReason::ByMeaning { similarity: two_decimals(nearness) },
+        let (
+            score,
+            Fitting {
+                passage: found,
+                words,
+                nearness,
+            },
+        ) = (fitting.score(), fitting);
+        let FoundPassage {
+            document,
+            name,
+            place,
+            passage,
+            ..
+        } = found;
+        let source = Source::Document {
+            id: document.to_string(),
+            passage: place,
+            name: name.clone(),
         };
-        candidate(source, &name, passage, reason, score)
-            .with_signals(vec![SignalKind::Words.is(words), SignalKind::Nearness.is(nearness)])
+        let reason = match words > 0.0 {
+            true => BlockReason::WordsOfThisTurn {
+                score: two_decimals(score),
+            },
+            false => BlockReason::ByMeaning {
+                similarity: two_decimals(nearness),
+            },
+        };
+        candidate(source, &name, passage, reason, score).with_signals(vec![
+            SignalKind::Words.is(words),
+            SignalKind::Nearness.is(nearness),
+        ])
     };
     fitting.into_iter().map(one).collect()
 }
 
-fn candidate(source: Source, name: &str, passage: Passage, reason: BlockReason, score: f32) -> Candidate {
-    let title = if passage.heading.is_empty() { name.to_owned() } else { format!("{name}, {}", passage.heading) };
-    Candidate::new(BlockKind::Document, source, reason, passage.text).with_score(score).with_title(title)
+fn candidate(
+    source: Source,
+    name: &str,
+    passage: Passage,
+    reason: BlockReason,
+    score: f32,
+) -> Candidate {
+    let title = if passage.heading.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}, {}", passage.heading)
+    };
+    Candidate::new(BlockKind::Document, source, reason, passage.text)
+        .with_score(score)
+        .with_title(title)
 }

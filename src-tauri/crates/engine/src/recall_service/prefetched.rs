@@ -13,15 +13,17 @@ pub(crate) struct InAdvance(pub(crate) Mutex<Option<(ChatId, Option<i64>, Unders
 
 impl InAdvance {
     pub(crate) fn put(&self, chat: &Chat, understood: Understood) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((chat.id, chat.scene_after, understood));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((chat.id, chat.scene_after, understood));
     }
 
-    /// `None` for another chat, for another scene, because a scene recalls nothing of the one before, and for another
-    /// encoder.
+    /// `None` for another chat, for another scene, because a scene recalls nothing of the one
+    /// before, and for another encoder.
     pub(crate) fn of(&self, chat: &Chat, model: &str) -> Option<Understood> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, scene, understood) = known.as_ref()?;
-        (*id == chat.id && *scene == chat.scene_after && understood.model == model).then(|| Arc::clone(understood))
+        (*id == chat.id && *scene == chat.scene_after && understood.model == model)
+            .then(|| Arc::clone(understood))
     }
 }
 
@@ -36,7 +38,11 @@ pub(crate) struct Prefetched {
 impl Prefetched {
     /// Replaces the current prefetch, which is cancelled.
     pub(crate) fn look(&self, looking: AbortHandle) {
-        let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(looking);
+        let before = self
+            .looking
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .replace(looking);
         before.inspect(AbortHandle::abort);
     }
 

@@ -1,11 +1,12 @@
-//! Recall: everything in a prompt that is not in its window. That is memories (`facts`), earlier messages (`older`),
-//! and passages of the documents of the chat, its character and its lorebooks (`passages`).
+//! Recall: everything in a prompt that is not in its window. That is memories (`facts`), earlier
+//! messages (`older`), and passages of the documents of the chat, its character and its lorebooks
+//! (`passages`).
 //!
 //! Guarantees
-//! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is skipped, and the
-//!   turn's notices say so.
-//! - It reads only memories that apply in this chat, none of another character (`scopes`) or another world
-//!   (`MemoryScopes::everywhere`).
+//! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is
+//!   skipped, and the turn's notices say so.
+//! - It reads only memories that apply in this chat, none of another character (`scopes`) or
+//!   another world (`MemoryScopes::everywhere`).
 //! - With memory switched off, no memory is read. Pinned and important messages that left the
 //!   window still stay in the prompt, because trimming the window keeps them verbatim. Documents
 //!   are still searched, because the user attached them for that.
@@ -44,12 +45,13 @@ use crate::recall_service::query::TurnQuery;
 use recall::excerpt::ExcerptTerms;
 use recall::query_embedding::Understood;
 
-/// Maximum number of messages before the window that are kept verbatim. A tenth of the history budget holds fewer.
+/// Maximum number of messages before the window that are kept verbatim. A tenth of the history
+/// budget holds fewer.
 const EXCERPTS: u32 = 200;
 /// Maximum time that a turn waits for each part of recall.
 const TIMEOUT: Duration = Duration::from_millis(500);
-/// Maximum time that a turn waits for the embedding of its question; the encoder may have to start. After that the
-/// search is lexical only.
+/// Maximum time that a turn waits for the embedding of its question; the encoder may have to start.
+/// After that the search is lexical only.
 const EMBED_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// A read that was started before its result is needed.
@@ -89,7 +91,9 @@ pub(crate) struct Recalled {
 impl Recalled {
     /// Number of memories. Excerpts of messages are not memories.
     pub(crate) fn count(&self) -> usize {
-        self.each().filter(|candidate| candidate.kind.share() == Some(Share::Memory)).count()
+        self.each()
+            .filter(|candidate| candidate.kind.share() == Some(Share::Memory))
+            .count()
     }
 
     fn add(&mut self, facts: Self) {
@@ -99,16 +103,20 @@ impl Recalled {
         self.private.extend(facts.private);
     }
 
-    /// Moves candidates for the digest that only the speaker knows to the context block of this turn. The digest stays in
-    /// the prompts of all members.
+    /// Moves candidates for the digest that only the speaker knows to the context block of this
+    /// turn. The digest stays in the prompts of all members.
     fn keep_private(&mut self, private: HashSet<Source>) {
-        let (own, shared) = self.digest.drain(..).partition(|candidate| private.contains(&candidate.source));
+        let (own, shared) = self
+            .digest
+            .drain(..)
+            .partition(|candidate| private.contains(&candidate.source));
         self.digest = shared;
         self.context.extend::<Vec<Candidate>>(own);
         self.private = private;
     }
 
-    /// The result of a search. If it failed or was too slow, a notice says that `what` is missing, and why.
+    /// The result of a search. If it failed or was too slow, a notice says that `what` is missing,
+    /// and why.
     fn unless_late<T>(&mut self, what: &str, found: Late<T>) -> Option<T> {
         let notice = match found {
             Ok(Ok(found)) => return Some(found),
@@ -126,33 +134,49 @@ impl Recalled {
 
     /// All candidates, without repeating one that is in the digest and in the context block.
     fn each(&self) -> impl Iterator<Item = &Candidate> {
-        let standing: HashSet<&Source> = self.digest.iter().map(|candidate| &candidate.source).collect();
-        let called = self.context.iter().filter(move |candidate| !standing.contains(&candidate.source));
+        let standing: HashSet<&Source> = self
+            .digest
+            .iter()
+            .map(|candidate| &candidate.source)
+            .collect();
+        let called = self
+            .context
+            .iter()
+            .filter(move |candidate| !standing.contains(&candidate.source));
         self.digest.iter().chain(called)
     }
 
     /// The texts of some kinds, one per line.
     pub(crate) fn joined(&self, kinds: &[BlockKind]) -> String {
-        let texts =
-            self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
+        let texts = self
+            .each()
+            .filter(|candidate| kinds.contains(&candidate.kind))
+            .map(|candidate| candidate.text.as_str());
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// The passages of documents, each with its source. Their text comes from outside, so their macros must not run.
+    /// The passages of documents, each with its source. Their text comes from outside, so their
+    /// macros must not run.
     pub(crate) fn citations(&self) -> String {
-        let passages = self.each().filter(|candidate| candidate.kind == BlockKind::Document);
-        let cited = passages.map(|passage| format!("{}: {}", passage.title, passage.text).replace("{{", "{ {"));
+        let passages = self
+            .each()
+            .filter(|candidate| candidate.kind == BlockKind::Document);
+        let cited = passages
+            .map(|passage| format!("{}: {}", passage.title, passage.text).replace("{{", "{ {"));
         cited.collect::<Vec<_>>().join("\n")
     }
 }
 
 impl RecallService {
-    /// Recalls everything for a turn. The standing facts (`None` if memory is off) and the owners of the documents are
-    /// reads that were started earlier.
+    /// Recalls everything for a turn. The standing facts (`None` if memory is off) and the owners
+    /// of the documents are reads that were started earlier.
     pub(crate) async fn recall(
         &self,
         turn: &TurnQuery<'_>,
-        (standing, documents): (Option<impl Ahead<StandingFacts>>, impl Ahead<Vec<DocumentOwner>>),
+        (standing, documents): (
+            Option<impl Ahead<StandingFacts>>,
+            impl Ahead<Vec<DocumentOwner>>,
+        ),
     ) -> Recalled {
         let _asking = self.reading().ask();
         let find = async {
@@ -168,25 +192,42 @@ impl RecallService {
             }
         };
         let passages = timeout(TIMEOUT, self.passages(turn, documents));
-        let (pinned, found, keyframes, passages) = tokio::join!(self.pinned(turn), find, keyframes, passages);
+        let (pinned, found, keyframes, passages) =
+            tokio::join!(self.pinned(turn), find, keyframes, passages);
         let digest = pinned.unwrap_or_else(|error| {
             tracing::warn!(?error, "pinned messages could not be read");
             Vec::new()
         });
-        let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some(SearchResults { facts, repeated, older }) = found {
+        let mut recalled = Recalled {
+            digest,
+            ..Recalled::default()
+        };
+        if let Some(SearchResults {
+            facts,
+            repeated,
+            older,
+        }) = found
+        {
             recalled.add(facts);
-            let older = recalled.unless_late("Older messages", older).unwrap_or_default();
-            recalled.context.extend(self.excerpts(turn, &repeated, older));
+            let older = recalled
+                .unless_late("Older messages", older)
+                .unwrap_or_default();
+            recalled
+                .context
+                .extend(self.excerpts(turn, &repeated, older));
         }
-        if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("Summaries", found)) {
+        if let Some(keyframes) =
+            keyframes.and_then(|found| recalled.unless_late("Summaries", found))
+        {
             recalled.tell_story(keyframes);
         }
         let passages = recalled.unless_late("Documents", passages);
         let passages = passages.unwrap_or_default();
         // A document may belong to the speaker alone.
         if turn.known.is_scene {
-            recalled.private.extend(passages.iter().map(|passage| passage.source.clone()));
+            recalled
+                .private
+                .extend(passages.iter().map(|passage| passage.source.clone()));
         }
         recalled.context.extend(passages);
         recalled
@@ -202,16 +243,29 @@ impl RecallService {
         if owners.is_empty() {
             return Ok(Vec::new());
         }
-        // The words of the message before help only if this turn's own words find nothing; otherwise they hide the
-        // matches.
-        let queries =
-            [query_terms::own_words(turn), query_terms::telling_words(turn)].map(|words| query_terms::query(&words));
+        // The words of the message before help only if this turn's own words find nothing;
+        // otherwise they hide the matches.
+        let queries = [
+            query_terms::own_words(turn),
+            query_terms::telling_words(turn),
+        ]
+        .map(|words| query_terms::query(&words));
         let told = passages::told(turn.history);
-        let groups: Vec<EmbeddingGroup> = owners.iter().copied().map(EmbeddingGroup::Passages).collect();
-        let (understood, cache) = (self.understood_for(turn, groups.clone()).await, self.reading().near());
+        let groups: Vec<EmbeddingGroup> = owners
+            .iter()
+            .copied()
+            .map(EmbeddingGroup::Passages)
+            .collect();
+        let (understood, cache) = (
+            self.understood_for(turn, groups.clone()).await,
+            self.reading().near(),
+        );
         let find = move |store: &store::ReadTransaction<'_>| {
             let mut near = Vec::new();
-            for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
+            for (asked, among) in understood
+                .iter()
+                .flat_map(|asked| groups.iter().map(move |among| (asked, among)))
+            {
                 near.extend(cache.near(store, *among, asked, passages::PASSAGES)?);
             }
             near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
@@ -220,13 +274,21 @@ impl RecallService {
         Ok(self.base().store().read(find).await?)
     }
 
-    async fn find(&self, turn: &TurnQuery<'_>, standing: impl Ahead<StandingFacts>) -> SearchResults {
+    async fn find(
+        &self,
+        turn: &TurnQuery<'_>,
+        standing: impl Ahead<StandingFacts>,
+    ) -> SearchResults {
         let words = query_terms::telling_words(turn);
         // Both searches run in parallel on reader threads of the store.
         let facts = self.facts(turn, standing, query_terms::query(&words));
         let older = timeout(TIMEOUT, self.older(turn, words));
         let ((facts, repeated), older) = tokio::join!(facts, older);
-        SearchResults { facts, repeated, older }
+        SearchResults {
+            facts,
+            repeated,
+            older,
+        }
     }
 
     async fn facts(
@@ -236,16 +298,24 @@ impl RecallService {
         words: Query,
     ) -> (Recalled, HashSet<MessageId>) {
         let standing = async { Ok(standing.await?) };
-        let (standing, called) = tokio::join!(timeout(TIMEOUT, standing), timeout(TIMEOUT, self.called(turn, words)));
+        let (standing, called) = tokio::join!(
+            timeout(TIMEOUT, standing),
+            timeout(TIMEOUT, self.called(turn, words))
+        );
         let mut recalled = Recalled::default();
-        let mut standing = recalled.unless_late("Memories", standing).unwrap_or_default();
+        let mut standing = recalled
+            .unless_late("Memories", standing)
+            .unwrap_or_default();
         let mut called = recalled.unless_late("Memories", called).unwrap_or_default();
         if let Some(reply) = turn.replaced {
             standing.leave_out(reply);
             called.retain(|called| !called.is_of(reply));
         }
         let facts = Facts::new(standing, called, &turn.persona.name);
-        let now = turn.history.last().map_or_else(|| self.base().now(), |message| message.created);
+        let now = turn
+            .history
+            .last()
+            .map_or_else(|| self.base().now(), |message| message.created);
         recalled.digest = facts.digest(now, self.base().clock());
         recalled.context = facts.context(now, self.base().clock());
         recalled.keep_private(facts.private(turn.known));
@@ -260,13 +330,19 @@ impl RecallService {
         values: &Values,
     ) -> Option<impl Ahead<StandingFacts> + use<>> {
         let counting = counting((chat, known), persona, values);
-        values.memory.then(|| self.base().store().read(move |store| StandingFacts::read(store, &counting)))
+        values.memory.then(|| {
+            self.base()
+                .store()
+                .read(move |store| StandingFacts::read(store, &counting))
+        })
     }
 
     /// The memories that match this turn.
     async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
         let counting = counting((turn.chat, turn.known), turn.persona.id, turn.values);
-        let understood = self.understood_for(turn, vec![EmbeddingGroup::Memories]).await;
+        let understood = self
+            .understood_for(turn, vec![EmbeddingGroup::Memories])
+            .await;
         let cache = self.reading().near();
         let find = move |store: &store::ReadTransaction<'_>| {
             let near = understood
@@ -279,7 +355,9 @@ impl RecallService {
 
     /// The embedding of the question, and whether the encoder failed to make one in time.
     pub(crate) async fn meaning(&self, question: &str) -> (Option<Understood>, bool) {
-        let Some(encoder) = self.reading().encoder() else { return (None, false) };
+        let Some(encoder) = self.reading().encoder() else {
+            return (None, false);
+        };
         if let Some(known) = self.reading().lately().of(question, encoder.model()) {
             return (Some(known), false);
         }
@@ -299,10 +377,16 @@ impl RecallService {
         &self,
         turn: &TurnQuery<'_>,
         repeated: &HashSet<MessageId>,
-        Older { mut hits, lacking, talk }: Older,
+        Older {
+            mut hits,
+            lacking,
+            talk,
+        }: Older,
     ) -> Vec<Candidate> {
         duplicates::stand_in(&mut hits, talk, turn.history, turn.speakers);
-        hits.retain(|hit| !repeated.contains(&hit.message.id) || command_parser::says_more(&hit.text));
+        hits.retain(|hit| {
+            !repeated.contains(&hit.message.id) || command_parser::says_more(&hit.text)
+        });
         older::leave_the_best(&mut hits);
         let sought = ExcerptTerms::of(&query_terms::telling_words(turn));
         let excerpt = |hit| hit::candidate(hit, &sought, turn.speakers, self.base().clock());
@@ -313,46 +397,90 @@ impl RecallService {
         excerpts
     }
 
-    /// Messages that left the window and stay verbatim, because the user pinned them or because they are important.
+    /// Messages that left the window and stay verbatim, because the user pinned them or because
+    /// they are important.
     async fn pinned(&self, turn: &TurnQuery<'_>) -> ApiResult<Vec<Candidate>> {
-        let Some(first) = turn.history.first() else { return Ok(Vec::new()) };
+        let Some(first) = turn.history.first() else {
+            return Ok(Vec::new());
+        };
         let (chat, first) = (turn.chat.id, first.id);
         let marked = self
             .base()
             .store()
-            .read(move |store| store.messages().marked_before(chat, first, IMPORTANT, EXCERPTS))
+            .read(move |store| {
+                store
+                    .messages()
+                    .marked_before(chat, first, IMPORTANT, EXCERPTS)
+            })
             .await?;
         let after = turn.chat.scene_after.unwrap_or(-1);
         let candidate = |message: store::WindowMessage| {
             let speaker = turn.speakers.of(message.id, message.role);
-            let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
+            let source = Source::Message {
+                id: message.id,
+                speaker: speaker.to_owned(),
+            };
             let names = [turn.persona.name.as_str(), speaker];
             let (reason, score) = match message.importance.filter(|_| !message.pinned) {
-                Some(importance) => (judge(&message.text, names).reason(), f32::from(importance.min(9))),
+                Some(importance) => (
+                    judge(&message.text, names).reason(),
+                    f32::from(importance.min(9)),
+                ),
                 None => (BlockReason::PinnedByYou, 10.0),
             };
-            Candidate::new(BlockKind::Pinned, source, reason, said(message.role, message.text))
-                .with_score(score)
-                .with_title(speaker)
-                .with_source_messages(vec![message.id])
+            Candidate::new(
+                BlockKind::Pinned,
+                source,
+                reason,
+                said(message.role, message.text),
+            )
+            .with_score(score)
+            .with_title(speaker)
+            .with_source_messages(vec![message.id])
         };
-        let known = marked.into_iter().filter(|message| !turn.known.missed(&message.id));
-        Ok(known.filter(|message| message.position > after).map(candidate).collect())
+        let known = marked
+            .into_iter()
+            .filter(|message| !turn.known.missed(&message.id));
+        Ok(known
+            .filter(|message| message.position > after)
+            .map(candidate)
+            .collect())
     }
 }
 
-pub(crate) fn counting((chat, known): (&Chat, &Knowledge), persona: PersonaId, values: &Values) -> MemoryScopes {
-    let company = ChatParticipants { character: known.character(chat), chat: chat.id, persona };
+pub(crate) fn counting(
+    (chat, known): (&Chat, &Knowledge),
+    persona: PersonaId,
+    values: &Values,
+) -> MemoryScopes {
+    let company = ChatParticipants {
+        character: known.character(chat),
+        chat: chat.id,
+        persona,
+    };
     let scopes = known.scopes(chat, persona);
-    MemoryScopes { company, scopes, known: known.clone(), others: values.memory_other_chats }
+    MemoryScopes {
+        company,
+        scopes,
+        known: known.clone(),
+        others: values.memory_other_chats,
+    }
 }
 
 /// The scopes that apply in this chat, whatever its lorebooks.
 pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
-    [MemoryScope::Chat(chat.id), pair(chat, persona), MemoryScope::Character(chat.character), MemoryScope::Profile]
+    [
+        MemoryScope::Chat(chat.id),
+        pair(chat, persona),
+        MemoryScope::Character(chat.character),
+        MemoryScope::Profile,
+    ]
 }
 
 /// The scope of the character with that persona.
 pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
-    MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
+    MemoryScope::Pair {
+        character: chat.character,
+        persona: Some(persona).filter(|id| !id.0.is_nil()),
+    }
 }

@@ -19,7 +19,10 @@ impl<T> Default for Recent<T> {
 impl<T: Clone> Recent<T> {
     pub(crate) fn of(&self, text: &str) -> Option<T> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().find(|(of, _)| of == text).map(|(_, made)| made.clone())
+        known
+            .iter()
+            .find(|(of, _)| of == text)
+            .map(|(_, made)| made.clone())
     }
 
     pub(crate) fn put(&self, text: &str, made: T) {
@@ -42,6 +45,9 @@ mod tests {
         for number in 0..=KEPT {
             recent.put(&number.to_string(), number);
         }
-        assert_eq!((recent.of("0"), recent.of("1"), recent.of(&KEPT.to_string())), (None, Some(1), Some(KEPT)));
+        assert_eq!(
+            (recent.of("0"), recent.of("1"), recent.of(&KEPT.to_string())),
+            (None, Some(1), Some(KEPT))
+        );
     }
 }

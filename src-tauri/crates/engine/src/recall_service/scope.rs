@@ -1,5 +1,5 @@
-//! Chooses where a turn searches for earlier messages: in its own chat before the window, and in other chats of the
-//! same pair.
+//! Chooses where a turn searches for earlier messages: in its own chat before the window, and in
+//! other chats of the same pair.
 
 use domain::chat::MessageRange;
 use std::collections::HashSet;
@@ -43,15 +43,34 @@ struct SearchScope {
 impl SearchScope {
     fn by_words(&self, store: &ReadTransaction<'_>) -> Result<LexicalSearch, StoreError> {
         let chat = self.chat.id;
-        let before = self.first.map(|first| store.messages().position(first)).transpose()?.flatten();
-        let mut stretches = vec![MessageRange { chat, before: before.unwrap_or(0) }];
+        let before = self
+            .first
+            .map(|first| store.messages().position(first))
+            .transpose()?
+            .flatten();
+        let mut stretches = vec![MessageRange {
+            chat,
+            before: before.unwrap_or(0),
+        }];
         // A group chat recalls nothing from other chats, because other characters listen.
         if self.others && store.groups().members(chat)?.is_empty() {
-            let played = unless_chosen(&store.personas().list()?, self.default).map(|persona| persona.id);
-            let pair = store.chats().of_pair(&self.chat, self.persona, played == self.persona, OTHER_CHATS)?;
-            stretches.extend(pair.into_iter().map(|chat| MessageRange { chat, before: i64::MAX }));
+            let played =
+                unless_chosen(&store.personas().list()?, self.default).map(|persona| persona.id);
+            let pair = store.chats().of_pair(
+                &self.chat,
+                self.persona,
+                played == self.persona,
+                OTHER_CHATS,
+            )?;
+            stretches.extend(pair.into_iter().map(|chat| MessageRange {
+                chat,
+                before: i64::MAX,
+            }));
         }
-        Ok(LexicalSearch::of(store, &self.texts, &stretches, &self.words)?.without(self.missed.clone()))
+        Ok(
+            LexicalSearch::of(store, &self.texts, &stretches, &self.words)?
+                .without(self.missed.clone()),
+        )
     }
 }
 
@@ -66,22 +85,46 @@ impl RecallService {
         let mut things = things(query_terms::last_said(turn.history), Role::User);
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
-        let (cache, clock, wordless) = (self.reading().cache(), self.base().clock().clone(), looking.words.is_empty());
-        let find = move |store: &ReadTransaction<'_>, found: &LexicalSearch, meaning: Option<Understood>| {
+        let (cache, clock, wordless) = (
+            self.reading().cache(),
+            self.base().clock().clone(),
+            looking.words.is_empty(),
+        );
+        let find = move |store: &ReadTransaction<'_>,
+                         found: &LexicalSearch,
+                         meaning: Option<Understood>| {
             if found.has_no_messages() || wordless && meaning.is_none() {
                 return Ok(Older::default());
             }
-            older::find(store, found, &Question { about, things, several, meaning }, (&cache, &clock))
+            older::find(
+                store,
+                found,
+                &Question {
+                    about,
+                    things,
+                    several,
+                    meaning,
+                },
+                (&cache, &clock),
+            )
         };
         if let Some(meaning) = self.understood_at_once(turn) {
-            let all_in_one = move |store: &ReadTransaction<'_>| find(store, &looking.by_words(store)?, meaning);
+            let all_in_one =
+                move |store: &ReadTransaction<'_>| find(store, &looking.by_words(store)?, meaning);
             return Ok(self.base().store().read(all_in_one).await?);
         }
         // The lexical search runs while the encoder embeds the question.
-        let by_words = self.base().store().read(move |store| looking.by_words(store));
+        let by_words = self
+            .base()
+            .store()
+            .read(move |store| looking.by_words(store));
         let (found, meaning) = tokio::join!(by_words, self.understood(turn));
         let found = found?;
-        Ok(self.base().store().read(move |store| find(store, &found, meaning)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| find(store, &found, meaning))
+            .await?)
     }
 
     fn looking(&self, turn: &TurnQuery<'_>, words: Vec<String>) -> SearchScope {
@@ -100,8 +143,8 @@ impl RecallService {
     }
 }
 
-/// The newest messages that are sure to stay in the window, by a cautious estimate. Older ones may leave; the plan
-/// drops what was recalled but is still in the window.
+/// The newest messages that are sure to stay in the window, by a cautious estimate. Older ones may
+/// leave; the plan drops what was recalled but is still in the window.
 fn likely_window(history: &[HistoryMessage], tokens: u32) -> &[HistoryMessage] {
     let bytes = tokens as usize * BYTES_A_TOKEN / 4 * 3;
     let all: usize = history.iter().map(|message| message.text.len()).sum();

@@ -37,7 +37,9 @@ impl IndexedChat {
 
     /// The messages before a position.
     pub(crate) fn messages(&self, before: i64) -> impl Iterator<Item = MessageKey> {
-        self.messages.range(..before).map(|(_, (_, message))| *message)
+        self.messages
+            .range(..before)
+            .map(|(_, (_, message))| *message)
     }
 
     /// The messages before a position that say something has changed.
@@ -52,8 +54,15 @@ impl IndexedChat {
     }
 
     /// The messages before a position that name one of `things`.
-    pub(crate) fn naming(&self, things: &[Possession], before: i64) -> impl Iterator<Item = MessageKey> {
-        self.naming.of(things, before).into_iter().filter_map(|position| self.message(position))
+    pub(crate) fn naming(
+        &self,
+        things: &[Possession],
+        before: i64,
+    ) -> impl Iterator<Item = MessageKey> {
+        self.naming
+            .of(things, before)
+            .into_iter()
+            .filter_map(|position| self.message(position))
     }
 
     /// `thing` as the message at `position` calls it, if it names it.
@@ -63,10 +72,16 @@ impl IndexedChat {
 
     /// The position after the last message.
     pub(crate) fn end(&self) -> i64 {
-        self.messages.last_key_value().map_or(0, |(position, _)| position + 1)
+        self.messages
+            .last_key_value()
+            .map_or(0, |(position, _)| position + 1)
     }
 
-    fn read(store: &ReadTransaction<'_>, chat: ChatId, revision: TextRevision) -> Result<Self, StoreError> {
+    fn read(
+        store: &ReadTransaction<'_>,
+        chat: ChatId,
+        revision: TextRevision,
+    ) -> Result<Self, StoreError> {
         let mut texts = Self::default();
         texts.renew(store, chat, revision)?;
         Ok(texts)
@@ -75,12 +90,24 @@ impl IndexedChat {
     fn understand(&mut self, changed: &VisibleText) {
         let (position, text) = (changed.message.position, changed.text.as_str());
         put(&mut self.news, position, Update::of(text));
-        put(&mut self.asking, position, Some(question_share(text)).filter(|part| *part > 0.0));
-        self.naming.put(position, things(&statement_text(text), changed.message.role));
+        put(
+            &mut self.asking,
+            position,
+            Some(question_share(text)).filter(|part| *part > 0.0),
+        );
+        self.naming.put(
+            position,
+            things(&statement_text(text), changed.message.role),
+        );
     }
 
     /// Applies the changes since the last revision.
-    fn renew(&mut self, store: &ReadTransaction<'_>, chat: ChatId, revision: TextRevision) -> Result<(), StoreError> {
+    fn renew(
+        &mut self,
+        store: &ReadTransaction<'_>,
+        chat: ChatId,
+        revision: TextRevision,
+    ) -> Result<(), StoreError> {
         let changed = store.message_texts().changed(chat, self.revision.last)?;
         let kept = match self.messages.len() + changed.len() == revision.texts as usize {
             true => None,
@@ -88,11 +115,18 @@ impl IndexedChat {
         };
         if let Some(kept) = &kept {
             self.messages.retain(|_, (change, _)| kept.contains(change));
-            self.news.retain(|position, _| self.messages.contains_key(position));
-            self.asking.retain(|position, _| self.messages.contains_key(position));
-            self.naming.retain(|position| self.messages.contains_key(&position));
+            self.news
+                .retain(|position, _| self.messages.contains_key(position));
+            self.asking
+                .retain(|position, _| self.messages.contains_key(position));
+            self.naming
+                .retain(|position| self.messages.contains_key(&position));
         }
-        self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
+        self.messages.extend(
+            changed
+                .iter()
+                .map(|text| (text.message.position, (text.change, text.message))),
+        );
         changed.iter().for_each(|text| self.understand(text));
         let texts = changed.iter().map(|text| IndexedText {
             place: text.message.position,
@@ -114,7 +148,8 @@ fn put<T>(known: &mut BTreeMap<i64, T>, position: i64, value: Option<T>) {
     };
 }
 
-/// The texts of a chat as last searched. The lock makes others wait, because building an index twice would take longer.
+/// The texts of a chat as last searched. The lock makes others wait, because building an index
+/// twice would take longer.
 type CachedTexts = Arc<Mutex<Arc<IndexedChat>>>;
 
 /// Recently searched texts, the latest last.
@@ -123,14 +158,19 @@ pub(crate) struct TextCache(Mutex<Vec<(ChatId, CachedTexts)>>);
 
 impl TextCache {
     /// The texts of `chat` as `store` sees them.
-    pub(crate) fn of(&self, store: &ReadTransaction<'_>, chat: ChatId) -> Result<Arc<IndexedChat>, StoreError> {
+    pub(crate) fn of(
+        &self,
+        store: &ReadTransaction<'_>,
+        chat: ChatId,
+    ) -> Result<Arc<IndexedChat>, StoreError> {
         let known = self.known(chat);
         let mut known = lock(&known);
         let revision = store.message_texts().revision(chat)?;
         if known.revision == revision {
             return Ok(Arc::clone(&known));
         }
-        // A reader whose snapshot is older than the cache builds its own texts, which are of no use to others.
+        // A reader whose snapshot is older than the cache builds its own texts, which are of no use
+        // to others.
         if known.revision.last > revision.last {
             return Ok(Arc::new(IndexedChat::read(store, chat, revision)?));
         }
@@ -142,7 +182,10 @@ impl TextCache {
 
     fn known(&self, chat: ChatId) -> CachedTexts {
         let mut chats = lock(&self.0);
-        let known = chats.iter().position(|(known, _)| *known == chat).map(|place| chats.remove(place).1);
+        let known = chats
+            .iter()
+            .position(|(known, _)| *known == chat)
+            .map(|place| chats.remove(place).1);
         let known = known.unwrap_or_default();
         if chats.len() >= CHATS {
             chats.remove(0);

@@ -1,4 +1,5 @@
-//! Embedding search in messages: the vectors of whole chats in memory, as far as the chats are embedded.
+//! Embedding search in messages: the vectors of whole chats in memory, as far as the chats are
+//! embedded.
 
 use domain::chat::MessageRange;
 use recall::weights::embeddings;
@@ -16,8 +17,8 @@ use recall::query_embedding::QueryEmbedding;
 use recall::scores::Scores;
 use recall::signals::MessagePosition;
 
-/// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one too few, every turn
-/// would read each of them again. Ten thousand messages take 5 MiB.
+/// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one
+/// too few, every turn would read each of them again. Ten thousand messages take 5 MiB.
 const CHATS: usize = 64;
 
 /// The vectors of one chat at one revision, with one row for each passage.
@@ -80,7 +81,12 @@ pub(crate) struct VectorCache {
 
 impl VectorCache {
     /// The vectors of `chat` as they are in the store.
-    fn of(&self, store: &ReadTransaction<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
+    fn of(
+        &self,
+        store: &ReadTransaction<'_>,
+        chat: ChatId,
+        model: &str,
+    ) -> Result<Arc<ChatVectors>, StoreError> {
         let known = self.take(chat).filter(|known| known.model == model);
         let revision = store.vectors().revision(chat)?;
         let vectors = match known {
@@ -95,9 +101,9 @@ impl VectorCache {
         Ok(vectors)
     }
 
-    /// Cosine similarity of each embedded message of a chat to the question, by position; the best of its passages. Reads
-    /// the vectors of a chat that is not in memory, and does not keep them: a search looks at all chats, and must not
-    /// displace those of the turns.
+    /// Cosine similarity of each embedded message of a chat to the question, by position; the best
+    /// of its passages. Reads the vectors of a chat that is not in memory, and does not keep them:
+    /// a search looks at all chats, and must not displace those of the turns.
     pub(crate) fn similarities(
         &self,
         store: &ReadTransaction<'_>,
@@ -109,7 +115,9 @@ impl VectorCache {
             let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
             chats
                 .iter()
-                .find(|(known, vectors)| *known == chat && vectors.revision == revision && vectors.model == asked.model)
+                .find(|(known, vectors)| {
+                    *known == chat && vectors.revision == revision && vectors.model == asked.model
+                })
                 .cloned()
         };
         let vectors = match known {
@@ -117,8 +125,14 @@ impl VectorCache {
             None => Arc::new(renewed(store, chat, &asked.model, None, revision)?),
         };
         let mut best = HashMap::new();
-        for (position, similarity) in vectors.positions.iter().zip(vectors.rows.products(&asked.embedding.mean)) {
-            best.entry(*position).and_modify(|known: &mut f32| *known = known.max(similarity)).or_insert(similarity);
+        for (position, similarity) in vectors
+            .positions
+            .iter()
+            .zip(vectors.rows.products(&asked.embedding.mean))
+        {
+            best.entry(*position)
+                .and_modify(|known: &mut f32| *known = known.max(similarity))
+                .or_insert(similarity);
         }
         Ok(best)
     }
@@ -139,11 +153,16 @@ fn renewed(
     revision: VectorRevision,
 ) -> Result<ChatVectors, StoreError> {
     let mut vectors = known.and_then(Arc::into_inner).unwrap_or_default();
-    let added = store.vectors().of_chat(chat, model, vectors.revision.last)?;
+    let added = store
+        .vectors()
+        .of_chat(chat, model, vectors.revision.last)?;
     vectors.renew(added, revision);
     model.clone_into(&mut vectors.model);
     if vectors.numbers.len() != revision.passages as usize {
-        vectors = ChatVectors { model: model.to_owned(), ..ChatVectors::default() };
+        vectors = ChatVectors {
+            model: model.to_owned(),
+            ..ChatVectors::default()
+        };
         vectors.renew(store.vectors().of_chat(chat, model, 0)?, revision);
     }
     Ok(vectors)
@@ -175,17 +194,25 @@ impl<'a> Meaning<'a> {
         asked: &'a QueryEmbedding,
     ) -> Result<Self, StoreError> {
         let load = |stretch: &MessageRange| cache.of(store, stretch.chat, &asked.model);
-        Ok(Self { asked, stretches, chats: stretches.iter().map(load).collect::<Result<_, _>>()? })
+        Ok(Self {
+            asked,
+            stretches,
+            chats: stretches.iter().map(load).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Whether no message in the ranges is embedded.
     pub(crate) fn is_empty(&self) -> bool {
         let mut chats = self.stretches.iter().zip(&self.chats);
-        chats.all(|(stretch, chat)| chat.positions.iter().all(|position| *position >= stretch.before))
+        chats.all(|(stretch, chat)| {
+            chat.positions
+                .iter()
+                .all(|position| *position >= stretch.before)
+        })
     }
 
-    /// Cosine similarity of each message to the question, min-max scaled to 0 to 1. A message with several passages has
-    /// that of the nearest one.
+    /// Cosine similarity of each message to the question, min-max scaled to 0 to 1. A message with
+    /// several passages has that of the nearest one.
     pub(crate) fn near(&self) -> Scores {
         let mut near = Scores::unknown(self.stretches);
         for (stretch, chat) in self.chats.iter().enumerate() {
@@ -197,8 +224,8 @@ impl<'a> Meaning<'a> {
         near.scaled()
     }
 
-    /// Compares the question with the first of `places` that have `pieces` tokens together. A message that is not
-    /// embedded gets no score.
+    /// Compares the question with the first of `places` that have `pieces` tokens together. A
+    /// message that is not embedded gets no score.
     pub(crate) fn met(
         &self,
         store: &ReadTransaction<'_>,
@@ -209,7 +236,11 @@ impl<'a> Meaning<'a> {
         let [mut met, mut sentences] = [(); 2].map(|()| Scores::unknown(self.stretches));
         let mut passages: HashMap<MessagePosition, Vec<(i64, f32, f32)>> = HashMap::new();
         if asked.is_empty() {
-            return Ok(MetIn { pieces: met, sentences, nearest: HashMap::new() });
+            return Ok(MetIn {
+                pieces: met,
+                sentences,
+                nearest: HashMap::new(),
+            });
         }
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for (place, number) in self.first_of(places, pieces) {
@@ -223,14 +254,36 @@ impl<'a> Meaning<'a> {
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
         let newly = max_sim(&asked, unknown.iter().filter_map(read))?;
-        self.asked.store(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
-        for (place, number, PassageScore { best, near, fit, at }) in known.into_iter().chain(newly) {
+        self.asked.store(
+            &asked.pieces,
+            newly
+                .iter()
+                .map(|(_, number, in_passage)| (*number, in_passage.clone())),
+        );
+        for (
+            place,
+            number,
+            PassageScore {
+                best,
+                near,
+                fit,
+                at,
+            },
+        ) in known.into_iter().chain(newly)
+        {
             met.raise(place, asked.score(&best));
             sentences.raise(place, near);
             passages.entry(place).or_default().push((number, fit, at));
         }
-        let nearest = passages.into_iter().map(|(place, passages)| (place, nearest(passages))).collect();
-        Ok(MetIn { pieces: met.scaled(), sentences: sentences.scaled(), nearest })
+        let nearest = passages
+            .into_iter()
+            .map(|(place, passages)| (place, nearest(passages)))
+            .collect();
+        Ok(MetIn {
+            pieces: met.scaled(),
+            sentences: sentences.scaled(),
+            nearest,
+        })
     }
 
     /// The passages of the first of `places` that have `pieces` tokens together.
@@ -252,10 +305,12 @@ impl<'a> Meaning<'a> {
 
     /// The rows of the passages at each of `places`.
     fn rows_at(&self, places: &[MessagePosition]) -> HashMap<MessagePosition, Vec<usize>> {
-        let mut rows: HashMap<MessagePosition, Vec<usize>> = places.iter().map(|place| (*place, Vec::new())).collect();
+        let mut rows: HashMap<MessagePosition, Vec<usize>> =
+            places.iter().map(|place| (*place, Vec::new())).collect();
         for (stretch, chat) in self.chats.iter().enumerate() {
             // Few of many positions are wanted, and a table lookup is faster than a hash lookup.
-            let mut wanted = vec![false; usize::try_from(self.stretches[stretch].before).unwrap_or(0)];
+            let mut wanted =
+                vec![false; usize::try_from(self.stretches[stretch].before).unwrap_or(0)];
             let of_chat = places.iter().filter(|(of, _)| *of == stretch);
             of_chat.for_each(|(_, position)| wanted[*position as usize] = true);
             for (row, position) in chat.positions.iter().enumerate() {
@@ -269,11 +324,19 @@ impl<'a> Meaning<'a> {
         rows
     }
 
-    /// The question's tokens without common ones. The weight of a token is its IDF over passages: `ln((passages + 1) /
-    /// (with the token + 0.5))`.
+    /// The question's tokens without common ones. The weight of a token is its IDF over passages:
+    /// `ln((passages + 1) / (with the token + 0.5))`.
     fn telling_pieces(&self) -> QueryTokens {
-        let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
-        let Embedding { mean, tokens, vectors } = &self.asked.embedding;
+        let passages: f64 = self
+            .chats
+            .iter()
+            .map(|chat| chat.numbers.len() as f64)
+            .sum();
+        let Embedding {
+            mean,
+            tokens,
+            vectors,
+        } = &self.asked.embedding;
         let dimensions = NonZero::new(mean.len()).unwrap_or(NonZero::<usize>::MIN);
         let mut telling = QueryTokens {
             mean: mean.clone(),
@@ -282,16 +345,27 @@ impl<'a> Meaning<'a> {
             vectors: Vec::new(),
             weights: Vec::new(),
         };
-        let pieces = tokens.iter().zip(vectors.chunks_exact(dimensions.get())).enumerate();
+        let pieces = tokens
+            .iter()
+            .zip(vectors.chunks_exact(dimensions.get()))
+            .enumerate();
         // The first and the last token are special tokens of the tokenizer.
         for (place, (piece, vector)) in pieces.take(tokens.len().saturating_sub(1)).skip(1) {
-            let Ok(piece) = u16::try_from(*piece) else { continue };
-            let having: u32 = self.chats.iter().filter_map(|chat| chat.having.get(&piece)).sum();
+            let Ok(piece) = u16::try_from(*piece) else {
+                continue;
+            };
+            let having: u32 = self
+                .chats
+                .iter()
+                .filter_map(|chat| chat.having.get(&piece))
+                .sum();
             let having = f64::from(having);
             if having < embeddings::COMMON_TOKEN * passages {
                 telling.pieces.push(place);
                 telling.vectors.extend_from_slice(vector);
-                telling.weights.push(((passages + 1.0) / (having + 0.5)).ln() as f32);
+                telling
+                    .weights
+                    .push(((passages + 1.0) / (having + 0.5)).ln() as f32);
             }
         }
         telling
@@ -303,15 +377,33 @@ mod tests {
     use super::*;
 
     fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
-        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, token_ids: pieces.to_vec() }
+        StoredVector {
+            number,
+            position,
+            vector: vec![number as i8, 1],
+            scale: 1.0,
+            token_ids: pieces.to_vec(),
+        }
     }
 
     #[test]
     fn new_rows_replace_those_of_the_same_message() {
         let mut chat = ChatVectors::default();
-        chat.renew(vec![row(1, 0, &[7, 8]), row(2, 1, &[7, 7]), row(3, 1, &[9])], VectorRevision::default());
-        chat.renew(vec![row(4, 1, &[9]), row(5, 2, &[9])], VectorRevision { passages: 3, last: 5 });
-        assert_eq!((&chat.numbers[..], &chat.positions[..]), (&[1, 4, 5][..], &[0, 1, 2][..]));
+        chat.renew(
+            vec![row(1, 0, &[7, 8]), row(2, 1, &[7, 7]), row(3, 1, &[9])],
+            VectorRevision::default(),
+        );
+        chat.renew(
+            vec![row(4, 1, &[9]), row(5, 2, &[9])],
+            VectorRevision {
+                passages: 3,
+                last: 5,
+            },
+        );
+        assert_eq!(
+            (&chat.numbers[..], &chat.positions[..]),
+            (&[1, 4, 5][..], &[0, 1, 2][..])
+        );
         assert_eq!(chat.rows.products(&[1.0, 0.0]), [1.0, 4.0, 5.0]);
         assert_eq!([7, 8, 9].map(|piece| chat.having[&piece]), [1, 1, 2]);
     }

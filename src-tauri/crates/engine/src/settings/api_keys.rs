@@ -27,7 +27,11 @@ const USE_INTERVAL: i64 = 60_000;
 impl Configuration {
     /// The oldest first.
     pub(crate) async fn list_api_keys(&self) -> ApiResult<Vec<api::ApiKey>> {
-        let keys = self.base().store().read(|store| store.api_keys().list()).await?;
+        let keys = self
+            .base()
+            .store()
+            .read(|store| store.api_keys().list())
+            .await?;
         Ok(keys.into_iter().map(shown).collect())
     }
 
@@ -35,8 +39,15 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` if the name is empty, too long or taken, or if a character does not exist.
-    pub(crate) async fn create_api_key(&self, name: String, limits: ApiKeyLimits) -> ApiResult<NewApiKey> {
-        let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
+    pub(crate) async fn create_api_key(
+        &self,
+        name: String,
+        limits: ApiKeyLimits,
+    ) -> ApiResult<NewApiKey> {
+        let secret = format!(
+            "{PREFIX}{}",
+            URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+        );
         let key = store::ApiKey {
             id: ApiKeyId(Uuid::now_v7()),
             name: checked_name(&name)?,
@@ -50,9 +61,15 @@ impl Configuration {
         };
         self.check_api_key(&key).await?;
         let row = key.clone();
-        self.base().store().write(move |store| store.api_keys_mut().insert(&row)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.api_keys_mut().insert(&row))
+            .await?;
         self.base().events().changed(Changed::Settings, None);
-        Ok(NewApiKey { key: shown(key), secret })
+        Ok(NewApiKey {
+            key: shown(key),
+            secret,
+        })
     }
 
     /// Changes the name and the limits of a key, at once for every later request.
@@ -66,7 +83,11 @@ impl Configuration {
         limits: ApiKeyLimits,
     ) -> ApiResult<api::ApiKey> {
         let id: ApiKeyId = id.parse()?;
-        let stored = self.base().store().read(move |store| store.api_keys().get(id)).await?;
+        let stored = self
+            .base()
+            .store()
+            .read(move |store| store.api_keys().get(id))
+            .await?;
         let key = store::ApiKey {
             name: checked_name(&name)?,
             characters: characters(limits.characters)?,
@@ -76,7 +97,10 @@ impl Configuration {
         };
         self.check_api_key(&key).await?;
         let row = key.clone();
-        self.base().store().write(move |store| store.api_keys_mut().update(&row)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.api_keys_mut().update(&row))
+            .await?;
         self.base().events().changed(Changed::Settings, None);
         Ok(shown(key))
     }
@@ -84,19 +108,26 @@ impl Configuration {
     /// Deletes a key. Requests with it are refused from now on.
     pub(crate) async fn revoke_api_key(&self, id: String) -> ApiResult<()> {
         let id: ApiKeyId = id.parse()?;
-        self.base().store().write(move |store| store.api_keys_mut().delete(id)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.api_keys_mut().delete(id))
+            .await?;
         self.base().events().changed(Changed::Settings, None);
         Ok(())
     }
 
-    /// Rights of the key `secret`; `None` if it is not valid. Every stored hash is compared in constant
-    /// time.
+    /// Rights of the key `secret`; `None` if it is not valid. Every stored hash is compared in
+    /// constant time.
     pub(crate) async fn authorize_api(&self, secret: &str) -> ApiResult<Option<ApiGrant>> {
         if secret.len() != LENGTH || !secret.starts_with(PREFIX) {
             return Ok(None);
         }
         let presented = hash(secret);
-        let keys = self.base().store().read(|store| store.api_keys().list()).await?;
+        let keys = self
+            .base()
+            .store()
+            .read(|store| store.api_keys().list())
+            .await?;
         let mut found = None;
         for key in keys {
             if bool::from(key.hash.ct_eq(&presented)) {
@@ -107,19 +138,25 @@ impl Configuration {
         self.note_use(&key);
         Ok(Some(ApiGrant {
             name: key.name,
-            characters: key.characters.map(|ids| ids.iter().map(ToString::to_string).collect()),
+            characters: key
+                .characters
+                .map(|ids| ids.iter().map(ToString::to_string).collect()),
             raw_models: key.raw_models,
             read_only: key.read_only,
         }))
     }
 
-    /// Stores the time of the use without waiting for it, so that a full disk does not refuse the request.
+    /// Stores the time of the use without waiting for it, so that a full disk does not refuse the
+    /// request.
     fn note_use(&self, key: &store::ApiKey) {
         let (id, now) = (key.id, self.base().now());
         if !is_due(key.last_used, now) {
             return;
         }
-        let noted = self.base().store().checkpoint(move |store| store.api_keys_mut().set_last_used(id, now));
+        let noted = self
+            .base()
+            .store()
+            .checkpoint(move |store| store.api_keys_mut().set_last_used(id, now));
         let events = self.base().events().clone();
         tokio::spawn(async move {
             match noted.await {
@@ -130,7 +167,8 @@ impl Configuration {
     }
 
     /// # Errors
-    /// `BadInput` if another key has the name, if there are too many keys, or if a character does not exist.
+    /// `BadInput` if another key has the name, if there are too many keys, or if a character does
+    /// not exist.
     async fn check_api_key(&self, key: &store::ApiKey) -> ApiResult<()> {
         let (id, characters) = (key.id, key.characters.clone());
         let (keys, missing) = self
@@ -145,15 +183,24 @@ impl Configuration {
             })
             .await?;
         let name = key.name.to_lowercase();
-        if keys.iter().any(|other| other.id != id && other.name.to_lowercase() == name) {
+        if keys
+            .iter()
+            .any(|other| other.id != id && other.name.to_lowercase() == name)
+        {
             let message = format!("There is already a key with the name \"{}\".", key.name);
             return Err(bad_input(message, "Choose another name."));
         }
         if missing {
-            return Err(bad_input("The key names a character that does not exist.", "Choose another character."));
+            return Err(bad_input(
+                "The key names a character that does not exist.",
+                "Choose another character.",
+            ));
         }
         if keys.iter().all(|other| other.id != id) && keys.len() >= MAX_KEYS {
-            return Err(bad_input(format!("There are already {MAX_KEYS} keys."), "Revoke a key that nobody uses."));
+            return Err(bad_input(
+                format!("There are already {MAX_KEYS} keys."),
+                "Revoke a key that nobody uses.",
+            ));
         }
         Ok(())
     }
@@ -179,9 +226,14 @@ fn checked_name(name: &str) -> ApiResult<String> {
 fn characters(ids: Option<Vec<String>>) -> ApiResult<Option<Vec<CharacterId>>> {
     let Some(ids) = ids else { return Ok(None) };
     if ids.is_empty() {
-        return Err(bad_input("The key allows no character.", "Choose at least one character, or all of them."));
+        return Err(bad_input(
+            "The key allows no character.",
+            "Choose at least one character, or all of them.",
+        ));
     }
-    Ok(Some(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?))
+    Ok(Some(
+        ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?,
+    ))
 }
 
 fn shown(key: store::ApiKey) -> api::ApiKey {
@@ -190,7 +242,9 @@ fn shown(key: store::ApiKey) -> api::ApiKey {
         name: key.name,
         start: key.start,
         limits: ApiKeyLimits {
-            characters: key.characters.map(|ids| ids.iter().map(ToString::to_string).collect()),
+            characters: key
+                .characters
+                .map(|ids| ids.iter().map(ToString::to_string).collect()),
             raw_models: key.raw_models,
             read_only: key.read_only,
         },

@@ -10,7 +10,10 @@ pub(crate) struct ApiServer(Mutex<ApiServerState>);
 
 impl ApiServer {
     pub(crate) fn get(&self) -> ApiServerState {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Returns whether the state changed.

@@ -1,4 +1,5 @@
-//! Settings of the app, in one database row each. Settings of prompts and replies are layered (see `layered.rs`).
+//! Settings of the app, in one database row each. Settings of prompts and replies are layered (see
+//! `layered.rs`).
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,10 @@ impl Configuration {
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
-        let before = self.settings().default_persona.and_then(|id| id.parse().ok());
+        let before = self
+            .settings()
+            .default_persona
+            .and_then(|id| id.parse().ok());
         self.base()
             .store()
             .write(move |store| {
@@ -48,9 +52,17 @@ impl Configuration {
                     let name = unless_chosen(&personas, before).map(|persona| persona.name.clone());
                     name.map_or(Ok(()), |name| user_names::keep_of_default(store, &name))?;
                 }
-                let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
-                chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
-                if anew { crate::base::retraction::retract_recalled(store, None) } else { Ok(()) }
+                let chosen = rows
+                    .iter()
+                    .filter_map(|(key, json)| Some((key, json.as_deref()?)));
+                chosen
+                    .into_iter()
+                    .try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
+                if anew {
+                    crate::base::retraction::retract_recalled(store, None)
+                } else {
+                    Ok(())
+                }
             })
             .await?;
         let settings = self.change_settings(|settings| change.apply(settings));
@@ -61,18 +73,24 @@ impl Configuration {
     /// Clears the default model if it was removed.
     pub(crate) async fn forget_default(&self, gone: &ModelRef) -> ApiResult<()> {
         if self.settings().default_model.as_ref() == Some(gone) {
-            self.base().store().write(|store| store.settings_mut().remove(DEFAULT_MODEL)).await?;
+            self.base()
+                .store()
+                .write(|store| store.settings_mut().remove(DEFAULT_MODEL))
+                .await?;
             self.change_settings(|settings| settings.default_model = None);
             self.base().events().changed(Changed::Settings, None);
         }
         Ok(())
     }
 
-    /// Stores which chat the next start opens. Does not wait for the result, so that a full disk does not prevent
-    /// opening a chat.
+    /// Stores which chat the next start opens. Does not wait for the result, so that a full disk
+    /// does not prevent opening a chat.
     pub(crate) fn remember_open(&self, chat: &str) {
         let json = serde_json::Value::from(chat).to_string();
-        let kept = self.base().store().checkpoint(move |store| store.settings_mut().set(OPEN_CHAT, &json));
+        let kept = self
+            .base()
+            .store()
+            .checkpoint(move |store| store.settings_mut().set(OPEN_CHAT, &json));
         tokio::spawn(async move {
             if let Err(error) = kept.await {
                 tracing::warn!(%error, "the id of the open chat could not be stored");
@@ -83,7 +101,14 @@ impl Configuration {
 
 impl SettingsChange {
     fn apply(self, settings: &mut Settings) {
-        let Self { theme, language, default_model, default_persona, notifications, local_api } = self;
+        let Self {
+            theme,
+            language,
+            default_model,
+            default_persona,
+            notifications,
+            local_api,
+        } = self;
         settings.theme = theme.unwrap_or(settings.theme);
         settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
         settings.default_model = default_model.or_else(|| settings.default_model.take());
@@ -98,7 +123,8 @@ fn json<T: Serialize>(value: &Option<T>) -> ApiResult<Option<String>> {
     json.map_err(|error| internal(&error.to_string()))
 }
 
-/// Parses the stored settings. An unreadable value falls back to its default without affecting others.
+/// Parses the stored settings. An unreadable value falls back to its default without affecting
+/// others.
 pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
     Settings {
         theme: field(rows, THEME),
@@ -111,7 +137,9 @@ pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
 }
 
 fn field<T: DeserializeOwned + Default>(rows: &BTreeMap<String, String>, key: &str) -> T {
-    let Some(json) = rows.get(key) else { return T::default() };
+    let Some(json) = rows.get(key) else {
+        return T::default();
+    };
     serde_json::from_str(json).unwrap_or_else(|error| {
         tracing::warn!(%error, key, "a stored setting cannot be read; its default is used");
         T::default()
@@ -125,16 +153,44 @@ mod tests {
 
     #[test]
     fn unreadable_row_does_not_affect_others() {
-        let rows = [(THEME, "\"dark\""), (LANGUAGE, "7"), (DEFAULT_MODEL, "{}"), (DEFAULT_PERSONA, "\"p\"")];
-        let settings = parse(&rows.map(|(key, json)| (key.to_owned(), json.to_owned())).into());
-        let expected = Settings { theme: Theme::Dark, default_persona: Some("p".into()), ..Settings::default() };
+        let rows = [
+            (THEME, "\"dark\""),
+            (LANGUAGE, "7"),
+            (DEFAULT_MODEL, "{}"),
+            (DEFAULT_PERSONA, "\"p\""),
+        ];
+        let settings = parse(
+            &rows
+                .map(|(key, json)| (key.to_owned(), json.to_owned()))
+                .into(),
+        );
+        let expected = Settings {
+            theme: Theme::Dark,
+            default_persona: Some("p".into()),
+            ..Settings::default()
+        };
         assert_eq!(settings, expected);
     }
 
     #[test]
     fn change_touches_only_its_fields() {
-        let mut settings = Settings { theme: Theme::Dark, language: "de".into(), ..Settings::default() };
-        SettingsChange { language: Some("en".into()), ..SettingsChange::default() }.apply(&mut settings);
-        assert_eq!(settings, Settings { theme: Theme::Dark, language: "en".into(), ..Settings::default() });
+        let mut settings = Settings {
+            theme: Theme::Dark,
+            language: "de".into(),
+            ..Settings::default()
+        };
+        SettingsChange {
+            language: Some("en".into()),
+            ..SettingsChange::default()
+        }
+        .apply(&mut settings);
+        assert_eq!(
+            settings,
+            Settings {
+                theme: Theme::Dark,
+                language: "en".into(),
+                ..Settings::default()
+            }
+        );
     }
 }

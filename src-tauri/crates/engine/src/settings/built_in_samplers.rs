@@ -1,4 +1,5 @@
-//! Sampler presets that ship with the app: four styles, and the values that the cards of common models recommend.
+//! Sampler presets that ship with the app: four styles, and the values that the cards of common
+//! models recommend.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,9 +17,21 @@ struct Shipped {
 }
 
 static BUILT_IN: LazyLock<Vec<(String, SamplerPreset)>> = LazyLock::new(|| {
-    let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../presets/samplers/samplers.json"));
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../presets/samplers/samplers.json"
+    ));
     let shipped: Vec<Shipped> = serde_json::from_str(text).unwrap_or_default();
-    let preset = |Shipped { id, name, values }| (id, SamplerPreset { name, values, ..SamplerPreset::default() });
+    let preset = |Shipped { id, name, values }| {
+        (
+            id,
+            SamplerPreset {
+                name,
+                values,
+                ..SamplerPreset::default()
+            },
+        )
+    };
     shipped.into_iter().map(preset).collect()
 });
 
@@ -44,11 +57,21 @@ mod tests {
         for (id, preset) in built_in() {
             for (key, value) in &preset.values {
                 let setting = preset_setting(key).unwrap_or_else(|| panic!("{id}: {key}"));
-                assert!(setting.kind.check(value.clone()).is_ok(), "{id}: {key} = {value}");
+                assert!(
+                    setting.kind.check(value.clone()).is_ok(),
+                    "{id}: {key} = {value}"
+                );
             }
             // A recommendation counts only if no other sampler interferes.
-            for key in ["temperature", "top_p", "top_k", "min_p", "repeat_penalty", "dry_multiplier", "xtc_probability"]
-            {
+            for key in [
+                "temperature",
+                "top_p",
+                "top_k",
+                "min_p",
+                "repeat_penalty",
+                "dry_multiplier",
+                "xtc_probability",
+            ] {
                 assert!(preset.values.contains_key(key), "{id} leaves {key} open");
             }
         }

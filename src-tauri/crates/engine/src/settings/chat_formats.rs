@@ -1,5 +1,5 @@
-//! Chat formats: how the prompt marks the role of each message. Built-in formats are read-only; users can edit their
-//! own, which may come from SillyTavern's instruct presets.
+//! Chat formats: how the prompt marks the role of each message. Built-in formats are read-only;
+//! users can edit their own, which may come from SillyTavern's instruct presets.
 
 use context::ChatTemplate;
 use context::chat_template::formats;
@@ -37,7 +37,11 @@ pub(crate) struct OwnFormat {
 impl Configuration {
     /// Lists the user's formats, then the built-in ones.
     pub(crate) async fn list_chat_formats(&self) -> ApiResult<Vec<api::ChatFormat>> {
-        let own = self.base().store().read(|store| store.presets().list(PresetKind::ChatFormat)).await?;
+        let own = self
+            .base()
+            .store()
+            .read(|store| store.presets().list(PresetKind::ChatFormat))
+            .await?;
         let shipped = formats().iter().map(|format| api::ChatFormat {
             id: format.name.clone(),
             name: format.title.clone(),
@@ -51,23 +55,47 @@ impl Configuration {
     /// Adds a format (an empty `id`) or changes one of the user's own.
     ///
     /// # Errors
-    /// `BadInput` for an invalid name, for Jinja that cannot render a chat, and for a built-in format.
-    pub(crate) async fn save_chat_format(&self, format: api::ChatFormat) -> ApiResult<api::ChatFormat> {
+    /// `BadInput` for an invalid name, for Jinja that cannot render a chat, and for a built-in
+    /// format.
+    pub(crate) async fn save_chat_format(
+        &self,
+        format: api::ChatFormat,
+    ) -> ApiResult<api::ChatFormat> {
         let name = format.name.trim().to_owned();
         if name.is_empty() || name.len() > MAX_NAME {
-            return Err(bad_input("The name of the chat format is empty or too long.", "Write a few words."));
+            return Err(bad_input(
+                "The name of the chat format is empty or too long.",
+                "Write a few words.",
+            ));
         }
-        let stop: Vec<String> = format.stop.into_iter().filter(|text| !text.trim().is_empty()).collect();
+        let stop: Vec<String> = format
+            .stop
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect();
         if stop.len() > MAX_STOPS || stop.iter().any(|text| text.len() > MAX_STOP) {
             let hint = format!("Keep at most {MAX_STOPS}, each of at most {MAX_STOP} bytes.");
-            return Err(bad_input("There are too many stop strings, or one is too long.", hint));
+            return Err(bad_input(
+                "There are too many stop strings, or one is too long.",
+                hint,
+            ));
         }
-        ChatTemplate::parse(&format.jinja, "", "", jiff::civil::DateTime::default()).map_err(|error| {
-            bad_input(format!("The chat format \"{name}\": {error}."), "Correct it, then save again.")
-        })?;
-        let known = self.base().store().read(|store| store.presets().list(PresetKind::ChatFormat)).await?;
+        ChatTemplate::parse(&format.jinja, "", "", jiff::civil::DateTime::default()).map_err(
+            |error| {
+                bad_input(
+                    format!("The chat format \"{name}\": {error}."),
+                    "Correct it, then save again.",
+                )
+            },
+        )?;
+        let known = self
+            .base()
+            .store()
+            .read(|store| store.presets().list(PresetKind::ChatFormat))
+            .await?;
         let ships = |id: &str| formats().iter().any(|format| format.name == id);
-        let taken = |id: &str| ships(id) || id == "auto" || known.iter().any(|preset| preset.key == id);
+        let taken =
+            |id: &str| ships(id) || id == "auto" || known.iter().any(|preset| preset.key == id);
         let key = match format.id.as_str() {
             "" => free(&id_of(&name), taken)?,
             id if ships(id) && known.iter().all(|preset| preset.key != id) => {
@@ -76,13 +104,24 @@ impl Configuration {
                     "Duplicate it and change the copy.",
                 ));
             }
-            id if CHOSEN.check(ConfigValue::Text(id.to_owned().into())).is_err() || id == "auto" => {
-                return Err(bad_input("This id is not valid for a chat format.", "Leave the id empty for a new one."));
+            id if CHOSEN
+                .check(ConfigValue::Text(id.to_owned().into()))
+                .is_err()
+                || id == "auto" =>
+            {
+                return Err(bad_input(
+                    "This id is not valid for a chat format.",
+                    "Leave the id empty for a new one.",
+                ));
             }
             id => id.to_owned(),
         };
         let before = known.iter().find(|preset| preset.key == key);
-        let own = OwnFormat { name: name.clone(), jinja: format.jinja, stop };
+        let own = OwnFormat {
+            name: name.clone(),
+            jinja: format.jinja,
+            stop,
+        };
         let preset = Preset {
             kind: PresetKind::ChatFormat,
             key,
@@ -94,7 +133,10 @@ impl Configuration {
             updated: self.base().now(),
         };
         let row = preset.clone();
-        self.base().store().write(move |store| store.presets_mut().put(&row)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.presets_mut().put(&row))
+            .await?;
         self.chat_formats_changed(&preset.key);
         shown(preset).ok_or_else(|| internal("a chat format was not saved"))
     }
@@ -103,7 +145,9 @@ impl Configuration {
     pub(crate) async fn delete_chat_format(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
         let delete = self.base().store().write(move |store| {
-            store.drafts_mut().forget(&DraftKind::ChatFormat.name(), "", &key)?;
+            store
+                .drafts_mut()
+                .forget(&DraftKind::ChatFormat.name(), "", &key)?;
             store.presets_mut().delete(PresetKind::ChatFormat, &key)
         });
         delete.await?;
@@ -112,7 +156,9 @@ impl Configuration {
     }
 
     fn chat_formats_changed(&self, id: &str) {
-        self.base().events().changed(Changed::Presets, Some(id.to_owned()));
+        self.base()
+            .events()
+            .changed(Changed::Presets, Some(id.to_owned()));
         // Any settings layer may use the format.
         self.base().events().changed(Changed::Settings, None);
     }
@@ -120,11 +166,17 @@ impl Configuration {
 
 fn shown(preset: Preset) -> Option<api::ChatFormat> {
     let OwnFormat { jinja, stop, .. } = serde_json::from_str(&preset.json).ok()?;
-    Some(api::ChatFormat { id: preset.key, name: preset.name, jinja, stop, built_in: false })
+    Some(api::ChatFormat {
+        id: preset.key,
+        name: preset.name,
+        jinja,
+        stop,
+        built_in: false,
+    })
 }
 
-/// Turns `name` into an id that the setting `chat_format` accepts. The length is cut after `slug`, because lower case
-/// can have more bytes than upper case.
+/// Turns `name` into an id that the setting `chat_format` accepts. The length is cut after `slug`,
+/// because lower case can have more bytes than upper case.
 fn id_of(name: &str) -> String {
     let id = slug(name);
     let end = id.floor_char_boundary(MAX_NAME - MAX_NUMBER);
@@ -132,6 +184,9 @@ fn id_of(name: &str) -> String {
 }
 
 fn free(wanted: &str, taken: impl Fn(&str) -> bool) -> ApiResult<String> {
-    let mut names = std::iter::once(wanted.to_owned()).chain((2..=9_999).map(|number| format!("{wanted}-{number}")));
-    names.find(|id| !taken(id)).ok_or_else(|| bad_input("Too many chat formats have this name.", "Choose another."))
+    let mut names = std::iter::once(wanted.to_owned())
+        .chain((2..=9_999).map(|number| format!("{wanted}-{number}")));
+    names
+        .find(|id| !taken(id))
+        .ok_or_else(|| bad_input("Too many chat formats have this name.", "Choose another."))
 }

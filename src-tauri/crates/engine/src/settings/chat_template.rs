@@ -7,8 +7,8 @@ use context::{ChatTemplate, TemplateError, chat_template};
 use local::gguf::{GgufHeader, Vocabulary};
 use std::sync::Arc;
 
-/// A chat template with the facts that were probed once. `uncounted` is the number of prompt tokens outside all
-/// segments.
+/// A chat template with the facts that were probed once. `uncounted` is the number of prompt tokens
+/// outside all segments.
 #[derive(Clone)]
 pub(crate) struct KnownTemplate {
     pub(crate) template: Arc<ChatTemplate>,
@@ -23,18 +23,24 @@ impl KnownTemplate {
     /// Puts a notice before its own one.
     pub(crate) fn noting(self, notice: Option<String>) -> Self {
         let notes: Vec<String> = notice.into_iter().chain(self.note).collect();
-        Self { note: (!notes.is_empty()).then(|| notes.join(" ")), ..self }
+        Self {
+            note: (!notes.is_empty()).then(|| notes.join(" ")),
+            ..self
+        }
     }
 }
 
-/// The notice for the user if the chosen format no longer exists. `is_own` says that it is one of the user's.
+/// The notice for the user if the chosen format no longer exists. `is_own` says that it is one of
+/// the user's.
 pub(crate) fn missing(chosen: &str, is_own: bool) -> Option<String> {
     let exists = is_own || chosen == "auto" || chat_template::format(chosen).is_some();
-    (!exists).then(|| format!("The chat format \"{chosen}\" no longer exists, so the model's own format is used."))
+    (!exists).then(|| {
+        format!("The chat format \"{chosen}\" no longer exists, so the model's own format is used.")
+    })
 }
 
-/// Parses the chat template of a model with this `header`. The date is a placeholder: each prompt sets that of its
-/// epoch.
+/// Parses the chat template of a model with this `header`. The date is a placeholder: each prompt
+/// sets that of its epoch.
 pub(crate) fn parse(
     header: &GgufHeader,
     vocabulary: Option<&Vocabulary>,
@@ -57,25 +63,41 @@ pub(crate) fn parse(
 }
 
 /// The format that the settings select; `None` for `auto`.
-fn selected(chosen: &str, own: Option<OwnFormat>, bos: &str, eos: &str) -> ApiResult<Option<ChatTemplate>> {
+fn selected(
+    chosen: &str,
+    own: Option<OwnFormat>,
+    bos: &str,
+    eos: &str,
+) -> ApiResult<Option<ChatTemplate>> {
     let date = jiff::civil::DateTime::default();
     if let Some(OwnFormat { jinja, stop, .. }) = own {
-        let template = ChatTemplate::parse(&jinja, bos, eos, date).map_err(|error| faulty_format(&error, chosen))?;
+        let template = ChatTemplate::parse(&jinja, bos, eos, date)
+            .map_err(|error| faulty_format(&error, chosen))?;
         return Ok(Some(template.with_stops(stop.iter().map(String::as_str))));
     }
     if chosen == "auto" {
         return Ok(None);
     }
     let format = chat_template::format(chosen).ok_or_else(|| {
-        let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
-        bad_input(format!("There is no chat format \"{chosen}\"."), format!("Choose one of: {}.", names.join(", ")))
+        let names: Vec<_> = chat_template::formats()
+            .iter()
+            .map(|format| format.name.as_str())
+            .collect();
+        bad_input(
+            format!("There is no chat format \"{chosen}\"."),
+            format!("Choose one of: {}.", names.join(", ")),
+        )
     })?;
     Ok(Some(format.template(bos, eos, date)?))
 }
 
-/// The chat template of a model of which only the name is known, and a notice if it is a guess. The server adds the
-/// begin token itself.
-pub(crate) fn of_name(model: &str, chosen: &str, own: Option<OwnFormat>) -> ApiResult<(ChatTemplate, Option<String>)> {
+/// The chat template of a model of which only the name is known, and a notice if it is a guess. The
+/// server adds the begin token itself.
+pub(crate) fn of_name(
+    model: &str,
+    chosen: &str,
+    own: Option<OwnFormat>,
+) -> ApiResult<(ChatTemplate, Option<String>)> {
     let guessed = chat_template::guess("", model, &|_| false);
     if let Some(template) = selected(chosen, own, "", end_token(chosen))? {
         return Ok((template, None));
@@ -86,7 +108,11 @@ pub(crate) fn of_name(model: &str, chosen: &str, own: Option<OwnFormat>) -> ApiR
          choose another chat format in Settings."
     );
     let template = match guessed {
-        Some(format) => format.template("", end_token(&format.name), jiff::civil::DateTime::default())?,
+        Some(format) => format.template(
+            "",
+            end_token(&format.name),
+            jiff::civil::DateTime::default(),
+        )?,
         None => ChatTemplate::chatml(),
     };
     Ok((template, Some(note)))
@@ -100,9 +126,14 @@ fn end_token(format: &str) -> &'static str {
     }
 }
 
-pub(crate) fn guessed(header: &GgufHeader, vocabulary: Option<&Vocabulary>) -> Option<&'static chat_template::Format> {
+pub(crate) fn guessed(
+    header: &GgufHeader,
+    vocabulary: Option<&Vocabulary>,
+) -> Option<&'static chat_template::Format> {
     let name = header.name.as_deref().unwrap_or_default();
-    let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
+    let has = |token: &str| {
+        vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token))
+    };
     chat_template::guess(&header.architecture, name, &has)
 }
 
@@ -118,5 +149,8 @@ pub(crate) fn guess_note(header: &GgufHeader, vocabulary: Option<&Vocabulary>) -
 /// Error for a fault in the chat format that the settings select.
 pub(crate) fn faulty_format(error: &TemplateError, chosen: &str) -> ApiError {
     let message = format!("The chat format \"{chosen}\": {error}.");
-    bad_input(message, "Correct the format, or choose another one in Settings.")
+    bad_input(
+        message,
+        "Correct the format, or choose another one in Settings.",
+    )
 }

@@ -1,4 +1,5 @@
-//! Values for settings that hold a name: built-in and user-defined templates, modes, formats and presets.
+//! Values for settings that hold a name: built-in and user-defined templates, modes, formats and
+//! presets.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ impl Choices {
     /// The built-in choices.
     pub(crate) fn built_in() -> Self {
         let mut choices = Self(BTreeMap::new());
-        built_in().into_iter().for_each(|library| choices.add_templates(library));
+        built_in()
+            .into_iter()
+            .for_each(|library| choices.add_templates(library));
         for mode in built_in_modes().unwrap_or_default() {
             choices.add("mode", choice(&mode.name, &mode.title));
         }
@@ -31,8 +34,8 @@ impl Choices {
         choices
     }
 
-    /// Adds chat templates, and for each job the user's utility templates, because `auto` already means the built-in
-    /// one.
+    /// Adds chat templates, and for each job the user's utility templates, because `auto` already
+    /// means the built-in one.
     fn add_templates(&mut self, library: &TemplateLibrary) {
         let ships = |id: &str| built_in().is_ok_and(|library| library.get(id).is_some());
         for template in library.iter() {
@@ -61,38 +64,73 @@ impl Choices {
 
 impl Configuration {
     pub(crate) async fn choices(&self) -> ApiResult<Choices> {
-        let kinds = [("mode", PresetKind::Mode), ("chat_format", PresetKind::ChatFormat)];
+        let kinds = [
+            ("mode", PresetKind::Mode),
+            ("chat_format", PresetKind::ChatFormat),
+        ];
         let stored = self
             .base()
             .store()
-            .read(move |store| kinds.iter().map(|(_, kind)| store.presets().list(*kind)).collect::<Result<Vec<_>, _>>())
+            .read(move |store| {
+                kinds
+                    .iter()
+                    .map(|(_, kind)| store.presets().list(*kind))
+                    .collect::<Result<Vec<_>, _>>()
+            })
             .await?;
         let mut choices = Choices::built_in();
         choices.add_templates(&self.template_library().await?.0);
-        let models = |store: &store::ReadTransaction<'_>| Ok((store.models().list()?, store.endpoints().list()?));
+        let models = |store: &store::ReadTransaction<'_>| {
+            Ok((store.models().list()?, store.endpoints().list()?))
+        };
         let (models, endpoints) = self.base().store().read(models).await?;
-        let models = models.into_iter().map(|model| (model.id.to_string(), model.name));
-        for (id, name) in models.chain(endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.name))) {
+        let models = models
+            .into_iter()
+            .map(|model| (model.id.to_string(), model.name));
+        for (id, name) in models.chain(
+            endpoints
+                .into_iter()
+                .map(|endpoint| (endpoint.id.to_string(), endpoint.name)),
+        ) {
             choices.add("memory_model", choice(&id, &name));
         }
         if let Devices::Known(devices) = self.local().known_devices() {
             for device in devices.iter().filter(|device| local::is_graphics(device)) {
-                choices.add("gpu_device", choice(&device.name, &format!("{} ({})", device.description, device.name)));
+                choices.add(
+                    "gpu_device",
+                    choice(
+                        &device.name,
+                        &format!("{} ({})", device.description, device.name),
+                    ),
+                );
             }
         }
-        for background in self.base().store().read(|store| store.backgrounds().list()).await? {
-            choices.add("background", choice(&background.asset.to_string(), &background.name));
+        for background in self
+            .base()
+            .store()
+            .read(|store| store.backgrounds().list())
+            .await?
+        {
+            choices.add(
+                "background",
+                choice(&background.asset.to_string(), &background.name),
+            );
         }
         for (id, preset) in self.sampler_presets().await? {
             choices.add("sampler_preset", choice(&id, &preset.name));
         }
         for ((key, _), presets) in kinds.into_iter().zip(stored) {
-            presets.iter().for_each(|preset| choices.add(key, choice(&preset.key, &preset.name)));
+            presets
+                .iter()
+                .for_each(|preset| choices.add(key, choice(&preset.key, &preset.name)));
         }
         Ok(choices)
     }
 }
 
 fn choice(name: &str, title: &str) -> SettingChoice {
-    SettingChoice { name: name.to_owned(), title: title.to_owned() }
+    SettingChoice {
+        name: name.to_owned(),
+        title: title.to_owned(),
+    }
 }

@@ -24,7 +24,11 @@ impl KnownCounts {
         self.known().get(tokenizer)?.get(&text).copied()
     }
 
-    pub(crate) fn keep(&self, tokenizer: &str, counts: impl IntoIterator<Item = (TextHash, CachedCount)>) {
+    pub(crate) fn keep(
+        &self,
+        tokenizer: &str,
+        counts: impl IntoIterator<Item = (TextHash, CachedCount)>,
+    ) {
         let mut counts = counts.into_iter().peekable();
         if counts.peek().is_none() {
             return;
@@ -39,7 +43,10 @@ impl KnownCounts {
         if full(&known) {
             known.clear();
         }
-        known.entry(tokenizer.to_owned()).or_default().extend(counts);
+        known
+            .entry(tokenizer.to_owned())
+            .or_default()
+            .extend(counts);
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<TextHash, CachedCount>>> {
@@ -52,7 +59,10 @@ mod tests {
     use super::*;
 
     fn known(count: u32) -> CachedCount {
-        CachedCount { count, stored: true }
+        CachedCount {
+            count,
+            stored: true,
+        }
     }
 
     #[test]
@@ -61,17 +71,29 @@ mod tests {
         let [lamp, rain] = ["lamp", "rain"].map(TextHash::of);
         counts.keep("one", [(lamp, known(1))]);
         counts.keep("other", [(lamp, known(2))]);
-        assert_eq!((counts.get("one", lamp), counts.get("one", rain)), (Some(known(1)), None));
-        assert_eq!((counts.get("other", lamp), counts.get("third", lamp)), (Some(known(2)), None));
+        assert_eq!(
+            (counts.get("one", lamp), counts.get("one", rain)),
+            (Some(known(1)), None)
+        );
+        assert_eq!(
+            (counts.get("other", lamp), counts.get("third", lamp)),
+            (Some(known(2)), None)
+        );
     }
 
     #[test]
     fn cache_size_is_limited() {
         let counts = KnownCounts::default();
         let first = TextHash::of("0");
-        counts.keep("one", (0..MOST).map(|number| (TextHash::of(&number.to_string()), known(1))));
+        counts.keep(
+            "one",
+            (0..MOST).map(|number| (TextHash::of(&number.to_string()), known(1))),
+        );
         assert_eq!(counts.get("one", first), Some(known(1)));
         counts.keep("other", [(first, known(2))]);
-        assert_eq!((counts.get("one", first), counts.get("other", first)), (None, Some(known(2))));
+        assert_eq!(
+            (counts.get("one", first), counts.get("other", first)),
+            (None, Some(known(2)))
+        );
     }
 }

@@ -12,13 +12,13 @@ use crate::settings::handle::Configuration;
 const FOLDER: &str = "models";
 
 impl Configuration {
-    /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file that is not a model,
-    /// or does not match the checksum (SHA-256 in hexadecimal), is deleted. `progress` receives the bytes so far, and
-    /// the total if the server states it.
+    /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file
+    /// that is not a model, or does not match the checksum (SHA-256 in hexadecimal), is deleted.
+    /// `progress` receives the bytes so far, and the total if the server states it.
     ///
     /// # Errors
-    /// `BadInput` for an invalid address, a file that already exists, and a file that is not the expected model;
-    /// `Provider` if the download fails; `Storage` if the file cannot be written.
+    /// `BadInput` for an invalid address, a file that already exists, and a file that is not the
+    /// expected model; `Provider` if the download fails; `Storage` if the file cannot be written.
     pub(crate) async fn get_model(
         &self,
         address: &str,
@@ -26,12 +26,15 @@ impl Configuration {
         progress: impl Fn(u64, Option<u64>),
     ) -> ApiResult<api::Model> {
         let source = DownloadSource::parse(address)?;
-        let name = source.file_name().filter(|name| name.to_ascii_lowercase().ends_with(".gguf")).ok_or_else(|| {
-            bad_input(
-                "This is not the address of a model file: it does not end in .gguf.",
-                "Copy the file's own address.",
-            )
-        })?;
+        let name = source
+            .file_name()
+            .filter(|name| name.to_ascii_lowercase().ends_with(".gguf"))
+            .ok_or_else(|| {
+                bad_input(
+                    "This is not the address of a model file: it does not end in .gguf.",
+                    "Copy the file's own address.",
+                )
+            })?;
         let wanted = sha256.map(checksum).transpose()?;
         let folder = self.base().store().dir().join(FOLDER);
         let (place, part) = (folder.join(&name), folder.join(format!("{name}.part")));
@@ -39,15 +42,21 @@ impl Configuration {
             let message = format!("{} already exists.", place.display());
             return Err(bad_input(message, "Add that file, or move it away first."));
         }
-        tokio::fs::create_dir_all(&folder).await.map_err(|source| not_kept(&folder, &source))?;
+        tokio::fs::create_dir_all(&folder)
+            .await
+            .map_err(|source| not_kept(&folder, &source))?;
         download(&source, &part, progress).await?;
         if let Some(wanted) = wanted {
             self.refuse_other(&part, &wanted).await?;
         }
-        tokio::fs::rename(&part, &place).await.map_err(|source| not_kept(&place, &source))?;
+        tokio::fs::rename(&part, &place)
+            .await
+            .map_err(|source| not_kept(&place, &source))?;
         let added = self.add_model(place.clone()).await;
         if added.is_err() {
-            tokio::fs::remove_file(&place).await.map_err(|source| not_kept(&place, &source))?;
+            tokio::fs::remove_file(&place)
+                .await
+                .map_err(|source| not_kept(&place, &source))?;
         }
         added
     }
@@ -60,9 +69,14 @@ impl Configuration {
         if found == wanted {
             return Ok(());
         }
-        tokio::fs::remove_file(part).await.map_err(|source| not_kept(part, &source))?;
+        tokio::fs::remove_file(part)
+            .await
+            .map_err(|source| not_kept(part, &source))?;
         let message = format!("The file has a different checksum, {found}. It was deleted.");
-        Err(bad_input(message, "Compare the address and the checksum with the publisher's."))
+        Err(bad_input(
+            message,
+            "Compare the address and the checksum with the publisher's.",
+        ))
     }
 }
 
@@ -71,7 +85,10 @@ fn checksum(text: &str) -> ApiResult<String> {
     if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(text);
     }
-    Err(bad_input("This is not a SHA-256 checksum.", "Enter 64 digits, 0 to 9 and a to f."))
+    Err(bad_input(
+        "This is not a SHA-256 checksum.",
+        "Enter 64 digits, 0 to 9 and a to f.",
+    ))
 }
 
 fn not_kept(path: &Path, source: &std::io::Error) -> ApiError {
@@ -88,15 +105,21 @@ impl From<DownloadError> for ApiError {
             DownloadError::Address { .. } => bad_input(message, "Copy the file's own address."),
             DownloadError::Refused { .. } => Self::Provider {
                 message,
-                hint: "Open the address in a browser: the file may be gone, or need a login.".into(),
+                hint: "Open the address in a browser: the file may be gone, or need a login."
+                    .into(),
                 class: ProviderClass::NotFound,
             },
             DownloadError::Broken { source, .. } => {
                 if let Some(source) = source {
                     tracing::warn!(error = ?source, "a download broke");
                 }
-                let hint = "Start the download again: it resumes if the server supports that.".into();
-                Self::Provider { message, hint, class: ProviderClass::Unreachable }
+                let hint =
+                    "Start the download again: it resumes if the server supports that.".into();
+                Self::Provider {
+                    message,
+                    hint,
+                    class: ProviderClass::Unreachable,
+                }
             }
             DownloadError::Expired { .. } => Self::Provider {
                 message,

@@ -1,5 +1,5 @@
-//! The API of an endpoint, and which parameters and features it refuses. The refusals are stored, so that it refuses
-//! each only once instead of every turn.
+//! The API of an endpoint, and which parameters and features it refuses. The refusals are stored,
+//! so that it refuses each only once instead of every turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +17,12 @@ use crate::base::error::ApiResult;
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
 pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<LearnedDialect> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
-    let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
-    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    let json = store
+        .read(move |store| store.endpoint_dialects().get(id, &model))
+        .await?;
+    Ok(json
+        .and_then(|json| serde_json::from_str(&json).ok())
+        .unwrap_or_default())
 }
 
 /// Adds what is known about the service at the endpoint's address.
@@ -52,7 +56,9 @@ pub(crate) fn stored_dialect(dialect: api::EndpointDialect) -> EndpointDialect {
 
 /// Lists the quirks to show to the user.
 pub(crate) fn quirks(dialect: &LearnedDialect) -> Vec<Quirk> {
-    let left_out = Quirk::LeavesOut { parameters: dialect.left_out.iter().cloned().collect() };
+    let left_out = Quirk::LeavesOut {
+        parameters: dialect.left_out.iter().cloned().collect(),
+    };
     let all = [
         (!dialect.left_out.is_empty(), left_out),
         (dialect.plain, Quirk::PlainSampling),
@@ -61,9 +67,15 @@ pub(crate) fn quirks(dialect: &LearnedDialect) -> Vec<Quirk> {
         (dialect.no_prefill, Quirk::NoPrefill),
         (dialect.roles == RoleRules::Strict, Quirk::StrictRoles),
         (dialect.roles == RoleRules::NoSystem, Quirk::NoSystem),
-        (dialect.thoughts_back != ThoughtsBack::Never, Quirk::ThoughtsBack),
+        (
+            dialect.thoughts_back != ThoughtsBack::Never,
+            Quirk::ThoughtsBack,
+        ),
     ];
-    all.into_iter().filter(|(has, _)| *has).map(|(_, quirk)| quirk).collect()
+    all.into_iter()
+        .filter(|(has, _)| *has)
+        .map(|(_, quirk)| quirk)
+        .collect()
 }
 
 /// A remote model whose refusals are stored.
@@ -79,14 +91,24 @@ pub(crate) struct DialectLearner {
 impl DialectLearner {
     pub(crate) fn new(client: Arc<EndpointClient>, store: Store, endpoint: &Endpoint) -> Self {
         let kept = Arc::new(Mutex::new(client.dialect()));
-        Self { client, store, endpoint: endpoint.id, model: endpoint.model.clone(), kept }
+        Self {
+            client,
+            store,
+            endpoint: endpoint.id,
+            model: endpoint.model.clone(),
+            kept,
+        }
     }
 }
 
 impl Provider for DialectLearner {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let events = self.client.stream(request, cancel);
-        let (client, store, kept) = (Arc::clone(&self.client), self.store.clone(), Arc::clone(&self.kept));
+        let (client, store, kept) = (
+            Arc::clone(&self.client),
+            self.store.clone(),
+            Arc::clone(&self.kept),
+        );
         let (endpoint, model) = (self.endpoint, self.model.clone());
         let learned = events.then(move |event| {
             let news = news(&client, &kept);
@@ -115,8 +137,12 @@ fn news(client: &EndpointClient, kept: &Mutex<LearnedDialect>) -> Option<Learned
 
 /// Stores the dialect. A failure is only logged, because the reply does not depend on it.
 async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &LearnedDialect) {
-    let Ok(json) = serde_json::to_string(dialect) else { return };
-    let kept = store.write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json)).await;
+    let Ok(json) = serde_json::to_string(dialect) else {
+        return;
+    };
+    let kept = store
+        .write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json))
+        .await;
     if let Err(error) = kept {
         tracing::info!(%error, "the parameters that an endpoint refuses could not be stored");
     }

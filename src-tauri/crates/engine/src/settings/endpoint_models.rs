@@ -6,14 +6,19 @@ use domain::EndpointId;
 use domain::model::{Endpoint, EndpointModel, ModelChoice};
 use provider::endpoint::{EndpointProbe, probe};
 
-use crate::api::{self, Changed, EndpointService, EndpointTest, ModelPrice, ModelRef, OfferedModel};
+use crate::api::{
+    self, Changed, EndpointService, EndpointTest, ModelPrice, ModelRef, OfferedModel,
+};
 use crate::base::clock::millis;
 use crate::base::convert;
 use crate::base::error::{ApiResult, internal, not_found};
 use crate::settings::endpoint_dialect::shown_dialect;
 use crate::settings::handle::Configuration;
 
-const SERVICES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../presets/endpoints/services.json"));
+const SERVICES: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../../presets/endpoints/services.json"
+));
 /// Maximum number of models in [`Self::recent_models`].
 const RECENT: usize = 6;
 
@@ -31,13 +36,26 @@ impl Configuration {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let started = Instant::now();
-        let found = tested(probe(&self.endpoint_config(&endpoint).await?).await?, &endpoint, started);
+        let found = tested(
+            probe(&self.endpoint_config(&endpoint).await?).await?,
+            &endpoint,
+            started,
+        );
         if !found.models.is_empty() {
-            let known = self.base().store().read(move |store| store.endpoint_models().of(id)).await?;
+            let known = self
+                .base()
+                .store()
+                .read(move |store| store.endpoint_models().of(id))
+                .await?;
             let typed = known.into_iter().filter(|model| model.typed).map(offered);
             let models = without_repeats(found.models.iter().cloned().chain(typed));
-            self.base().store().write(move |store| store.endpoint_models_mut().replace(id, &models)).await?;
-            self.base().events().changed(Changed::Endpoints, Some(id.to_string()));
+            self.base()
+                .store()
+                .write(move |store| store.endpoint_models_mut().replace(id, &models))
+                .await?;
+            self.base()
+                .events()
+                .changed(Changed::Endpoints, Some(id.to_string()));
         }
         Ok(found)
     }
@@ -72,19 +90,32 @@ impl Configuration {
     /// Display name of a chosen endpoint. Includes the model if the endpoint offers several.
     pub(crate) async fn shown_name(&self, endpoint: &Endpoint) -> ApiResult<String> {
         let id = endpoint.id;
-        let several = self.base().store().read(move |store| Ok(store.endpoint_models().of(id)?.len() > 1)).await?;
-        Ok(match several && !endpoint.model.is_empty() && endpoint.model != endpoint.name {
-            true => format!("{} · {}", endpoint.name, endpoint.model),
-            false => endpoint.name.clone(),
-        })
+        let several = self
+            .base()
+            .store()
+            .read(move |store| Ok(store.endpoint_models().of(id)?.len() > 1))
+            .await?;
+        Ok(
+            match several && !endpoint.model.is_empty() && endpoint.model != endpoint.name {
+                true => format!("{} · {}", endpoint.name, endpoint.model),
+                false => endpoint.name.clone(),
+            },
+        )
     }
 }
 
 /// Keeps the first row of each name.
-pub(crate) fn without_repeats(models: impl Iterator<Item = OfferedModel>) -> Vec<(String, Option<u32>, bool)> {
+pub(crate) fn without_repeats(
+    models: impl Iterator<Item = OfferedModel>,
+) -> Vec<(String, Option<u32>, bool)> {
     let mut rows: Vec<(String, Option<u32>, bool)> = Vec::new();
     let mut known = std::collections::HashSet::new();
-    for OfferedModel { name, context, typed } in models {
+    for OfferedModel {
+        name,
+        context,
+        typed,
+    } in models
+    {
         let name = name.trim().to_owned();
         if !name.is_empty() && known.insert(name.clone()) {
             rows.push((name, context, typed));
@@ -94,11 +125,28 @@ pub(crate) fn without_repeats(models: impl Iterator<Item = OfferedModel>) -> Vec
 }
 
 pub(crate) fn tested(found: EndpointProbe, endpoint: &Endpoint, started: Instant) -> EndpointTest {
-    let EndpointProbe { models, context, contexts, prices } = found;
-    let chosen = if endpoint.model.is_empty() { models.first() } else { Some(&endpoint.model) };
-    let price =
-        chosen.and_then(|name| prices.get(name)).map(|price| ModelPrice { input: price.input, output: price.output });
-    let model = |name: String| OfferedModel { context: contexts.get(&name).copied(), name, typed: false };
+    let EndpointProbe {
+        models,
+        context,
+        contexts,
+        prices,
+    } = found;
+    let chosen = if endpoint.model.is_empty() {
+        models.first()
+    } else {
+        Some(&endpoint.model)
+    };
+    let price = chosen
+        .and_then(|name| prices.get(name))
+        .map(|price| ModelPrice {
+            input: price.input,
+            output: price.output,
+        });
+    let model = |name: String| OfferedModel {
+        context: contexts.get(&name).copied(),
+        name,
+        typed: false,
+    };
     EndpointTest {
         models: models.into_iter().map(model).collect(),
         context,
@@ -109,13 +157,32 @@ pub(crate) fn tested(found: EndpointProbe, endpoint: &Endpoint, started: Instant
 }
 
 pub(crate) fn shown_model(model: EndpointModel) -> api::EndpointModel {
-    let EndpointModel { id, name, context, typed } = model;
-    api::EndpointModel { id: id.to_string(), name, context, typed }
+    let EndpointModel {
+        id,
+        name,
+        context,
+        typed,
+    } = model;
+    api::EndpointModel {
+        id: id.to_string(),
+        name,
+        context,
+        typed,
+    }
 }
 
 fn offered(model: EndpointModel) -> OfferedModel {
-    let EndpointModel { name, context, typed, .. } = model;
-    OfferedModel { name, context, typed }
+    let EndpointModel {
+        name,
+        context,
+        typed,
+        ..
+    } = model;
+    OfferedModel {
+        name,
+        context,
+        typed,
+    }
 }
 
 #[cfg(test)]
@@ -130,15 +197,30 @@ mod tests {
         for service in services {
             let config = provider::endpoint::EndpointConfig::new(&service.url, "", None).unwrap();
             config.speaking(stored_dialect(service.dialect)).unwrap();
-            assert_eq!(stored_dialect(service.dialect), provider::guess_dialect(&service.url), "{}", service.id);
-            assert_eq!(service.key == api::KeyNeed::Required, !service.key_url.is_empty(), "{}", service.id);
+            assert_eq!(
+                stored_dialect(service.dialect),
+                provider::guess_dialect(&service.url),
+                "{}",
+                service.id
+            );
+            assert_eq!(
+                service.key == api::KeyNeed::Required,
+                !service.key_url.is_empty(),
+                "{}",
+                service.id
+            );
         }
     }
 
     #[test]
     fn repeated_and_blank_names_make_one_row() {
-        let model = |name: &str, typed| OfferedModel { name: name.into(), context: None, typed };
-        let rows = without_repeats([model("a", false), model(" a ", true), model(" ", true)].into_iter());
+        let model = |name: &str, typed| OfferedModel {
+            name: name.into(),
+            context: None,
+            typed,
+        };
+        let rows =
+            without_repeats([model("a", false), model(" a ", true), model(" ", true)].into_iter());
         assert_eq!(rows, [("a".to_owned(), None, false)]);
     }
 }

@@ -1,5 +1,5 @@
-//! Secrets of an endpoint: its key and header values. They are sent only to the address for which the user entered
-//! them.
+//! Secrets of an endpoint: its key and header values. They are sent only to the address for which
+//! the user entered them.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,11 @@ impl Headers {
     }
 
     fn put_on(self, config: EndpointConfig) -> Result<EndpointConfig, ProviderError> {
-        config.with_headers(self.0.into_iter().map(|(name, value)| (name, SecretString::from(value))))
+        config.with_headers(
+            self.0
+                .into_iter()
+                .map(|(name, value)| (name, SecretString::from(value))),
+        )
     }
 }
 
@@ -40,7 +44,10 @@ impl Configuration {
     }
 
     pub(crate) async fn key(&self, id: EndpointId) -> ApiResult<Option<SecretString>> {
-        Ok(self.with_secrets(move |secrets| secrets.get(Secret::Key(id))).await?.map(SecretString::from))
+        Ok(self
+            .with_secrets(move |secrets| secrets.get(Secret::Key(id)))
+            .await?
+            .map(SecretString::from))
     }
 
     /// Uses a key until the app ends, without storing it.
@@ -49,9 +56,17 @@ impl Configuration {
     /// `BadInput` if the key cannot be sent.
     pub(crate) async fn give_key(&self, id: String, key: String) -> ApiResult<()> {
         let id = id.parse::<EndpointId>()?;
-        let endpoint = self.base().store().read(move |store| store.endpoints().get(id)).await?;
+        let endpoint = self
+            .base()
+            .store()
+            .read(move |store| store.endpoints().get(id))
+            .await?;
         let endpoint = endpoint.ok_or_else(|| not_found("endpoint"))?;
-        configured(&endpoint, Some(SecretString::from(key.clone())), Headers::default())?;
+        configured(
+            &endpoint,
+            Some(SecretString::from(key.clone())),
+            Headers::default(),
+        )?;
         self.secrets().give(Secret::Key(id), key);
         Ok(())
     }
@@ -61,10 +76,17 @@ impl Configuration {
             return Ok(Headers::default());
         }
         let id = endpoint.id;
-        let json = self.with_secrets(move |secrets| secrets.get(Secret::Headers(id))).await?;
-        let known: BTreeMap<String, String> =
-            json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-        match endpoint.headers.iter().find(|name| !known.contains_key(*name)) {
+        let json = self
+            .with_secrets(move |secrets| secrets.get(Secret::Headers(id)))
+            .await?;
+        let known: BTreeMap<String, String> = json
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_default();
+        match endpoint
+            .headers
+            .iter()
+            .find(|name| !known.contains_key(*name))
+        {
             Some(missing) => Err(bad_input(
                 format!("The value of the header {missing} is no longer stored."),
                 "Enter it again in the endpoint's settings.",
@@ -80,20 +102,31 @@ impl Configuration {
         drafts: Vec<HeaderDraft>,
     ) -> ApiResult<Headers> {
         if drafts.len() > MOST_HEADERS {
-            return Err(bad_input(format!("An endpoint can have {MOST_HEADERS} headers."), "Remove some of them."));
+            return Err(bad_input(
+                format!("An endpoint can have {MOST_HEADERS} headers."),
+                "Remove some of them.",
+            ));
         }
         let kept = match stored {
-            Some(endpoint) if drafts.iter().any(|draft| draft.value.is_none()) => self.headers(endpoint).await?.0,
+            Some(endpoint) if drafts.iter().any(|draft| draft.value.is_none()) => {
+                self.headers(endpoint).await?.0
+            }
             _ => BTreeMap::new(),
         };
         let mut headers = BTreeMap::new();
         for HeaderDraft { name, value } in drafts {
             let name = name.trim().to_ascii_lowercase();
             let value = value.or_else(|| kept.get(&name).cloned()).ok_or_else(|| {
-                bad_input(format!("The header {name} has no value."), "Enter its value, or remove the header.")
+                bad_input(
+                    format!("The header {name} has no value."),
+                    "Enter its value, or remove the header.",
+                )
             })?;
             if headers.insert(name.clone(), value).is_some() {
-                return Err(bad_input(format!("The header {name} appears twice."), "Remove one of the two."));
+                return Err(bad_input(
+                    format!("The header {name} appears twice."),
+                    "Remove one of the two.",
+                ));
             }
         }
         Ok(Headers(headers))
@@ -107,15 +140,20 @@ impl Configuration {
     pub(crate) async fn keep_headers(&self, id: EndpointId, headers: &Headers) -> ApiResult<()> {
         let json = match headers.0.is_empty() {
             true => String::new(),
-            false => serde_json::to_string(&headers.0).map_err(|_| internal("headers could not be stored"))?,
+            false => serde_json::to_string(&headers.0)
+                .map_err(|_| internal("headers could not be stored"))?,
         };
         self.keep_secret(Secret::Headers(id), json).await
     }
 
     pub(crate) async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
-        self.with_secrets(
-            move |secrets| if text.is_empty() { secrets.remove(secret) } else { secrets.set(secret, &text) },
-        )
+        self.with_secrets(move |secrets| {
+            if text.is_empty() {
+                secrets.remove(secret)
+            } else {
+                secrets.set(secret, &text)
+            }
+        })
         .await
     }
 
@@ -138,6 +176,7 @@ pub(crate) fn configured(
     key: Option<SecretString>,
     headers: Headers,
 ) -> ApiResult<EndpointConfig> {
-    let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?.speaking(endpoint.dialect)?;
+    let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?
+        .speaking(endpoint.dialect)?;
     Ok(headers.put_on(config.with_context(endpoint.context))?)
 }

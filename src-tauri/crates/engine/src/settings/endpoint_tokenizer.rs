@@ -1,4 +1,5 @@
-//! The `tokenizer.json` that the user chose for an endpoint's model, stored as an asset and cached in memory.
+//! The `tokenizer.json` that the user chose for an endpoint's model, stored as an asset and cached
+//! in memory.
 
 use std::path::PathBuf;
 
@@ -15,11 +16,17 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
-    pub(crate) async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> ApiResult<api::Endpoint> {
+    pub(crate) async fn set_endpoint_tokenizer(
+        &self,
+        id: String,
+        json: Vec<u8>,
+    ) -> ApiResult<api::Endpoint> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let parsed = tokio::task::spawn_blocking(move || (TokenizerJson::parse(&json), json));
-        let (parsed, json) = parsed.await.map_err(|_| internal("a tokenizer.json could not be read"))?;
+        let (parsed, json) = parsed
+            .await
+            .map_err(|_| internal("a tokenizer.json could not be read"))?;
         let tokenizer = parsed.map_err(|error| refusal(&error.to_string()))?;
         let now = self.base().now();
         let hash = self
@@ -32,7 +39,9 @@ impl Configuration {
             })
             .await?;
         self.tokenizer_files().put(hash, tokenizer).await;
-        self.base().events().changed(Changed::Endpoints, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Endpoints, Some(id.to_string()));
         self.shown_endpoint(endpoint).await
     }
 
@@ -40,23 +49,37 @@ impl Configuration {
     ///
     /// # Errors
     /// The same errors, and `BadInput` if the file cannot be read.
-    pub(crate) async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> ApiResult<api::Endpoint> {
-        let read =
-            tokio::task::spawn_blocking(move || read_capped(&path, TokenizerJson::MAX_BYTES, "a tokenizer.json"));
-        let json = read.await.map_err(|_| internal("a file could not be read"))?;
-        self.set_endpoint_tokenizer(id, json.map_err(|(_, reason)| refusal(&reason))?).await
+    pub(crate) async fn set_endpoint_tokenizer_file(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> ApiResult<api::Endpoint> {
+        let read = tokio::task::spawn_blocking(move || {
+            read_capped(&path, TokenizerJson::MAX_BYTES, "a tokenizer.json")
+        });
+        let json = read
+            .await
+            .map_err(|_| internal("a file could not be read"))?;
+        self.set_endpoint_tokenizer(id, json.map_err(|(_, reason)| refusal(&reason))?)
+            .await
     }
 
     pub(crate) async fn remove_endpoint_tokenizer(&self, id: String) -> ApiResult<api::Endpoint> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
-        self.base().store().write(move |store| store.endpoints_mut().set_tokenizer(id, None)).await?;
-        self.base().events().changed(Changed::Endpoints, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.endpoints_mut().set_tokenizer(id, None))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Endpoints, Some(id.to_string()));
         self.shown_endpoint(endpoint).await
     }
 }
 
 fn refusal(reason: &str) -> api::ApiError {
-    let hint = "Choose the tokenizer.json that is published with the model, for example on Hugging Face.";
+    let hint =
+        "Choose the tokenizer.json that is published with the model, for example on Hugging Face.";
     bad_input(format!("The tokenizer cannot be used: {reason}."), hint)
 }

@@ -24,12 +24,21 @@ pub(crate) struct Environment {
 
 impl Environment {
     pub(crate) fn read(variables: &BTreeMap<String, String>) -> Self {
-        let hub = variables.get(HUB).map(|address| address.trim().to_owned()).filter(|address| !address.is_empty());
-        let variables = variables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let hub = variables
+            .get(HUB)
+            .map(|address| address.trim().to_owned())
+            .filter(|address| !address.is_empty());
+        let variables = variables
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()));
         let (layer, problems) = Layer::from_environment(variables);
         for problem in &problems {
             tracing::warn!(%problem, "an environment variable has an invalid value and is ignored");
         }
-        Self { layer, problems, hub }
+        Self {
+            layer,
+            problems,
+            hub,
+        }
     }
 }

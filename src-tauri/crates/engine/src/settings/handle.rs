@@ -20,7 +20,8 @@ use crate::settings::paired_projectors::PairedProjectors;
 use crate::settings::tokenizer_files::TokenizerFiles;
 use crate::settings::tool_servers::RunningServers;
 
-/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
+/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a
+/// user-defined one.
 type Templates = HashMap<(ModelId, String), KnownTemplate>;
 
 /// Settings, models, endpoints and presets. Clones share one state.
@@ -93,11 +94,15 @@ impl Configuration {
             tokenizers: TokenizerFiles::default(),
             counts: KnownCounts::default(),
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn downgrade(&self) -> WeakConfiguration {
-        WeakConfiguration { inner: Arc::downgrade(&self.inner) }
+        WeakConfiguration {
+            inner: Arc::downgrade(&self.inner),
+        }
     }
 
     pub(crate) fn base(&self) -> &Base {
@@ -114,11 +119,19 @@ impl Configuration {
 
     /// Identifies the embedding model; `None` if there is none.
     pub(crate) fn encoder_model(&self) -> Option<String> {
-        self.inner.encoder_model.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner
+            .encoder_model
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn set_encoder_model(&self, model: Option<String>) {
-        *self.inner.encoder_model.write().unwrap_or_else(PoisonError::into_inner) = model;
+        *self
+            .inner
+            .encoder_model
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = model;
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
@@ -126,12 +139,20 @@ impl Configuration {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner
+            .settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Applies `change` and returns the settings after it.
     pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Settings {
-        let mut settings = self.inner.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut settings = self
+            .inner
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         change(&mut settings);
         settings.clone()
     }
@@ -141,7 +162,10 @@ impl Configuration {
     }
 
     pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {
-        self.inner.templates.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .templates
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {

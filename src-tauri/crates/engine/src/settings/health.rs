@@ -1,5 +1,5 @@
-//! Health report: the state of each component, and a reason for each problem. It checks only this machine. Endpoints are
-//! contacted only on request, each for a limited time.
+//! Health report: the state of each component, and a reason for each problem. It checks only this
+//! machine. Endpoints are contacted only on request, each for a limited time.
 
 use std::time::Duration;
 
@@ -20,43 +20,70 @@ impl Configuration {
     pub(crate) async fn health(&self) -> ApiResult<Health> {
         let folder = self.base().store().dir().display().to_string();
         let mut checks = vec![check("data folder", Ok(folder))];
-        let database = self.base().store().check().await.map(|()| "Checked, no problems".to_owned());
+        let database = self
+            .base()
+            .store()
+            .check()
+            .await
+            .map(|()| "Checked, no problems".to_owned());
         let written = self.test_write().await;
-        let database = database.map_err(|error| error.to_string()).and_then(|found| written.clone().map(|_| found));
+        let database = database
+            .map_err(|error| error.to_string())
+            .and_then(|found| written.clone().map(|_| found));
         checks.push(check("database", database));
         checks.extend(self.data_health());
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
-        checks.push(check("graphics", graphics(&self.local().list_devices().await)));
+        checks.push(check(
+            "graphics",
+            graphics(&self.local().list_devices().await),
+        ));
         checks.push(check("memory", Ok(self.found_by().to_owned())));
-        for model in self.base().store().read(|store| store.models().list()).await? {
+        for model in self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?
+        {
             checks.push(check(
                 &format!("token counts of {}", model.name),
                 Ok(self.local().counted_by(&model).to_string()),
             ));
         }
         for endpoint in self.list_endpoints().await? {
-            checks.push(check(&format!("token counts of {}", endpoint.name), self.counts_health(&endpoint).await));
+            checks.push(check(
+                &format!("token counts of {}", endpoint.name),
+                self.counts_health(&endpoint).await,
+            ));
         }
         let facts = HealthFacts {
             database_writable: fact(written),
             model_loaded: fact(self.model_loaded().await),
             endpoint_reachable: None,
         };
-        Ok(Health { facts: Some(facts), ..report(checks) })
+        Ok(Health {
+            facts: Some(facts),
+            ..report(checks)
+        })
     }
 
     /// [`Self::health`], after asking every endpoint for its models. Takes at most a few seconds.
     pub(crate) async fn health_with_endpoints(&self) -> ApiResult<Health> {
         let endpoints = self.list_endpoints().await?;
-        let asked = join_all(endpoints.iter().map(|endpoint| self.reach(endpoint.id.clone())));
+        let asked = join_all(
+            endpoints
+                .iter()
+                .map(|endpoint| self.reach(endpoint.id.clone())),
+        );
         let (health, asked) = tokio::join!(self.health(), asked);
         let mut health = health?;
         let failed: Vec<String> = endpoints
             .iter()
             .zip(&asked)
-            .filter_map(|(endpoint, answer)| Some(format!("{}: {}", endpoint.name, answer.as_ref().err()?)))
+            .filter_map(|(endpoint, answer)| {
+                Some(format!("{}: {}", endpoint.name, answer.as_ref().err()?))
+            })
             .collect();
         let reachable = match (endpoints.len(), failed.is_empty()) {
             (0, _) => Err("No endpoint is set up".to_owned()),
@@ -64,7 +91,9 @@ impl Configuration {
             (_, false) => Err(failed.join("; ")),
         };
         for (endpoint, answer) in endpoints.iter().zip(asked) {
-            health.checks.push(check(&format!("endpoint {}", endpoint.name), answer));
+            health
+                .checks
+                .push(check(&format!("endpoint {}", endpoint.name), answer));
         }
         health.ok = health.checks.iter().all(|check| check.ok);
         if let Some(facts) = &mut health.facts {
@@ -78,7 +107,10 @@ impl Configuration {
         match tokio::time::timeout(REACH_LIMIT, self.refresh_endpoint(id)).await {
             Ok(Ok(found)) => Ok(format!("answered in {:.0} ms", found.took_ms)),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no answer within {} seconds", REACH_LIMIT.as_secs())),
+            Err(_) => Err(format!(
+                "no answer within {} seconds",
+                REACH_LIMIT.as_secs()
+            )),
         }
     }
 
@@ -86,18 +118,34 @@ impl Configuration {
     fn data_health(&self) -> Vec<HealthCheck> {
         let named = |warning: api::DataWarning| {
             let (name, reason) = match warning.kind {
-                DataWarningKind::LogLost => ("log", "changes of an earlier session are gone with the database's log"),
+                DataWarningKind::LogLost => (
+                    "log",
+                    "changes of an earlier session are gone with the database's log",
+                ),
                 DataWarningKind::TextsChanged => ("texts", "texts have changed on disk"),
                 DataWarningKind::BackupFailed => ("backups", "the last backup failed"),
-                DataWarningKind::SecondCopyFailed => ("second folder", "the second folder has no copy"),
-                DataWarningKind::PicturesLost => ("files", "pictures or files are missing and in no backup"),
+                DataWarningKind::SecondCopyFailed => {
+                    ("second folder", "the second folder has no copy")
+                }
+                DataWarningKind::PicturesLost => {
+                    ("files", "pictures or files are missing and in no backup")
+                }
                 // Nothing is wrong with the data.
                 DataWarningKind::PicturesRestored | DataWarningKind::ClockAhead => return None,
             };
-            let reason = if warning.detail.is_empty() { reason.to_owned() } else { warning.detail };
+            let reason = if warning.detail.is_empty() {
+                reason.to_owned()
+            } else {
+                warning.detail
+            };
             Some(check(name, Err(reason)))
         };
-        self.base().data_warnings().all().into_iter().filter_map(named).collect()
+        self.base()
+            .data_warnings()
+            .all()
+            .into_iter()
+            .filter_map(named)
+            .collect()
     }
 
     /// Writes and removes a row in one transaction, as every message does.
@@ -106,20 +154,43 @@ impl Configuration {
             store.settings_mut().set(TEST_SETTING, "true")?;
             store.settings_mut().remove(TEST_SETTING)
         });
-        written.await.map(|()| "A test write succeeded".to_owned()).map_err(|error| error.to_string())
+        written
+            .await
+            .map(|()| "A test write succeeded".to_owned())
+            .map_err(|error| error.to_string())
     }
 
     /// Names the local models that are loaded.
     async fn model_loaded(&self) -> Result<String, String> {
-        let models = self.list_models().await.map_err(|error| error.to_string())?;
+        let models = self
+            .list_models()
+            .await
+            .map_err(|error| error.to_string())?;
         let statuses = self.local().statuses();
-        let is_loaded = |status: &&WorkerStatus| status.loaded.as_ref().is_some_and(|loaded| loaded.context > 0);
-        let paths: Vec<&str> = statuses.iter().filter(is_loaded).filter_map(|status| status.model.as_deref()).collect();
-        let loaded = models.iter().filter(|model| paths.contains(&model.path.as_str()));
+        let is_loaded = |status: &&WorkerStatus| {
+            status
+                .loaded
+                .as_ref()
+                .is_some_and(|loaded| loaded.context > 0)
+        };
+        let paths: Vec<&str> = statuses
+            .iter()
+            .filter(is_loaded)
+            .filter_map(|status| status.model.as_deref())
+            .collect();
+        let loaded = models
+            .iter()
+            .filter(|model| paths.contains(&model.path.as_str()));
         let names: Vec<&str> = loaded.map(|model| model.name.as_str()).collect();
-        match (names.is_empty(), models.is_empty(), self.settings().default_model) {
+        match (
+            names.is_empty(),
+            models.is_empty(),
+            self.settings().default_model,
+        ) {
             (false, _, _) => Ok(format!("{} is loaded", names.join(", "))),
-            (true, _, Some(ModelRef::Remote { .. })) => Err("No local model is loaded; an endpoint answers".to_owned()),
+            (true, _, Some(ModelRef::Remote { .. })) => {
+                Err("No local model is loaded; an endpoint answers".to_owned())
+            }
             (true, true, _) => Err("No model is set up".to_owned()),
             (true, false, _) => Err("No model is loaded; the next reply loads one".to_owned()),
         }
@@ -128,13 +199,26 @@ impl Configuration {
     /// How the tokens of an endpoint are counted, and the mean error of the counts.
     async fn counts_health(&self, endpoint: &api::Endpoint) -> Result<String, String> {
         let why = |error: api::ApiError| error.to_string();
-        let row = self.endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?).await.map_err(why)?;
-        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &row).await.map_err(why)?;
+        let row = self
+            .endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?)
+            .await
+            .map_err(why)?;
+        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &row)
+            .await
+            .map_err(why)?;
         if counting.tokens.shown() != endpoint.counted_with {
-            return Err("its tokenizer.json is missing or damaged: choose it again, or remove it".to_owned());
+            return Err(
+                "its tokenizer.json is missing or damaged: choose it again, or remove it"
+                    .to_owned(),
+            );
         }
         let error = counting.calibration.mean_error();
-        let error = error.map(|error| format!(", off by {:.1} % on average over its last prompts", error * 100.0));
+        let error = error.map(|error| {
+            format!(
+                ", off by {:.1} % on average over its last prompts",
+                error * 100.0
+            )
+        });
         let counted = match counting.tokens.shown() {
             api::CountedWith::Estimate => "Estimated from text length".to_owned(),
             counter => format!("Approximate, counted with {counter}"),
@@ -155,17 +239,28 @@ impl Configuration {
     }
 
     async fn models_health(&self) -> Result<String, String> {
-        let models = self.list_models().await.map_err(|error| error.to_string())?;
+        let models = self
+            .list_models()
+            .await
+            .map_err(|error| error.to_string())?;
         if let Some(missing) = models.iter().find(|model| model.missing) {
             return Err(format!("{} is no longer at {}", missing.name, missing.path));
         }
-        let notes: Vec<String> =
-            models.iter().filter_map(|model| Some(format!("{}: {}", model.name, model.note.as_ref()?))).collect();
+        let notes: Vec<String> = models
+            .iter()
+            .filter_map(|model| Some(format!("{}: {}", model.name, model.note.as_ref()?)))
+            .collect();
         if !notes.is_empty() {
-            return Ok(format!("{} in the library. {}", models.len(), notes.join(" ")));
+            return Ok(format!(
+                "{} in the library. {}",
+                models.len(),
+                notes.join(" ")
+            ));
         }
         match (models.len(), self.settings().default_model) {
-            (0, None) => Err("no model is set up: add a model file, or connect an endpoint".to_owned()),
+            (0, None) => {
+                Err("no model is set up: add a model file, or connect an endpoint".to_owned())
+            }
             (count, _) => Ok(format!("{count} in the library")),
         }
     }
@@ -175,12 +270,17 @@ impl Configuration {
 fn graphics(devices: &local::Devices) -> Result<String, String> {
     match devices {
         local::Devices::Failed(reason) => Err(reason.to_string()),
-        _ if devices.graphics().is_empty() => Ok("No graphics device; the processor computes alone".to_owned()),
+        _ if devices.graphics().is_empty() => {
+            Ok("No graphics device; the processor computes alone".to_owned())
+        }
         _ => {
             let gigabytes = |bytes: u64| bytes as f64 / 1e9;
             let named = devices.graphics().into_iter().map(|device| {
                 let (free, total) = (gigabytes(device.free), gigabytes(device.total));
-                format!("{} ({}), {free:.1} of {total:.1} GB free", device.description, device.name)
+                format!(
+                    "{} ({}), {free:.1} of {total:.1} GB free",
+                    device.description, device.name
+                )
             });
             Ok(named.collect::<Vec<_>>().join(", "))
         }
@@ -192,17 +292,27 @@ fn worker(status: &local::WorkerStatus) -> Result<String, String> {
         (local::WorkerState::Dead, Some(death)) => Err(death.clone()),
         (local::WorkerState::Absent, _) => Ok("Starts with the first reply".to_owned()),
         _ if status.deaths == 0 => Ok("No crashes".to_owned()),
-        _ => Ok(format!("Crashed {} times and was started again", status.deaths)),
+        _ => Ok(format!(
+            "Crashed {} times and was started again",
+            status.deaths
+        )),
     }
 }
 
 pub(crate) fn report(checks: Vec<HealthCheck>) -> Health {
     let ok = checks.iter().all(|check| check.ok);
-    Health { ok, version: env!("CARGO_PKG_VERSION").to_owned(), checks, facts: None }
+    Health {
+        ok,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        checks,
+        facts: None,
+    }
 }
 
 fn fact(result: Result<String, String>) -> HealthFact {
-    let HealthCheck { ok: value, reason, .. } = check("", result);
+    let HealthCheck {
+        ok: value, reason, ..
+    } = check("", result);
     HealthFact { value, reason }
 }
 
@@ -211,5 +321,9 @@ pub(crate) fn check(name: &str, result: Result<String, String>) -> HealthCheck {
         Ok(reason) => (true, reason),
         Err(reason) => (false, reason),
     };
-    HealthCheck { name: name.to_owned(), ok, reason }
+    HealthCheck {
+        name: name.to_owned(),
+        ok,
+        reason,
+    }
 }

@@ -24,15 +24,30 @@ pub(crate) struct PresetValues {
 impl SettingsStack {
     /// Name of the preset that supplies `key` in the layer of `origin`.
     pub(crate) fn preset_of(&self, origin: SettingOrigin, key: &str) -> Option<&str> {
-        let filled = self.preset.as_ref().filter(|filled| filled.origin == origin && filled.keys.contains(&key))?;
+        let filled = self
+            .preset
+            .as_ref()
+            .filter(|filled| filled.origin == origin && filled.keys.contains(&key))?;
         Some(&filled.name)
     }
 
     pub(crate) fn model(&self) -> Option<ModelChoice> {
-        self.owners.iter().find_map(|owner| if let Owner::Model(choice) = owner { Some(*choice) } else { None })
+        self.owners.iter().find_map(|owner| {
+            if let Owner::Model(choice) = owner {
+                Some(*choice)
+            } else {
+                None
+            }
+        })
     }
 
     pub(crate) fn character(&self) -> Option<CharacterId> {
-        self.owners.iter().find_map(|owner| if let Owner::Character(id) = owner { Some(*id) } else { None })
+        self.owners.iter().find_map(|owner| {
+            if let Owner::Character(id) = owner {
+                Some(*id)
+            } else {
+                None
+            }
+        })
     }
 }

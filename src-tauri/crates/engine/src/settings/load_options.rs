@@ -19,9 +19,17 @@ const WEIGHTS: std::ops::RangeInclusive<f32> = 0.0..=2.0;
 
 impl Configuration {
     /// The options of `values` for a model.
-    pub(crate) async fn load_options(&self, model: &LocalModel, values: &Values) -> ApiResult<LoadOptions> {
+    pub(crate) async fn load_options(
+        &self,
+        model: &LocalModel,
+        values: &Values,
+    ) -> ApiResult<LoadOptions> {
         let id = model.id;
-        let adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
+        let adapters = self
+            .base()
+            .store()
+            .read(move |store| store.model_adapters().of(id))
+            .await?;
         let projector = self.projector(model).await?;
         Ok(LoadOptions {
             gpu_layers: values.gpu_layers,
@@ -46,19 +54,30 @@ impl Configuration {
         })
     }
 
-    /// Context size and options with which a model is loaded for replies, apart from a chat's own settings.
+    /// Context size and options with which a model is loaded for replies, apart from a chat's own
+    /// settings.
     pub(crate) async fn load_settings(&self, model: &LocalModel) -> ApiResult<(u32, LoadOptions)> {
-        let values = self.resolved_for(Owner::Model(ModelChoice::Local(model.id))).await?.values;
+        let values = self
+            .resolved_for(Owner::Model(ModelChoice::Local(model.id)))
+            .await?
+            .values;
         let default = || local::library::default_context(model.context);
-        let context = values.context_limit.map_or_else(default, |tokens| tokens.min(model.context));
+        let context = values
+            .context_limit
+            .map_or_else(default, |tokens| tokens.min(model.context));
         Ok((context, self.load_options(model, &values).await?))
     }
 
     /// Loads the model with one more adapter from now on. The file stays in its folder.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too many.
-    pub(crate) async fn add_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+    /// `NotFound`; `BadInput` if the file is not an adapter for this model, or if there are too
+    /// many.
+    pub(crate) async fn add_model_adapter(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> ApiResult<api::ModelState> {
         let model = self.local_model(id.parse()?).await?;
         let file = model.path.clone();
         let checked = tokio::task::spawn_blocking(move || check(&path, Path::new(&file))).await;
@@ -84,17 +103,26 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound` without the adapter; `BadInput` for a weight outside of 0 to 2.
-    pub(crate) async fn set_adapter_weight(&self, id: String, path: String, weight: f32) -> ApiResult<api::ModelState> {
+    pub(crate) async fn set_adapter_weight(
+        &self,
+        id: String,
+        path: String,
+        weight: f32,
+    ) -> ApiResult<api::ModelState> {
         if !WEIGHTS.contains(&weight) {
             let (least, most) = (WEIGHTS.start(), WEIGHTS.end());
             return Err(bad_input(
-                format!("The weight {weight} is not valid: it is not a number from {least} to {most}."),
+                format!(
+                    "The weight {weight} is not valid: it is not a number from {least} to {most}."
+                ),
                 format!("Set it to a number from {least} to {most}."),
             ));
         }
         self.change_adapters(id.parse()?, |adapters| {
             let known = adapters.iter_mut().find(|known| known.path == path);
-            known.map(|adapter| adapter.weight = weight).ok_or_else(|| not_found("adapter"))
+            known
+                .map(|adapter| adapter.weight = weight)
+                .ok_or_else(|| not_found("adapter"))
         })
         .await
     }
@@ -103,11 +131,19 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound` without the adapter.
-    pub(crate) async fn remove_model_adapter(&self, id: String, path: String) -> ApiResult<api::ModelState> {
+    pub(crate) async fn remove_model_adapter(
+        &self,
+        id: String,
+        path: String,
+    ) -> ApiResult<api::ModelState> {
         self.change_adapters(id.parse()?, |adapters| {
             let before = adapters.len();
             adapters.retain(|known| known.path != path);
-            if adapters.len() < before { Ok(()) } else { Err(not_found("adapter")) }
+            if adapters.len() < before {
+                Ok(())
+            } else {
+                Err(not_found("adapter"))
+            }
         })
         .await
     }
@@ -118,11 +154,20 @@ impl Configuration {
         change: impl FnOnce(&mut Vec<ModelAdapter>) -> ApiResult<()>,
     ) -> ApiResult<api::ModelState> {
         let model = self.local_model(id).await?;
-        let mut adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
+        let mut adapters = self
+            .base()
+            .store()
+            .read(move |store| store.model_adapters().of(id))
+            .await?;
         change(&mut adapters)?;
-        self.base().store().write(move |store| store.model_adapters_mut().set(id, &adapters)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.model_adapters_mut().set(id, &adapters))
+            .await?;
         self.reload_if_loaded(&model).await?;
-        self.base().events().changed(Changed::Models, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Models, Some(id.to_string()));
         self.model_state(id.to_string()).await
     }
 }
@@ -135,5 +180,7 @@ fn check(path: &Path, model: &Path) -> ApiResult<String> {
     };
     local::check_adapter(path, model).map_err(|fault| refused(fault.to_string()))?;
     let path = std::path::absolute(path).map_err(|error| refused(error.to_string()))?;
-    path.to_str().map(str::to_owned).ok_or_else(|| refused("its name is not Unicode".to_owned()))
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| refused("its name is not Unicode".to_owned()))
 }

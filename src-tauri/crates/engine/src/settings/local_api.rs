@@ -1,4 +1,5 @@
-//! The local API as the settings page shows it: the switch, the port, and the server of the front end.
+//! The local API as the settings page shows it: the switch, the port, and the server of the front
+//! end.
 
 use crate::api::{ApiServerState, Changed, LocalApi, LocalApiSettings};
 use crate::base::error::{ApiResult, bad_input};
@@ -6,7 +7,10 @@ use crate::settings::handle::Configuration;
 
 impl Configuration {
     pub(crate) async fn local_api(&self) -> ApiResult<LocalApi> {
-        Ok(described(self.settings().local_api, self.api_server().get()))
+        Ok(described(
+            self.settings().local_api,
+            self.api_server().get(),
+        ))
     }
 
     pub(crate) fn set_api_server(&self, state: ApiServerState) {
@@ -20,23 +24,38 @@ impl Configuration {
 /// `BadInput` for port 0, which would mean another port at every start.
 pub(crate) fn check(settings: LocalApiSettings) -> ApiResult<()> {
     match settings.port {
-        0 => Err(bad_input("The port is not valid.", "Enter a number from 1 to 65535.")),
+        0 => Err(bad_input(
+            "The port is not valid.",
+            "Enter a number from 1 to 65535.",
+        )),
         _ => Ok(()),
     }
 }
 
 fn described(settings: LocalApiSettings, server: ApiServerState) -> LocalApi {
-    let off = LocalApi { settings, address: None, fixed_port: false, always_on: false, failure: None };
+    let off = LocalApi {
+        settings,
+        address: None,
+        fixed_port: false,
+        always_on: false,
+        failure: None,
+    };
     match server {
         ApiServerState::Stopped => off,
-        ApiServerState::Following { address } => LocalApi { address: Some(address), ..off },
+        ApiServerState::Following { address } => LocalApi {
+            address: Some(address),
+            ..off
+        },
         ApiServerState::Fixed { address, always } => LocalApi {
             address: (always || settings.enabled).then_some(address),
             fixed_port: true,
             always_on: always,
             ..off
         },
-        ApiServerState::Failed(failure) => LocalApi { failure: Some(failure), ..off },
+        ApiServerState::Failed(failure) => LocalApi {
+            failure: Some(failure),
+            ..off
+        },
     }
 }
 
@@ -46,8 +65,17 @@ mod tests {
 
     #[test]
     fn fixed_server_offers_the_api_only_if_switched_on() {
-        let (off, on) = (LocalApiSettings::default(), LocalApiSettings { enabled: true, ..Default::default() });
-        let fixed = |always| ApiServerState::Fixed { address: "http://127.0.0.1:9".into(), always };
+        let (off, on) = (
+            LocalApiSettings::default(),
+            LocalApiSettings {
+                enabled: true,
+                ..Default::default()
+            },
+        );
+        let fixed = |always| ApiServerState::Fixed {
+            address: "http://127.0.0.1:9".into(),
+            always,
+        };
         assert_eq!(described(off, fixed(false)).address, None);
         assert!(described(on, fixed(false)).address.is_some());
         assert!(described(off, fixed(true)).address.is_some());

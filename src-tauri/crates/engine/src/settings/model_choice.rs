@@ -1,4 +1,5 @@
-//! Selects the model that answers a turn, and prepares its provider, chat template, token budget and token counter.
+//! Selects the model that answers a turn, and prepares its provider, chat template, token budget
+//! and token counter.
 
 use crate::settings::chat_template::{self, KnownTemplate, guess_note, parse};
 use crate::settings::model_handle::{LocalSight, ModelHandle};
@@ -51,9 +52,21 @@ impl TurnSettings {
         self.remote("scripted".to_owned(), context, provider, counting)
     }
 
-    /// Handle for a model with a context of `context` tokens behind an endpoint. All its names are `name`.
-    fn remote(self, name: String, context: u32, provider: Arc<dyn Provider>, counting: TokenCounting) -> ModelHandle {
-        let Self { sampling, values, withdrawals, .. } = self;
+    /// Handle for a model with a context of `context` tokens behind an endpoint. All its names are
+    /// `name`.
+    fn remote(
+        self,
+        name: String,
+        context: u32,
+        provider: Arc<dyn Provider>,
+        counting: TokenCounting,
+    ) -> ModelHandle {
+        let Self {
+            sampling,
+            values,
+            withdrawals,
+            ..
+        } = self;
         ModelHandle {
             key: name.clone(),
             model_name: name.clone(),
@@ -76,8 +89,12 @@ impl TurnSettings {
 /// Applies the settings that override the model's default budget.
 fn within(budget: Budget, values: &Values) -> Budget {
     Budget {
-        reserve: values.reply_reserve.map_or(budget.reserve, |tokens| tokens.min(budget.limit / 4)),
-        history_cap: values.history_cap.map_or(budget.history_cap, |tokens| tokens.min(budget.limit)),
+        reserve: values
+            .reply_reserve
+            .map_or(budget.reserve, |tokens| tokens.min(budget.limit / 4)),
+        history_cap: values
+            .history_cap
+            .map_or(budget.history_cap, |tokens| tokens.min(budget.limit)),
         retrieval_cap: values.retrieval_cap.or(budget.retrieval_cap),
         chunk: values.trim_chunk.map_or(budget.chunk, Chunk::Tokens),
         min_tail_messages: values.min_tail_messages as usize,
@@ -87,37 +104,89 @@ fn within(budget: Budget, values: &Values) -> Budget {
 }
 
 impl Configuration {
-    /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the choices.
-    pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<ModelHandle> {
+    /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the
+    /// choices.
+    pub(crate) async fn answerer(
+        &self,
+        chat: &Chat,
+        options: &TurnOptions,
+    ) -> ApiResult<ModelHandle> {
         let choice = self.choice(chat, options).await;
-        let withdrawals = self.base().store().read(|store| store.memories().retraction_count()).await?;
-        let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
+        let withdrawals = self
+            .base()
+            .store()
+            .read(|store| store.memories().retraction_count())
+            .await?;
+        let values = self
+            .resolved(
+                chat,
+                choice.as_ref().ok().copied(),
+                options.template.as_deref(),
+            )
+            .await?
+            .values;
         let sampling = options.sampler.over(values.sampling(crate::seed()));
-        let context = options.context.filter(|tokens| *tokens > 0).or(values.context_limit);
-        let asked = TurnSettings { context, sampling, values, withdrawals };
+        let context = options
+            .context
+            .filter(|tokens| *tokens > 0)
+            .or(values.context_limit);
+        let asked = TurnSettings {
+            context,
+            sampling,
+            values,
+            withdrawals,
+        };
         if let Some(provider) = self.base().injected_provider() {
             return Ok(asked.scripted(provider));
         }
         let choice = choice?;
         let gone = options.model.is_none() && chat.model.is_some_and(|wanted| wanted != choice);
         let answerer = match choice {
-            ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, asked).await,
-            ModelChoice::Remote(id) => self.remote_answerer(self.chosen_endpoint(id).await?, asked).await,
+            ModelChoice::Local(id) => {
+                self.local_answerer(self.local_model(id).await?, asked)
+                    .await
+            }
+            ModelChoice::Remote(id) => {
+                self.remote_answerer(self.chosen_endpoint(id).await?, asked)
+                    .await
+            }
         }?;
-        let notice = gone.then(|| format!("The model of this chat no longer exists, so {} answers.", answerer.name));
+        let notice = gone.then(|| {
+            format!(
+                "The model of this chat no longer exists, so {} answers.",
+                answerer.name
+            )
+        });
         let notes: Vec<String> = notice.into_iter().chain(answerer.note.clone()).collect();
-        Ok(ModelHandle { note: (!notes.is_empty()).then(|| notes.join(" ")), ..answerer })
+        Ok(ModelHandle {
+            note: (!notes.is_empty()).then(|| notes.join(" ")),
+            ..answerer
+        })
     }
 
-    /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any local model.
-    pub(crate) async fn choice(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<ModelChoice> {
-        let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
-        let default = self.settings().default_model.as_ref().map(convert::model_choice).transpose()?;
+    /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any
+    /// local model.
+    pub(crate) async fn choice(
+        &self,
+        chat: &Chat,
+        options: &TurnOptions,
+    ) -> ApiResult<ModelChoice> {
+        let turn = options
+            .model
+            .as_ref()
+            .map(convert::model_choice)
+            .transpose()?;
+        let default = self
+            .settings()
+            .default_model
+            .as_ref()
+            .map(convert::model_choice)
+            .transpose()?;
         self.first_there([turn, chat.model, default]).await
     }
 
-    /// Returns the first choice whose model still exists. A choice of the turn itself is not checked here, so that a
-    /// missing model is reported as an error.
+    /// Returns the first choice whose model still exists. A choice of the turn itself is not
+    /// checked here, so that a missing model is reported as an error.
     async fn first_there(&self, choices: [Option<ModelChoice>; 3]) -> ApiResult<ModelChoice> {
         if let Some(turn) = choices[0] {
             return Ok(turn);
@@ -135,24 +204,51 @@ impl Configuration {
             Ok((None, store.models().list()?))
         });
         let (chosen, models) = known.await?;
-        let any = models.iter().find(|model| Path::new(&model.path).exists()).map(|model| ModelChoice::Local(model.id));
+        let any = models
+            .iter()
+            .find(|model| Path::new(&model.path).exists())
+            .map(|model| ModelChoice::Local(model.id));
         chosen.or(any).ok_or_else(|| ApiError::NoModel {
             message: "No model is set up, so there is no reply.".into(),
             hint: "Add a model file, or connect an endpoint.".into(),
         })
     }
 
-    async fn local_answerer(&self, model: LocalModel, asked: TurnSettings) -> ApiResult<ModelHandle> {
-        let KnownTemplate { template, uncounted, parameters, note } =
-            self.template_of(&model, &asked.values.chat_format).await?;
+    async fn local_answerer(
+        &self,
+        model: LocalModel,
+        asked: TurnSettings,
+    ) -> ApiResult<ModelHandle> {
+        let KnownTemplate {
+            template,
+            uncounted,
+            parameters,
+            note,
+        } = self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
-        let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
-        let TurnSettings { sampling, values, withdrawals, .. } = asked;
+        let context = asked
+            .context
+            .map_or_else(default, |tokens| tokens.min(model.context));
+        let TurnSettings {
+            sampling,
+            values,
+            withdrawals,
+            ..
+        } = asked;
         let options = self.load_options(&model, &values).await?;
         let provider = self.local().provider_with(&model, context, options.clone());
-        let sight = options.projector.is_some().then(|| LocalSight { model: model.clone(), context, options });
-        let budget =
-            within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
+        let sight = options.projector.is_some().then(|| LocalSight {
+            model: model.clone(),
+            context,
+            options,
+        });
+        let budget = within(
+            Budget {
+                margin: uncounted,
+                ..Budget::local(provider.context(), sampling.max_tokens)
+            },
+            &values,
+        );
         Ok(ModelHandle {
             name: model.name.clone(),
             model_name: model.name.clone(),
@@ -171,8 +267,8 @@ impl Configuration {
         })
     }
 
-    /// Chat template of a model: the one that the settings name, else the file's own, else one guessed from the
-    /// model's architecture, name and tokens. Each is read and probed once.
+    /// Chat template of a model: the one that the settings name, else the file's own, else one
+    /// guessed from the model's architecture, name and tokens. Each is read and probed once.
     async fn template_of(&self, model: &LocalModel, chosen: &str) -> ApiResult<KnownTemplate> {
         let own = self.own_format(chosen).await?;
         let missing = chat_template::missing(chosen, own.is_some());
@@ -185,8 +281,11 @@ impl Configuration {
         let read = move || {
             let header = gguf::read(Path::new(&path))?;
             // Only a file without a template needs its vocabulary, for the guess.
-            let vocabulary =
-                if header.chat_template.is_none() { gguf::vocabulary(Path::new(&path)).ok() } else { None };
+            let vocabulary = if header.chat_template.is_none() {
+                gguf::vocabulary(Path::new(&path)).ok()
+            } else {
+                None
+            };
             Ok((header, vocabulary))
         };
         let (header, vocabulary) = tokio::task::spawn_blocking(read)
@@ -197,14 +296,21 @@ impl Configuration {
         let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
         let assumed = chosen == "auto" && header.chat_template.is_none();
         let note = assumed.then(|| guess_note(&header, vocabulary.as_ref()));
-        let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
-        let known = KnownTemplate { parameters: header.parameters, note, ..known };
+        let known = self
+            .with_begin_token(model, template, header.bos.unwrap_or_default())
+            .await?;
+        let known = KnownTemplate {
+            parameters: header.parameters,
+            note,
+            ..known
+        };
         self.templates().insert(key, known.clone());
         Ok(known.noting(missing))
     }
 
-    /// If the worker would add a begin token to prompts, the template adds it instead, so that it is counted like
-    /// other text. If the token's text is unknown or is not exactly one token, one token stays uncounted.
+    /// If the worker would add a begin token to prompts, the template adds it instead, so that it
+    /// is counted like other text. If the token's text is unknown or is not exactly one token, one
+    /// token stays uncounted.
     async fn with_begin_token(
         &self,
         model: &LocalModel,
@@ -212,9 +318,23 @@ impl Configuration {
         bos: String,
     ) -> ApiResult<KnownTemplate> {
         if !self.local().adds_bos(model).await? {
-            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note: None });
+            return Ok(KnownTemplate {
+                template: Arc::new(template),
+                uncounted: 0,
+                parameters: 0,
+                note: None,
+            });
         }
-        let counted = self.local().count(model, &[Segment { text: bos, control: true }]).await?;
+        let counted = self
+            .local()
+            .count(
+                model,
+                &[Segment {
+                    text: bos,
+                    control: true,
+                }],
+            )
+            .await?;
         Ok(match counted[..] {
             [1] => KnownTemplate {
                 template: Arc::new(template.leading_with_bos()),
@@ -222,7 +342,12 @@ impl Configuration {
                 parameters: 0,
                 note: None,
             },
-            _ => KnownTemplate { template: Arc::new(template), uncounted: 1, parameters: 0, note: None },
+            _ => KnownTemplate {
+                template: Arc::new(template),
+                uncounted: 1,
+                parameters: 0,
+                note: None,
+            },
         })
     }
 
@@ -232,38 +357,79 @@ impl Configuration {
             return Ok(None);
         }
         let key = name.to_owned();
-        let preset = self.base().store().read(move |store| store.presets().get(PresetKind::ChatFormat, &key)).await?;
+        let preset = self
+            .base()
+            .store()
+            .read(move |store| store.presets().get(PresetKind::ChatFormat, &key))
+            .await?;
         Ok(preset.map(|preset| preset.json))
     }
 
-    async fn remote_answerer(&self, endpoint: Endpoint, asked: TurnSettings) -> ApiResult<ModelHandle> {
+    async fn remote_answerer(
+        &self,
+        endpoint: Endpoint,
+        asked: TurnSettings,
+    ) -> ApiResult<ModelHandle> {
         let known = endpoint_dialect::known(self.base().store(), &endpoint).await?;
         let config = self.endpoint_config(&endpoint).await?.with_dialect(known);
-        let format = self.text_format(&endpoint, &asked.values.chat_format).await?;
+        let format = self
+            .text_format(&endpoint, &asked.values.chat_format)
+            .await?;
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = self.shown_name(&endpoint).await?;
-        let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
-        let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
-        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
+        let model_name = if endpoint.model.is_empty() {
+            endpoint.name.clone()
+        } else {
+            endpoint.model.clone()
+        };
+        let context = asked
+            .context
+            .unwrap_or(MAX_CONTEXT)
+            .min(endpoint.context)
+            .max(512);
+        let counting =
+            RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
         let margin = counting.calibration.margin();
-        let client =
-            DialectLearner::new(Arc::new(EndpointClient::new(config)?), self.base().store().clone(), &endpoint);
+        let client = DialectLearner::new(
+            Arc::new(EndpointClient::new(config)?),
+            self.base().store().clone(),
+            &endpoint,
+        );
         let client = Arc::new(client);
-        let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, counting.clone()));
+        let provider = Arc::new(Calibrating::new(
+            client,
+            self.base().store().clone(),
+            &endpoint,
+            counting.clone(),
+        ));
         let handle = asked.remote(name, context, provider, TokenCounting::Remote(counting));
         let margin = (handle.budget.limit as f32 * margin) as u32;
-        let budget = Budget { margin, ..handle.budget };
+        let budget = Budget {
+            margin,
+            ..handle.budget
+        };
         Ok(match format {
             // A text prompt has no place for pictures.
-            Some((template, note)) => {
-                ModelHandle { model_name, key, budget, template: Some(template), note, sees: false, ..handle }
-            }
-            None => ModelHandle { model_name, key, budget, ..handle },
+            Some((template, note)) => ModelHandle {
+                model_name,
+                key,
+                budget,
+                template: Some(template),
+                note,
+                sees: false,
+                ..handle
+            },
+            None => ModelHandle {
+                model_name,
+                key,
+                budget,
+                ..handle
+            },
         })
     }
 
-    /// The chat format of an endpoint with text completions: the one that the settings name, else one guessed from the
-    /// model's name, with a notice. `None` for other endpoints.
+    /// The chat format of an endpoint with text completions: the one that the settings name, else
+    /// one guessed from the model's name, with a notice. `None` for other endpoints.
     async fn text_format(
         &self,
         endpoint: &Endpoint,
@@ -276,24 +442,40 @@ impl Configuration {
         let missing = chat_template::missing(chosen, own.is_some());
         let chosen = if missing.is_some() { "auto" } else { chosen };
         let id = ModelId(endpoint.id.0);
-        let key = (id, format!("{} {}", own.as_deref().unwrap_or(chosen), endpoint.model));
+        let key = (
+            id,
+            format!("{} {}", own.as_deref().unwrap_or(chosen), endpoint.model),
+        );
         if let Some(known) = self.templates().get(&key) {
             let KnownTemplate { template, note, .. } = known.clone().noting(missing);
             return Ok(Some((template, note)));
         }
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let (template, note) = chat_template::of_name(&endpoint.model, chosen, own)?;
-        let known = KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note };
+        let known = KnownTemplate {
+            template: Arc::new(template),
+            uncounted: 0,
+            parameters: 0,
+            note,
+        };
         self.templates().insert(key, known.clone());
         let KnownTemplate { template, note, .. } = known.noting(missing);
         Ok(Some((template, note)))
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {
-        self.base().store().read(move |store| store.models().get(id)).await?.ok_or_else(|| not_found("model"))
+        self.base()
+            .store()
+            .read(move |store| store.models().get(id))
+            .await?
+            .ok_or_else(|| not_found("model"))
     }
 
     pub(crate) async fn endpoint(&self, id: EndpointId) -> ApiResult<Endpoint> {
-        self.base().store().read(move |store| store.endpoints().get(id)).await?.ok_or_else(|| not_found("endpoint"))
+        self.base()
+            .store()
+            .read(move |store| store.endpoints().get(id))
+            .await?
+            .ok_or_else(|| not_found("endpoint"))
     }
 }

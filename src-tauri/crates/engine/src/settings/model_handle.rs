@@ -30,8 +30,8 @@ pub(crate) struct ModelHandle {
     /// Identifies the model uniquely, regardless of its name.
     pub(crate) key: String,
     pub(crate) provider: Arc<dyn Provider>,
-    /// Chat template of a local model, or of an endpoint with text completions. `None` for other endpoints, which apply
-    /// their own.
+    /// Chat template of a local model, or of an endpoint with text completions. `None` for other
+    /// endpoints, which apply their own.
     pub(crate) template: Option<Arc<ChatTemplate>>,
     pub(crate) budget: Budget,
     pub(crate) sampling: Sampling,
@@ -45,8 +45,8 @@ pub(crate) struct ModelHandle {
     pub(crate) note: Option<String>,
     /// Resolved settings of the turn.
     pub(crate) values: Values,
-    /// Retraction counter of the store when the settings were read. A change of the memory setting increments it as
-    /// well.
+    /// Retraction counter of the store when the settings were read. A change of the memory setting
+    /// increments it as well.
     pub(crate) withdrawals: i64,
     pub(crate) counting: TokenCounting,
 }
@@ -74,10 +74,16 @@ impl ModelHandle {
     pub(crate) fn counted(&self) -> Counted {
         let margin = self.budget.margin;
         match &self.counting {
-            TokenCounting::Local(_) => Counted { with: CountedWith::Model, margin, mean_error: None },
-            TokenCounting::Remote(remote) => {
-                Counted { with: remote.tokens.shown(), margin, mean_error: remote.calibration.mean_error() }
-            }
+            TokenCounting::Local(_) => Counted {
+                with: CountedWith::Model,
+                margin,
+                mean_error: None,
+            },
+            TokenCounting::Remote(remote) => Counted {
+                with: remote.tokens.shown(),
+                margin,
+                mean_error: remote.calibration.mean_error(),
+            },
         }
     }
 }

@@ -9,20 +9,27 @@ use domain::settings::{Setting, SettingSection, Values};
 use local::library::total_memory;
 use local::{Devices, LocalHost, ModelLimits, WorkerState, WorkerStatus};
 
-use crate::api::{self, Changed, ComputeDevice, ComputeDeviceKind, ComputeDevices, Event, ModelActivity};
+use crate::api::{
+    self, Changed, ComputeDevice, ComputeDeviceKind, ComputeDevices, Event, ModelActivity,
+};
 use crate::base::error::ApiResult;
 use crate::base::events::Announcer;
 use crate::settings::handle::Configuration;
 
 impl Configuration {
-    /// Lists the devices of this machine anew. A driver that crashes costs only the process that asks it.
+    /// Lists the devices of this machine anew. A driver that crashes costs only the process that
+    /// asks it.
     pub(crate) async fn list_devices(&self) -> ApiResult<ComputeDevices> {
         Ok(shown_devices(self.local().list_devices().await))
     }
 
     /// Whether and where each local model is loaded, in the order of the library.
     pub(crate) async fn model_states(&self) -> ApiResult<Vec<api::ModelState>> {
-        let models = self.base().store().read(|store| store.models().list()).await?;
+        let models = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
         let mut states = Vec::with_capacity(models.len());
         for model in models {
             states.push(self.state_of(&model).await?);
@@ -38,11 +45,22 @@ impl Configuration {
     async fn state_of(&self, model: &LocalModel) -> ApiResult<api::ModelState> {
         let id = model.id;
         let (projector, reads_no_pictures) = self.shown_projector(model).await?;
-        let adapters = self.base().store().read(move |store| store.model_adapters().of(id)).await?;
+        let adapters = self
+            .base()
+            .store()
+            .read(move |store| store.model_adapters().of(id))
+            .await?;
         let statuses = self.local().statuses();
-        let status = statuses.iter().find(|status| status.model.as_deref() == Some(model.path.as_str()));
+        let status = statuses
+            .iter()
+            .find(|status| status.model.as_deref() == Some(model.path.as_str()));
         let adapters = adapters.into_iter().map(shown_adapter).collect();
-        Ok(api::ModelState { adapters, projector, reads_no_pictures, ..state(id, status) })
+        Ok(api::ModelState {
+            adapters,
+            projector,
+            reads_no_pictures,
+            ..state(id, status)
+        })
     }
 
     /// Loads a model with its own settings, and waits until it is loaded.
@@ -66,8 +84,15 @@ impl Configuration {
     /// Loads the model again in the background if it is loaded, because its settings have changed.
     pub(crate) async fn reload_if_loaded(&self, model: &LocalModel) -> ApiResult<()> {
         let statuses = self.local().statuses();
-        let is_loaded = |status: &WorkerStatus| status.loaded.as_ref().is_some_and(|loaded| loaded.context > 0);
-        let own = statuses.iter().find(|status| status.model.as_deref() == Some(model.path.as_str()));
+        let is_loaded = |status: &WorkerStatus| {
+            status
+                .loaded
+                .as_ref()
+                .is_some_and(|loaded| loaded.context > 0)
+        };
+        let own = statuses
+            .iter()
+            .find(|status| status.model.as_deref() == Some(model.path.as_str()));
         if !own.is_some_and(is_loaded) {
             return Ok(());
         }
@@ -88,7 +113,12 @@ impl Configuration {
             return Ok(());
         }
         self.apply_model_limits().await?;
-        for model in self.base().store().read(|store| store.models().list()).await? {
+        for model in self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?
+        {
             self.reload_if_loaded(&model).await?;
         }
         Ok(())
@@ -127,7 +157,11 @@ fn announce(local: &LocalHost, events: Announcer) {
             if let Some(loaded) = &loaded
                 && !loaded.notes.is_empty()
             {
-                let name = Path::new(&loaded.path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let name = Path::new(&loaded.path)
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
                 let notes = loaded.notes.iter().cloned().map(shown_note).collect();
                 events.announce(Event::LoadedDifferently { model: name, notes });
             }
@@ -138,14 +172,18 @@ fn announce(local: &LocalHost, events: Announcer) {
 }
 
 fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
-    let loaded = status.and_then(|status| status.loaded.clone()).filter(|loaded| loaded.context > 0);
+    let loaded = status
+        .and_then(|status| status.loaded.clone())
+        .filter(|loaded| loaded.context > 0);
     let activity = match (status.map(|status| status.state), &loaded) {
         (Some(WorkerState::Starting), _) => ModelActivity::Loading,
         (Some(WorkerState::Busy), Some(_)) => ModelActivity::Busy,
         (Some(WorkerState::Idle), Some(_)) => ModelActivity::Idle,
         _ => ModelActivity::Unloaded,
     };
-    let loaded = loaded.filter(|_| activity != ModelActivity::Unloaded).unwrap_or_default();
+    let loaded = loaded
+        .filter(|_| activity != ModelActivity::Unloaded)
+        .unwrap_or_default();
     api::ModelState {
         id: id.to_string(),
         activity,
@@ -162,50 +200,107 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
 }
 
 fn shown_memory(device: local::UsedDevice) -> api::ModelMemory {
-    let local::UsedDevice { name, description, weights, cache, compute, total, .. } = device;
-    let device = if description.is_empty() { name } else { description };
-    api::ModelMemory { device, weights, cache, compute, total }
+    let local::UsedDevice {
+        name,
+        description,
+        weights,
+        cache,
+        compute,
+        total,
+        ..
+    } = device;
+    let device = if description.is_empty() {
+        name
+    } else {
+        description
+    };
+    api::ModelMemory {
+        device,
+        weights,
+        cache,
+        compute,
+        total,
+    }
 }
 
 fn shown_note(note: local::LoadNote) -> api::LoadNote {
     match note {
-        local::LoadNote::WithoutGraphics { reason } => api::LoadNote::WithoutGraphics { reason: reason.into() },
-        local::LoadNote::MoreExperts { from, to, reason } => {
-            api::LoadNote::MoreExperts { from, to, reason: reason.into() }
-        }
-        local::LoadNote::FewerLayers { from, to, reason } => {
-            api::LoadNote::FewerLayers { from, to, reason: reason.into() }
-        }
-        local::LoadNote::SmallerContext { from, to, reason } => {
-            api::LoadNote::SmallerContext { from, to, reason: reason.into() }
-        }
+        local::LoadNote::WithoutGraphics { reason } => api::LoadNote::WithoutGraphics {
+            reason: reason.into(),
+        },
+        local::LoadNote::MoreExperts { from, to, reason } => api::LoadNote::MoreExperts {
+            from,
+            to,
+            reason: reason.into(),
+        },
+        local::LoadNote::FewerLayers { from, to, reason } => api::LoadNote::FewerLayers {
+            from,
+            to,
+            reason: reason.into(),
+        },
+        local::LoadNote::SmallerContext { from, to, reason } => api::LoadNote::SmallerContext {
+            from,
+            to,
+            reason: reason.into(),
+        },
     }
 }
 
 fn shown_adapter(adapter: store::ModelAdapter) -> api::ModelAdapter {
     let store::ModelAdapter { path, weight } = adapter;
     let file = Path::new(&path);
-    let (name, missing) = (file.file_name().unwrap_or_default().to_string_lossy().into_owned(), !file.exists());
-    api::ModelAdapter { name, path, weight, missing }
+    let (name, missing) = (
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        !file.exists(),
+    );
+    api::ModelAdapter {
+        name,
+        path,
+        weight,
+        missing,
+    }
 }
 
 pub(crate) fn shown_devices(devices: Devices) -> ComputeDevices {
     match devices {
         Devices::Unknown => ComputeDevices::default(),
-        Devices::Failed(reason) => ComputeDevices { devices: Vec::new(), failure: Some(reason.into()) },
-        Devices::Known(all) => ComputeDevices { devices: all.into_iter().map(shown_device).collect(), failure: None },
+        Devices::Failed(reason) => ComputeDevices {
+            devices: Vec::new(),
+            failure: Some(reason.into()),
+        },
+        Devices::Known(all) => ComputeDevices {
+            devices: all.into_iter().map(shown_device).collect(),
+            failure: None,
+        },
     }
 }
 
 fn shown_device(device: local::Device) -> ComputeDevice {
-    let local::Device { name, description, backend, kind, total, free } = device;
+    let local::Device {
+        name,
+        description,
+        backend,
+        kind,
+        total,
+        free,
+    } = device;
     let kind = match kind {
         local::DeviceKind::Processor => ComputeDeviceKind::Processor,
         local::DeviceKind::Discrete => ComputeDeviceKind::Discrete,
         local::DeviceKind::Integrated => ComputeDeviceKind::Integrated,
         local::DeviceKind::Accelerator => ComputeDeviceKind::Accelerator,
     };
-    ComputeDevice { name, description, backend, kind, total, free }
+    ComputeDevice {
+        name,
+        description,
+        backend,
+        kind,
+        total,
+        free,
+    }
 }
 
 #[cfg(test)]
@@ -214,16 +309,34 @@ mod tests {
 
     #[test]
     fn limits_are_a_share_of_the_memory() {
-        let values = Values { model_memory_percent: 50, model_idle_minutes: Some(5), ..Values::default() };
-        let expected = ModelLimits { memory: Some(8_000), idle: Some(Duration::from_secs(300)) };
+        let values = Values {
+            model_memory_percent: 50,
+            model_idle_minutes: Some(5),
+            ..Values::default()
+        };
+        let expected = ModelLimits {
+            memory: Some(8_000),
+            idle: Some(Duration::from_secs(300)),
+        };
         assert_eq!(limits(&values, Some(16_000)), expected);
-        assert_eq!(limits(&Values::default(), None), ModelLimits::default(), "one model at a time");
+        assert_eq!(
+            limits(&Values::default(), None),
+            ModelLimits::default(),
+            "one model at a time"
+        );
     }
 
     #[test]
     fn a_counting_worker_is_shown_as_unloaded() {
-        let loaded = local::LoadedModel { path: "/m.gguf".into(), ..local::LoadedModel::default() };
-        let status = WorkerStatus { state: WorkerState::Idle, loaded: Some(loaded), ..WorkerStatus::default() };
+        let loaded = local::LoadedModel {
+            path: "/m.gguf".into(),
+            ..local::LoadedModel::default()
+        };
+        let status = WorkerStatus {
+            state: WorkerState::Idle,
+            loaded: Some(loaded),
+            ..WorkerStatus::default()
+        };
         let shown = state(ModelId(uuid::Uuid::nil()), Some(&status));
         assert_eq!((shown.activity, shown.layers), (ModelActivity::Unloaded, 0));
     }

@@ -32,14 +32,25 @@ pub struct TokenCount {
 impl Configuration {
     pub(crate) async fn list_models(&self) -> ApiResult<Vec<api::Model>> {
         let default = self.settings().default_model;
-        let models = self.base().store().read(|store| store.models().list()).await?;
+        let models = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
         let mut seeing = Vec::with_capacity(models.len());
         for model in models {
             let reads_pictures = self.reads_pictures(&model).await?;
             seeing.push((model, reads_pictures));
         }
-        let shown = move || seeing.into_iter().map(|(model, sees)| shown(model, default.as_ref(), sees)).collect();
-        tokio::task::spawn_blocking(shown).await.map_err(|_| internal("the model files could not be read"))
+        let shown = move || {
+            seeing
+                .into_iter()
+                .map(|(model, sees)| shown(model, default.as_ref(), sees))
+                .collect()
+        };
+        tokio::task::spawn_blocking(shown)
+            .await
+            .map_err(|_| internal("the model files could not be read"))
     }
 
     /// Adds a GGUF file, which stays in its folder. The first model becomes the default.
@@ -50,8 +61,8 @@ impl Configuration {
         self.add_verified_model(path, None).await
     }
 
-    /// Works like [`Self::add_model`]. `verified` are the size and the SHA-256 of the file, if the caller has just
-    /// compared them.
+    /// Works like [`Self::add_model`]. `verified` are the size and the SHA-256 of the file, if the
+    /// caller has just compared them.
     pub(crate) async fn add_verified_model(
         &self,
         path: PathBuf,
@@ -70,10 +81,17 @@ impl Configuration {
         let inspected = tokio::task::spawn_blocking(move || inspect(&path, verified))
             .await
             .map_err(|_| internal("a model file could not be read"))??;
-        let known = self.base().store().read(|store| store.models().list()).await?;
+        let known = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
         let same = known.iter().find(|model| model.sha256 == inspected.sha256);
-        let mut model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
-        model.name = name.or_else(|| file_name(&model.path)).unwrap_or(model.name);
+        let mut model =
+            inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
+        model.name = name
+            .or_else(|| file_name(&model.path))
+            .unwrap_or(model.name);
         let (row, is_new) = (model.clone(), same.is_none());
         self.base()
             .store()
@@ -83,11 +101,22 @@ impl Configuration {
             })
             .await?;
         if self.settings().default_model.is_none() {
-            let default_model = Some(ModelRef::Local { id: model.id.to_string() });
-            self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
+            let default_model = Some(ModelRef::Local {
+                id: model.id.to_string(),
+            });
+            self.update_settings(api::SettingsChange {
+                default_model,
+                ..api::SettingsChange::default()
+            })
+            .await?;
         }
-        self.base().events().changed(Changed::Models, Some(model.id.to_string()));
-        let (default, sees) = (self.settings().default_model, self.reads_pictures(&model).await?);
+        self.base()
+            .events()
+            .changed(Changed::Models, Some(model.id.to_string()));
+        let (default, sees) = (
+            self.settings().default_model,
+            self.reads_pictures(&model).await?,
+        );
         Ok(shown(model, default.as_ref(), sees))
     }
 
@@ -96,32 +125,48 @@ impl Configuration {
     pub(crate) async fn model_checksum(&self, path: PathBuf) -> ApiResult<String> {
         let hashed = tokio::task::spawn_blocking(move || library::hash(&path, |_, _| {})).await;
         let hashed = hashed.map_err(|_| internal("a model file could not be read"))?;
-        hashed.map(|(_, sha256)| sha256).map_err(|error| ApiError::Storage {
-            message: format!("The file cannot be read: {error}."),
-            hint: "Check the disk, or add the model from its new place.".into(),
-        })
+        hashed
+            .map(|(_, sha256)| sha256)
+            .map_err(|error| ApiError::Storage {
+                message: format!("The file cannot be read: {error}."),
+                hint: "Check the disk, or add the model from its new place.".into(),
+            })
     }
 
     /// Makes a model of the library the default for chats that choose none.
     pub(crate) async fn make_default(&self, id: &str) -> ApiResult<()> {
         let default_model = Some(ModelRef::Local { id: id.to_owned() });
-        self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
+        self.update_settings(api::SettingsChange {
+            default_model,
+            ..api::SettingsChange::default()
+        })
+        .await?;
         Ok(())
     }
 
     pub(crate) async fn remove_model(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ModelId>()?;
         self.end_move(id).await?;
-        self.base().store().write(move |store| store.models_mut().delete(id)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.models_mut().delete(id))
+            .await?;
         self.templates().retain(|(model, _), _| *model != id);
-        self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;
-        self.base().events().changed(Changed::Models, Some(id.to_string()));
+        self.forget_default(&ModelRef::Local { id: id.to_string() })
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Models, Some(id.to_string()));
         Ok(())
     }
 
     /// Adds the model files in the folders that ship with the app to the library.
     pub(crate) async fn find_models(&self, folders: &[PathBuf]) -> ApiResult<()> {
-        let known = self.base().store().read(|store| store.models().list()).await?;
+        let known = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
         for file in folders.iter().flat_map(|folder| gguf_files(folder)) {
             if known.iter().any(|model| Path::new(&model.path) == file) {
                 continue;
@@ -137,32 +182,57 @@ impl Configuration {
         Ok(())
     }
 
-    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
-    /// approximately for remote ones.
+    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local
+    /// models, approximately for remote ones.
     ///
     /// # Errors
     /// `NoModel`; `Provider` if the model cannot be loaded.
-    pub(crate) async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> ApiResult<TokenCount> {
+    pub(crate) async fn count_tokens(
+        &self,
+        model: Option<ModelRef>,
+        text: String,
+        ids: bool,
+    ) -> ApiResult<TokenCount> {
         let chosen = match model.or(self.settings().default_model) {
             Some(model) => convert::model_choice(&model)?,
             None => return Err(no_model()),
         };
-        let plain = domain::prompt::Segment { text, control: false };
+        let plain = domain::prompt::Segment {
+            text,
+            control: false,
+        };
         let ModelChoice::Local(id) = chosen else {
-            let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
+            let ModelChoice::Remote(id) = chosen else {
+                return Err(no_model());
+            };
             let endpoint = self.chosen_endpoint(id).await?;
-            let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
+            let counting =
+                RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
             let tokens = counting.about(plain).await?;
-            return Ok(TokenCount { tokens, model: self.shown_name(&endpoint).await?, exact: false, ids: None });
+            return Ok(TokenCount {
+                tokens,
+                model: self.shown_name(&endpoint).await?,
+                exact: false,
+                ids: None,
+            });
         };
         let model = self.local_model(id).await?;
         let texts = [plain];
-        let ids = if ids { self.local().tokenize(&model, &texts).await?.pop() } else { None };
+        let ids = if ids {
+            self.local().tokenize(&model, &texts).await?.pop()
+        } else {
+            None
+        };
         let tokens = match &ids {
             Some(ids) => ids.len() as u32,
             None => self.local().count(&model, &texts).await?.into_iter().sum(),
         };
-        Ok(TokenCount { tokens, model: model.name, exact: true, ids })
+        Ok(TokenCount {
+            tokens,
+            model: model.name,
+            exact: true,
+            ids,
+        })
     }
 
     /// Process id of the running worker, for tests and the health report.
@@ -173,26 +243,40 @@ impl Configuration {
 
 /// Error for a file that is not a usable chat model.
 pub(crate) fn unusable(why: &str) -> ApiError {
-    bad_input(format!("The model cannot be used: {why}."), "Choose a GGUF file of a chat model, or download it again.")
+    bad_input(
+        format!("The model cannot be used: {why}."),
+        "Choose a GGUF file of a chat model, or download it again.",
+    )
 }
 
 fn no_model() -> ApiError {
-    ApiError::NoModel { message: "No model is set up.".into(), hint: "Add a model file, or choose one.".into() }
+    ApiError::NoModel {
+        message: "No model is set up.".into(),
+        hint: "Add a model file, or choose one.".into(),
+    }
 }
 
-/// Names a model after its file, which users recognise. Headers often contain the name of a training run.
+/// Names a model after its file, which users recognise. Headers often contain the name of a
+/// training run.
 fn file_name(path: &str) -> Option<String> {
     let file = Path::new(path).file_name()?.to_string_lossy();
     let first = split_part(&file).map(|part| part.stem.to_owned());
     let stem = first.unwrap_or_else(|| strip_gguf(&file).unwrap_or(&file).to_owned());
-    let name: String = readable(&stem).chars().filter(|letter| !letter.is_control()).take(120).collect();
+    let name: String = readable(&stem)
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(120)
+        .collect();
     Some(name).filter(|name| !name.trim().is_empty())
 }
 
 /// Replaces the dots between words by spaces, but keeps those of version numbers.
 pub(crate) fn readable(stem: &str) -> String {
     let letters: Vec<char> = stem.chars().collect();
-    let is_digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
+    let is_digit = |at: Option<usize>| {
+        at.and_then(|at| letters.get(at))
+            .is_some_and(char::is_ascii_digit)
+    };
     let readable = |(at, letter): (usize, &char)| match letter {
         '.' if !(is_digit(at.checked_sub(1)) && is_digit(Some(at + 1))) => ' ',
         letter => *letter,
@@ -204,10 +288,19 @@ pub(crate) fn readable(stem: &str) -> String {
 fn inspect(path: &Path, verified: Option<(u64, String)>) -> ApiResult<Inspected> {
     let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
     if header.embeds {
-        return Err(unusable(&format!("{} is an embedding model, which cannot chat", path.display())));
+        return Err(unusable(&format!(
+            "{} is an embedding model, which cannot chat",
+            path.display()
+        )));
     }
     let read = local::gguf::vocabulary(path);
-    if matches!(&read, Err(GgufError { fault: GgufFault::NoVocabulary, .. })) {
+    if matches!(
+        &read,
+        Err(GgufError {
+            fault: GgufFault::NoVocabulary,
+            ..
+        })
+    ) {
         let name = path.display();
         return Err(unusable(&format!(
             "{name} has no vocabulary, so it is part of a model or made for another program"
@@ -221,9 +314,18 @@ fn inspect(path: &Path, verified: Option<(u64, String)>) -> ApiResult<Inspected>
 }
 
 pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let is_gguf = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_gguf).collect();
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let is_gguf = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"))
+    };
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(is_gguf)
+        .collect();
     files.sort();
     files
 }
@@ -231,7 +333,11 @@ pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
 fn shown(model: LocalModel, default: Option<&ModelRef>, reads_pictures: bool) -> api::Model {
     let path = Path::new(&model.path);
     let context = library::default_context(model.context);
-    let header = panics::or_plain("a row of the models", || Some(local::gguf::read(path)), || None);
+    let header = panics::or_plain(
+        "a row of the models",
+        || Some(local::gguf::read(path)),
+        || None,
+    );
     let note = header.as_ref().and_then(|header| note(path, header));
     let fit = header
         .and_then(Result::ok)
@@ -240,7 +346,10 @@ fn shown(model: LocalModel, default: Option<&ModelRef>, reads_pictures: bool) ->
         fits: fit.map_or(Fits::Yes, fits),
         missing: !path.exists(),
         note: note.filter(|_| path.exists()),
-        default: default == Some(&ModelRef::Local { id: model.id.to_string() }),
+        default: default
+            == Some(&ModelRef::Local {
+                id: model.id.to_string(),
+            }),
         id: model.id.to_string(),
         name: model.name,
         path: model.path,
@@ -252,14 +361,18 @@ fn shown(model: LocalModel, default: Option<&ModelRef>, reads_pictures: bool) ->
     }
 }
 
-/// Notice about a model file before the user chats, for example that it cannot chat or that its format is a guess.
+/// Notice about a model file before the user chats, for example that it cannot chat or that its
+/// format is a guess.
 fn note(path: &Path, header: &Result<GgufHeader, GgufError>) -> Option<String> {
     match header {
         Err(error) => Some(format!("This file {}.", error.fault)),
-        Ok(header) if header.embeds => Some("This is an embedding model, which cannot chat.".to_owned()),
-        Ok(header) if header.chat_template.is_none() => {
-            Some(chat_template::guess_note(header, local::gguf::vocabulary(path).ok().as_ref()))
+        Ok(header) if header.embeds => {
+            Some("This is an embedding model, which cannot chat.".to_owned())
         }
+        Ok(header) if header.chat_template.is_none() => Some(chat_template::guess_note(
+            header,
+            local::gguf::vocabulary(path).ok().as_ref(),
+        )),
         Ok(_) => None,
     }
 }
@@ -270,7 +383,10 @@ mod tests {
 
     #[test]
     fn dots_of_version_numbers_stay_in_a_name() {
-        assert_eq!(readable("SmolLM2-135M-Instruct.Q4_1"), "SmolLM2-135M-Instruct Q4_1");
+        assert_eq!(
+            readable("SmolLM2-135M-Instruct.Q4_1"),
+            "SmolLM2-135M-Instruct Q4_1"
+        );
         assert_eq!(readable("qwen2.5-0.5b.Q8_0"), "qwen2.5-0.5b Q8_0");
         assert_eq!(readable(".a."), " a ");
     }

@@ -1,4 +1,5 @@
-//! Files that read pictures for local models (mmproj): which one belongs to a model, and what a picture costs.
+//! Files that read pictures for local models (mmproj): which one belongs to a model, and what a
+//! picture costs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ impl Configuration {
             ProjectorChoice::File(path) => Ok(Some(path.into())),
             ProjectorChoice::Automatic => {
                 let (config, path) = (self.clone(), model.path.clone());
-                let found = tokio::task::spawn_blocking(move || config.paired_projectors().of(&path)).await;
+                let found =
+                    tokio::task::spawn_blocking(move || config.paired_projectors().of(&path)).await;
                 found.map_err(|_| internal("the folder of a model could not be read"))
             }
         }
@@ -32,7 +34,11 @@ impl Configuration {
     /// The projector that the model uses because it is in the model's folder.
     pub(crate) async fn projector_beside(&self, model: &LocalModel) -> ApiResult<Option<PathBuf>> {
         let automatic = self.projector_choice(model.id).await? == ProjectorChoice::Automatic;
-        if automatic { self.projector(model).await } else { Ok(None) }
+        if automatic {
+            self.projector(model).await
+        } else {
+            Ok(None)
+        }
     }
 
     pub(crate) async fn reads_pictures(&self, model: &LocalModel) -> ApiResult<bool> {
@@ -40,16 +46,27 @@ impl Configuration {
     }
 
     async fn projector_choice(&self, model: ModelId) -> ApiResult<ProjectorChoice> {
-        Ok(self.base().store().read(move |store| store.model_projectors().get(model)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| store.model_projectors().get(model))
+            .await?)
     }
 
     /// The model's projector, and whether the user has chosen to have none.
-    pub(crate) async fn shown_projector(&self, model: &LocalModel) -> ApiResult<(Option<api::ModelProjector>, bool)> {
+    pub(crate) async fn shown_projector(
+        &self,
+        model: &LocalModel,
+    ) -> ApiResult<(Option<api::ModelProjector>, bool)> {
         let choice = self.projector_choice(model.id).await?;
         let projector = self.projector(model).await?.map(|path| {
             let bytes = path.metadata().map(|about| about.len()).ok();
             api::ModelProjector {
-                name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                name: path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
                 path: path.to_string_lossy().into_owned(),
                 bytes: bytes.unwrap_or(0),
                 missing: bytes.is_none(),
@@ -63,12 +80,17 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file reads no pictures for this model.
-    pub(crate) async fn set_model_projector(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+    pub(crate) async fn set_model_projector(
+        &self,
+        id: String,
+        path: PathBuf,
+    ) -> ApiResult<api::ModelState> {
         let model = self.local_model(id.parse()?).await?;
         let of = model.path.clone();
         let checked = tokio::task::spawn_blocking(move || check(&path, Path::new(&of))).await;
         let path = checked.map_err(|_| internal("a file for pictures could not be read"))??;
-        self.choose_projector(&model, ProjectorChoice::File(path)).await
+        self.choose_projector(&model, ProjectorChoice::File(path))
+            .await
     }
 
     /// The model reads no pictures from now on.
@@ -80,14 +102,24 @@ impl Configuration {
     /// The model reads pictures with the file in its folder from now on, if there is one.
     pub(crate) async fn pair_model_projector(&self, id: String) -> ApiResult<api::ModelState> {
         let model = self.local_model(id.parse()?).await?;
-        self.choose_projector(&model, ProjectorChoice::Automatic).await
+        self.choose_projector(&model, ProjectorChoice::Automatic)
+            .await
     }
 
     /// A loaded model is not loaded again: the next prompt with a picture does it.
-    async fn choose_projector(&self, model: &LocalModel, choice: ProjectorChoice) -> ApiResult<api::ModelState> {
+    async fn choose_projector(
+        &self,
+        model: &LocalModel,
+        choice: ProjectorChoice,
+    ) -> ApiResult<api::ModelState> {
         let id = model.id;
-        self.base().store().write(move |store| store.model_projectors_mut().set(id, &choice)).await?;
-        self.base().events().changed(Changed::Models, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.model_projectors_mut().set(id, &choice))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Models, Some(id.to_string()));
         self.model_state(id.to_string()).await
     }
 
@@ -98,7 +130,11 @@ impl Configuration {
         pictures: Vec<String>,
     ) -> ApiResult<HashMap<String, u32>> {
         let (tokenizer, projector) = (&sight.model.sha256, sight.options.projector_identity());
-        let of_cache = |hash| self.known_counts().get(tokenizer, hash).map(|known| known.count);
+        let of_cache = |hash| {
+            self.known_counts()
+                .get(tokenizer, hash)
+                .map(|known| known.count)
+        };
         let (mut counts, mut asked) = (HashMap::new(), HashMap::new());
         for picture in pictures {
             let hash = key(&picture, &projector);
@@ -114,11 +150,30 @@ impl Configuration {
         if asked.is_empty() {
             return Ok(counts);
         }
-        let (of, hashes) = (token_counter::key(tokenizer), asked.keys().copied().collect::<Vec<_>>());
-        let stored = self.base().store().read(move |store| store.token_counts().get_many(&of, &hashes)).await?;
-        let known = stored.iter().map(|(hash, count)| (*hash, CachedCount { count: *count, stored: true }));
+        let (of, hashes) = (
+            token_counter::key(tokenizer),
+            asked.keys().copied().collect::<Vec<_>>(),
+        );
+        let stored = self
+            .base()
+            .store()
+            .read(move |store| store.token_counts().get_many(&of, &hashes))
+            .await?;
+        let known = stored.iter().map(|(hash, count)| {
+            (
+                *hash,
+                CachedCount {
+                    count: *count,
+                    stored: true,
+                },
+            )
+        });
         self.known_counts().keep(tokenizer, known);
-        counts.extend(stored.into_iter().filter_map(|(hash, count)| Some((asked.remove(&hash)?, count))));
+        counts.extend(
+            stored
+                .into_iter()
+                .filter_map(|(hash, count)| Some((asked.remove(&hash)?, count))),
+        );
         Ok(counts)
     }
 
@@ -134,14 +189,35 @@ impl Configuration {
         if pictures.is_empty() {
             return Ok(Vec::new());
         }
-        let LocalSight { model, context, options } = sight;
+        let LocalSight {
+            model,
+            context,
+            options,
+        } = sight;
         let sizes = pictures.iter().map(|(_, size)| *size).collect();
-        let counted = self.local().count_pictures(model, *context, options.clone(), sizes).await?;
-        let counts: Vec<(String, u32)> = pictures.into_iter().map(|(hash, _)| hash).zip(counted).collect();
+        let counted = self
+            .local()
+            .count_pictures(model, *context, options.clone(), sizes)
+            .await?;
+        let counts: Vec<(String, u32)> = pictures
+            .into_iter()
+            .map(|(hash, _)| hash)
+            .zip(counted)
+            .collect();
         let projector = options.projector_identity();
-        let hashed: Vec<(TextHash, u32)> =
-            counts.iter().map(|(picture, count)| (key(picture, &projector), *count)).collect();
-        let known = hashed.iter().map(|(hash, count)| (*hash, CachedCount { count: *count, stored: true }));
+        let hashed: Vec<(TextHash, u32)> = counts
+            .iter()
+            .map(|(picture, count)| (key(picture, &projector), *count))
+            .collect();
+        let known = hashed.iter().map(|(hash, count)| {
+            (
+                *hash,
+                CachedCount {
+                    count: *count,
+                    stored: true,
+                },
+            )
+        });
         self.known_counts().keep(&model.sha256, known);
         token_counter::store(self, &model.sha256, hashed);
         Ok(counts)
@@ -158,14 +234,22 @@ fn key(picture: &str, projector: &str) -> TextHash {
 fn check(path: &Path, model: &Path) -> ApiResult<String> {
     let refused = |why: String| {
         let hint = "Choose the mmproj file that was made for this model.";
-        bad_input(format!("The file cannot read pictures for this model: {why}."), hint)
+        bad_input(
+            format!("The file cannot read pictures for this model: {why}."),
+            hint,
+        )
     };
     let projector = gguf::read_projector(path).map_err(|error| refused(error.to_string()))?;
     let header = gguf::read(model).map_err(|error| refused(error.to_string()))?;
     if !local::suits(&projector, &header) {
-        let [made_for, has] = [projector.width, header.embedding_length].map(Option::unwrap_or_default);
-        return Err(refused(format!("it is for an embedding length of {made_for}, and the model has {has}")));
+        let [made_for, has] =
+            [projector.width, header.embedding_length].map(Option::unwrap_or_default);
+        return Err(refused(format!(
+            "it is for an embedding length of {made_for}, and the model has {has}"
+        )));
     }
     let path = std::path::absolute(path).map_err(|error| refused(error.to_string()))?;
-    path.to_str().map(str::to_owned).ok_or_else(|| refused("its name is not Unicode".to_owned()))
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| refused("its name is not Unicode".to_owned()))
 }

@@ -16,13 +16,18 @@ struct Places {
 }
 
 static PLACES: LazyLock<Places> = LazyLock::new(|| {
-    serde_json::from_str(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../presets/stories/places.json")))
-        .unwrap_or_default()
+    serde_json::from_str(include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../presets/stories/places.json"
+    )))
+    .unwrap_or_default()
 });
 
 /// `value`, or a newly drawn place if the value is `random` in a chat's own settings.
 pub(crate) fn drawn_now(owner: Owner, key: &str, value: ConfigValue) -> ConfigValue {
-    let (Owner::Chat(_), ConfigValue::Text(written)) = (owner, &value) else { return value };
+    let (Owner::Chat(_), ConfigValue::Text(written)) = (owner, &value) else {
+        return value;
+    };
     match draw(key, written, crate::seed().into()) {
         Some(place) => ConfigValue::Text(place.into()),
         None => value,
@@ -50,10 +55,21 @@ mod tests {
     fn places_are_unique_and_can_be_drawn() {
         for places in [&PLACES.scenes, &PLACES.settings] {
             let different: BTreeSet<_> = places.iter().collect();
-            assert!(different.len() == places.len() && places.len() >= 20, "{}", places.len());
-            assert!(places.iter().all(|place| place.trim() == place && !place.is_empty()));
+            assert!(
+                different.len() == places.len() && places.len() >= 20,
+                "{}",
+                places.len()
+            );
+            assert!(
+                places
+                    .iter()
+                    .all(|place| place.trim() == place && !place.is_empty())
+            );
         }
-        assert_eq!(draw("scene", " Random ", 3), Some(PLACES.scenes[3].as_str()));
+        assert_eq!(
+            draw("scene", " Random ", 3),
+            Some(PLACES.scenes[3].as_str())
+        );
         assert_eq!(draw("scene", "on the pier", 3), None);
         assert_eq!(draw("reminder", RANDOM, 3), None);
     }

@@ -1,5 +1,5 @@
-//! Counts tokens for remote models: with the model's own `tokenizer.json`, a matching encoding or an estimate,
-//! calibrated with the usage that the endpoint reports.
+//! Counts tokens for remote models: with the model's own `tokenizer.json`, a matching encoding or
+//! an estimate, calibrated with the usage that the endpoint reports.
 
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use domain::EndpointId;
 use domain::model::{Endpoint, EndpointDialect};
 use domain::prompt::{Prompt, Segment};
 use futures_util::StreamExt;
-use provider::{Calibration, Encoding, EventStream, GenerationEvent, Provider, Request, TokenizerJson};
+use provider::{
+    Calibration, Encoding, EventStream, GenerationEvent, Provider, Request, TokenizerJson,
+};
 use serde::{Deserialize, Serialize};
 use store::{AssetHash, Store};
 use tokio_util::sync::CancellationToken;
@@ -17,8 +19,8 @@ use crate::api::CountedWith;
 use crate::base::error::{ApiResult, internal};
 use crate::settings::tokenizer_files::TokenizerFiles;
 
-/// Tokens that an endpoint adds before each message and after the last one. The plan has one control segment at each
-/// of these places. Calibration corrects the rest.
+/// Tokens that an endpoint adds before each message and after the last one. The plan has one
+/// control segment at each of these places. Calibration corrects the rest.
 const MARKER: u32 = 2;
 
 /// How the tokens of a remote model are counted.
@@ -81,16 +83,29 @@ struct Learned {
 
 impl RemoteCounting {
     /// Loads the counting for `endpoint`'s model, with its `tokenizer.json` if it has one.
-    pub(crate) async fn of(store: &Store, files: &TokenizerFiles, endpoint: &Endpoint) -> ApiResult<Self> {
+    pub(crate) async fn of(
+        store: &Store,
+        files: &TokenizerFiles,
+        endpoint: &Endpoint,
+    ) -> ApiResult<Self> {
         let (id, model) = (endpoint.id, endpoint.model.clone());
-        let given = store.read(move |store| store.endpoints().tokenizer(id, &model)).await?;
+        let given = store
+            .read(move |store| store.endpoints().tokenizer(id, &model))
+            .await?;
         let file = match given {
-            Some(hash) => files.get(store, hash).await.map(|file| Tokens::File(hash, file)),
+            Some(hash) => files
+                .get(store, hash)
+                .await
+                .map(|file| Tokens::File(hash, file)),
             None => None,
         };
         let tokens = file.unwrap_or_else(|| Tokens::of_model(&endpoint.model));
         let calibration = calibration(store, endpoint, &key_at(endpoint, tokens.key())).await?;
-        Ok(Self { tokens, calibration, whole_text: takes_text(endpoint) })
+        Ok(Self {
+            tokens,
+            calibration,
+            whole_text: takes_text(endpoint),
+        })
     }
 
     /// Identifies the counts, and the calibration for them.
@@ -100,7 +115,11 @@ impl RemoteCounting {
 
     /// Tokens by the app's own count.
     pub(crate) fn raw(&self, segment: &Segment) -> u32 {
-        if segment.control && !self.whole_text { MARKER } else { self.tokens.count(segment) }
+        if segment.control && !self.whole_text {
+            MARKER
+        } else {
+            self.tokens.count(segment)
+        }
     }
 
     /// Tokens of each text by the app's own count, on a blocking thread.
@@ -120,24 +139,44 @@ impl RemoteCounting {
     /// Counts a prompt as the plan does, so that the calibration applies to the plan's totals.
     fn raw_prompt(&self, prompt: &Prompt) -> u32 {
         if self.whole_text {
-            return prompt.segments.iter().map(|segment| self.raw(segment)).fold(0, u32::saturating_add);
+            return prompt
+                .segments
+                .iter()
+                .map(|segment| self.raw(segment))
+                .fold(0, u32::saturating_add);
         }
-        let texts = prompt.messages.iter().map(|message| Segment { text: message.text.clone(), control: false });
-        texts.map(|text| self.raw(&text).saturating_add(MARKER)).fold(MARKER, u32::saturating_add)
+        let texts = prompt.messages.iter().map(|message| Segment {
+            text: message.text.clone(),
+            control: false,
+        });
+        texts
+            .map(|text| self.raw(&text).saturating_add(MARKER))
+            .fold(MARKER, u32::saturating_add)
     }
 }
 
 /// How `endpoint`'s tokens are counted and the mean error, without loading a tokenizer.
-pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> ApiResult<(CountedWith, Option<f32>)> {
+pub(crate) async fn described(
+    store: &Store,
+    endpoint: &Endpoint,
+) -> ApiResult<(CountedWith, Option<f32>)> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
-    let (key, shown) = match store.read(move |store| store.endpoints().tokenizer(id, &model)).await? {
+    let (key, shown) = match store
+        .read(move |store| store.endpoints().tokenizer(id, &model))
+        .await?
+    {
         Some(hash) => (file_key(hash), CountedWith::TokenizerJson),
         None => {
             let tokens = Tokens::of_model(&endpoint.model);
             (tokens.key(), tokens.shown())
         }
     };
-    Ok((shown, calibration(store, endpoint, &key_at(endpoint, key)).await?.mean_error()))
+    Ok((
+        shown,
+        calibration(store, endpoint, &key_at(endpoint, key))
+            .await?
+            .mean_error(),
+    ))
 }
 
 fn takes_text(endpoint: &Endpoint) -> bool {
@@ -149,19 +188,29 @@ fn key_at(endpoint: &Endpoint, tokens: String) -> String {
 }
 
 fn key_for(whole_text: bool, tokens: String) -> String {
-    if whole_text { format!("text {tokens}") } else { tokens }
+    if whole_text {
+        format!("text {tokens}")
+    } else {
+        tokens
+    }
 }
 
 fn file_key(hash: AssetHash) -> String {
     format!("tokenizer.json {hash}")
 }
 
-/// Loads the calibration for `tokens`. Starts a new one if the stored one is of another version or tokenizer.
+/// Loads the calibration for `tokens`. Starts a new one if the stored one is of another version or
+/// tokenizer.
 async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> ApiResult<Calibration> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
-    let json = store.read(move |store| store.calibrations().get(id, &model)).await?;
+    let json = store
+        .read(move |store| store.calibrations().get(id, &model))
+        .await?;
     let learned = json.and_then(|json| serde_json::from_str::<Learned>(&json).ok());
-    Ok(learned.filter(|learned| learned.tokens == tokens).map(|learned| learned.calibration).unwrap_or_default())
+    Ok(learned
+        .filter(|learned| learned.tokens == tokens)
+        .map(|learned| learned.calibration)
+        .unwrap_or_default())
 }
 
 /// Counts at once, without a cache.
@@ -185,13 +234,30 @@ pub(crate) struct Calibrating {
 }
 
 impl Calibrating {
-    pub(crate) fn new(inner: Arc<dyn Provider>, store: Store, endpoint: &Endpoint, counting: RemoteCounting) -> Self {
-        Self { inner, store, endpoint: endpoint.id, model: endpoint.model.clone(), counting }
+    pub(crate) fn new(
+        inner: Arc<dyn Provider>,
+        store: Store,
+        endpoint: &Endpoint,
+        counting: RemoteCounting,
+    ) -> Self {
+        Self {
+            inner,
+            store,
+            endpoint: endpoint.id,
+            model: endpoint.model.clone(),
+            counting,
+        }
     }
 
     fn lesson(&self, prompt: Prompt) -> Lesson {
         let (store, model) = (self.store.clone(), self.model.clone());
-        Lesson { store, endpoint: self.endpoint, model, counting: self.counting.clone(), prompt }
+        Lesson {
+            store,
+            endpoint: self.endpoint,
+            model,
+            counting: self.counting.clone(),
+            prompt,
+        }
     }
 }
 
@@ -230,15 +296,28 @@ struct Lesson {
 impl Lesson {
     /// An error is ignored, because the reply is already complete.
     async fn learn(self, reported: u32) {
-        let Self { store, endpoint, model, mut counting, prompt } = self;
+        let Self {
+            store,
+            endpoint,
+            model,
+            mut counting,
+            prompt,
+        } = self;
         let learned = tokio::task::spawn_blocking(move || {
             let counted = counting.raw_prompt(&prompt);
             counting.calibration.observe(counted, reported);
-            Learned { tokens: counting.key(), calibration: counting.calibration }
+            Learned {
+                tokens: counting.key(),
+                calibration: counting.calibration,
+            }
         });
         let Ok(learned) = learned.await else { return };
-        let Ok(json) = serde_json::to_string(&learned) else { return };
-        let kept = store.write(move |store| store.calibrations_mut().set(endpoint, &model, &json)).await;
+        let Ok(json) = serde_json::to_string(&learned) else {
+            return;
+        };
+        let kept = store
+            .write(move |store| store.calibrations_mut().set(endpoint, &model, &json))
+            .await;
         if let Err(error) = kept {
             tracing::info!(%error, "the token calibration of an endpoint could not be stored");
         }
@@ -260,15 +339,30 @@ mod tests {
     impl Provider for Reporting {
         fn stream(&self, request: Request, _cancel: CancellationToken) -> EventStream {
             let tokens = |message: &PromptMessage| Encoding::Cl100k.count(&message.text) + 7;
-            let usage = Usage { prompt: Some(request.prompt.messages.iter().map(tokens).sum()), ..Usage::default() };
+            let usage = Usage {
+                prompt: Some(request.prompt.messages.iter().map(tokens).sum()),
+                ..Usage::default()
+            };
             let (reason, timings) = (FinishReason::Stop, Timings::default());
-            futures_util::stream::iter([Ok(GenerationEvent::Finished { reason, usage, timings })]).boxed()
+            futures_util::stream::iter([Ok(GenerationEvent::Finished {
+                reason,
+                usage,
+                timings,
+            })])
+            .boxed()
         }
     }
 
     fn message(turn: usize) -> PromptMessage {
-        let texts = ["She counts the ships on the quay. ", "Она считает корабли. ", "她数着港口里的船。"];
-        PromptMessage { role: PromptRole::User, text: texts[turn % texts.len()].repeat(4 + turn % 5) }
+        let texts = [
+            "She counts the ships on the quay. ",
+            "Она считает корабли. ",
+            "她数着港口里的船。",
+        ];
+        PromptMessage {
+            role: PromptRole::User,
+            text: texts[turn % texts.len()].repeat(4 + turn % 5),
+        }
     }
 
     #[tokio::test]
@@ -284,24 +378,50 @@ mod tests {
             headers: Vec::new(),
         };
         let row = endpoint.clone();
-        store.write(move |store| store.endpoints_mut().insert(&row)).await.unwrap();
+        store
+            .write(move |store| store.endpoints_mut().insert(&row))
+            .await
+            .unwrap();
         let mut prompt = Prompt::default();
         for turn in 0..20 {
             prompt.messages.push(message(turn));
             let counting = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();
-            let provider = Calibrating::new(Arc::new(Reporting), store.clone(), &endpoint, counting);
+            let provider =
+                Calibrating::new(Arc::new(Reporting), store.clone(), &endpoint, counting);
             let sampling = SamplerOptions::default().resolve(1);
             let (cache_key, prompt) = ("chat".into(), prompt.clone());
-            let request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
-            assert_eq!(provider.stream(request, CancellationToken::new()).count().await, 1);
+            let request = Request {
+                cache_key,
+                background: false,
+                prompt,
+                sampling,
+                response_schema: None,
+            };
+            assert_eq!(
+                provider
+                    .stream(request, CancellationToken::new())
+                    .count()
+                    .await,
+                1
+            );
         }
         let learned = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();
         assert_eq!(learned.tokens.shown(), CountedWith::Estimate);
         assert!(described(&store, &endpoint).await.unwrap().1.unwrap() <= 0.05);
-        let other = Endpoint { model: "gpt-4o".into(), ..endpoint.clone() };
-        assert_eq!(described(&store, &other).await.unwrap(), (CountedWith::O200k, None));
+        let other = Endpoint {
+            model: "gpt-4o".into(),
+            ..endpoint.clone()
+        };
+        assert_eq!(
+            described(&store, &other).await.unwrap(),
+            (CountedWith::O200k, None)
+        );
         assert_eq!(learned.calibration.margin(), 0.03);
-        let truth: u32 = prompt.messages.iter().map(|message| Encoding::Cl100k.count(&message.text) + 7).sum();
+        let truth: u32 = prompt
+            .messages
+            .iter()
+            .map(|message| Encoding::Cl100k.count(&message.text) + 7)
+            .sum();
         let about = learned.calibration.apply(learned.raw_prompt(&prompt));
         assert!(about.abs_diff(truth) * 20 <= truth, "{about} for {truth}");
     }

@@ -21,7 +21,8 @@ const LIMIT: Duration = Duration::from_secs(8);
 const REPLY: u32 = 24;
 /// Words of the prompt; about as many tokens.
 const PROMPT: usize = 192;
-/// Context in tokens. A small one loads faster, and the speed of a short prompt does not depend on it.
+/// Context in tokens. A small one loads faster, and the speed of a short prompt does not depend on
+/// it.
 const CONTEXT: u32 = 1_024;
 /// Batch sizes to try after the thread counts.
 const BATCHES: [u32; 2] = [128, 256];
@@ -31,41 +32,71 @@ const READING: f32 = 0.25;
 const NOTICEABLE: f32 = 1.05;
 
 impl Configuration {
-    /// Measures the model for about ten seconds with and without graphics devices, with several numbers of threads and
-    /// batch sizes, and stores the best as settings of the model.
+    /// Measures the model for about ten seconds with and without graphics devices, with several
+    /// numbers of threads and batch sizes, and stores the best as settings of the model.
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the model cannot be loaded.
     pub(crate) async fn measure_model(&self, id: String) -> ApiResult<SpeedTest> {
         let model = self.local_model(id.parse()?).await?;
         let (_, own) = self.load_settings(&model).await?;
-        let mut own = LoadOptions { gpu_layers: None, threads: None, batch: None, ..own };
+        let mut own = LoadOptions {
+            gpu_layers: None,
+            threads: None,
+            batch: None,
+            ..own
+        };
         let (start, default) = (Instant::now(), self.local().default_threads());
         let mut runs = vec![self.measure(&model, &own, default).await?];
         if runs[0].gpu_layers > 0 {
-            // A graphics device that shares the memory of the processor may be slower than the processor.
-            let on_processor = LoadOptions { gpu_layers: Some(0), ..own.clone() };
+            // A graphics device that shares the memory of the processor may be slower than the
+            // processor.
+            let on_processor = LoadOptions {
+                gpu_layers: Some(0),
+                ..own.clone()
+            };
             runs.push(self.measure(&model, &on_processor, default).await?);
             if best(&runs) > 0 {
                 own = on_processor;
             }
         }
-        for threads in thread_counts(default).into_iter().filter(|threads| *threads != default) {
+        for threads in thread_counts(default)
+            .into_iter()
+            .filter(|threads| *threads != default)
+        {
             if start.elapsed() < LIMIT {
-                runs.push(self.measure(&model, &LoadOptions { threads: Some(threads), ..own.clone() }, default).await?);
+                runs.push(
+                    self.measure(
+                        &model,
+                        &LoadOptions {
+                            threads: Some(threads),
+                            ..own.clone()
+                        },
+                        default,
+                    )
+                    .await?,
+                );
             }
         }
         let threads = Some(runs[best(&runs)].threads).filter(|threads| *threads != default);
         for batch in BATCHES {
             if start.elapsed() < LIMIT {
-                let options = LoadOptions { threads, batch: Some(batch), ..own.clone() };
+                let options = LoadOptions {
+                    threads,
+                    batch: Some(batch),
+                    ..own.clone()
+                };
                 runs.push(self.measure(&model, &options, default).await?);
             }
         }
         let best = best(&runs);
         let leaves_graphics = runs[0].gpu_layers > 0 && runs[best].gpu_layers == 0;
-        self.keep_speed(&model, &runs[best], default, leaves_graphics).await?;
-        Ok(SpeedTest { runs, best: best as u32 })
+        self.keep_speed(&model, &runs[best], default, leaves_graphics)
+            .await?;
+        Ok(SpeedTest {
+            runs,
+            best: best as u32,
+        })
     }
 
     async fn keep_speed(
@@ -75,23 +106,42 @@ impl Configuration {
         default: u32,
         leaves_graphics: bool,
     ) -> ApiResult<()> {
-        let owner = || SettingOwner::Model { model: convert::model_ref(ModelChoice::Local(model.id)) };
-        let threads = Some(run.threads).filter(|threads| *threads != default).map(SettingValue::Whole);
+        let owner = || SettingOwner::Model {
+            model: convert::model_ref(ModelChoice::Local(model.id)),
+        };
+        let threads = Some(run.threads)
+            .filter(|threads| *threads != default)
+            .map(SettingValue::Whole);
         let layers = leaves_graphics.then_some(SettingValue::Whole(0));
-        self.set_setting(owner(), "gpu_layers".to_owned(), layers).await?;
-        self.set_setting(owner(), "compute_threads".to_owned(), threads).await?;
-        self.set_setting(owner(), "prompt_batch".to_owned(), run.batch.map(SettingValue::Whole)).await?;
+        self.set_setting(owner(), "gpu_layers".to_owned(), layers)
+            .await?;
+        self.set_setting(owner(), "compute_threads".to_owned(), threads)
+            .await?;
+        self.set_setting(
+            owner(),
+            "prompt_batch".to_owned(),
+            run.batch.map(SettingValue::Whole),
+        )
+        .await?;
         Ok(())
     }
 
-    async fn measure(&self, model: &LocalModel, options: &LoadOptions, default: u32) -> ApiResult<SpeedRun> {
+    async fn measure(
+        &self,
+        model: &LocalModel,
+        options: &LoadOptions,
+        default: u32,
+    ) -> ApiResult<SpeedRun> {
         let provider = self.local().provider_with(model, CONTEXT, options.clone());
         // The first reply loads the model and warms the caches of the processor.
         generate(&*provider, 1).await?;
         let (usage, timings) = generate(&*provider, REPLY).await?;
         self.local().forget(KEY);
         let states = self.local().statuses();
-        let loaded = states.iter().filter_map(|status| status.loaded.as_ref()).find(|loaded| loaded.path == model.path);
+        let loaded = states
+            .iter()
+            .filter_map(|status| status.loaded.as_ref())
+            .find(|loaded| loaded.path == model.path);
         Ok(SpeedRun {
             threads: options.threads.unwrap_or(default),
             batch: options.batch,
@@ -107,8 +157,16 @@ const KEY: &str = "speed test";
 
 async fn generate(provider: &dyn Provider, tokens: u32) -> Result<(Usage, Timings), ProviderError> {
     // Another text each time, so that nothing of it is in the cache.
-    let text: String = (0..PROMPT).map(|word| format!("{} ", (word as u32 * 7 + tokens) % 97)).collect();
-    let prompt = Prompt { segments: vec![Segment { text, control: false }], ..Prompt::default() };
+    let text: String = (0..PROMPT)
+        .map(|word| format!("{} ", (word as u32 * 7 + tokens) % 97))
+        .collect();
+    let prompt = Prompt {
+        segments: vec![Segment {
+            text,
+            control: false,
+        }],
+        ..Prompt::default()
+    };
     let sampling = SamplerOptions {
         temperature: Some(0.0),
         repeat_penalty: Some(1.0),
@@ -133,7 +191,11 @@ async fn generate(provider: &dyn Provider, tokens: u32) -> Result<(Usage, Timing
 }
 
 fn per_second(tokens: Option<u32>, milliseconds: f64) -> f32 {
-    if milliseconds > 0.0 { (f64::from(tokens.unwrap_or(0)) * 1_000.0 / milliseconds) as f32 } else { 0.0 }
+    if milliseconds > 0.0 {
+        (f64::from(tokens.unwrap_or(0)) * 1_000.0 / milliseconds) as f32
+    } else {
+        0.0
+    }
 }
 
 /// Thread counts to try: the app's own choice, half of it, one less, and one per logical processor.
@@ -146,12 +208,20 @@ fn thread_counts(default: u32) -> Vec<u32> {
     counts
 }
 
-/// Position of the fastest run. The first one, with the app's own choices, wins unless another is noticeably faster.
+/// Position of the fastest run. The first one, with the app's own choices, wins unless another is
+/// noticeably faster.
 fn best(runs: &[SpeedRun]) -> usize {
     // The time of a turn that reads and writes in these shares.
-    let time = |run: &SpeedRun| READING / run.prompt.max(0.001) + (1.0 - READING) / run.reply.max(0.001);
-    let fastest = (0..runs.len()).min_by(|a, b| time(&runs[*a]).total_cmp(&time(&runs[*b]))).unwrap_or(0);
-    if time(&runs[0]) > time(&runs[fastest]) * NOTICEABLE { fastest } else { 0 }
+    let time =
+        |run: &SpeedRun| READING / run.prompt.max(0.001) + (1.0 - READING) / run.reply.max(0.001);
+    let fastest = (0..runs.len())
+        .min_by(|a, b| time(&runs[*a]).total_cmp(&time(&runs[*b])))
+        .unwrap_or(0);
+    if time(&runs[0]) > time(&runs[fastest]) * NOTICEABLE {
+        fastest
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -159,14 +229,24 @@ mod tests {
     use super::*;
 
     fn run(threads: u32, prompt: f32, reply: f32) -> SpeedRun {
-        SpeedRun { threads, batch: None, gpu_layers: 0, prompt, reply }
+        SpeedRun {
+            threads,
+            batch: None,
+            gpu_layers: 0,
+            prompt,
+            reply,
+        }
     }
 
     #[test]
     fn own_choice_stays_unless_another_is_faster() {
         assert_eq!(best(&[run(4, 100.0, 20.0), run(2, 101.0, 20.4)]), 0);
         assert_eq!(best(&[run(4, 100.0, 20.0), run(2, 90.0, 26.0)]), 1);
-        assert_eq!(best(&[run(4, 0.0, 0.0), run(2, 90.0, 26.0)]), 1, "a failed measurement never wins");
+        assert_eq!(
+            best(&[run(4, 0.0, 0.0), run(2, 90.0, 26.0)]),
+            1,
+            "a failed measurement never wins"
+        );
         assert_eq!(best(&[run(4, 0.0, 0.0)]), 0);
     }
 

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use context::prompt_template::{
-    self, Problem, PromptTemplate, ResolvedTemplate, Section, TemplateLibrary, VariableSource, from_json, resolve,
+    self, Problem, PromptTemplate, ResolvedTemplate, Section, TemplateLibrary, VariableSource,
+    from_json, resolve,
 };
 use store::{Preset, PresetKind, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{
-    Changed, DraftKind, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection, TemplateSummary,
-    TemplateText, VariableDoc,
+    Changed, DraftKind, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection,
+    TemplateSummary, TemplateText, VariableDoc,
 };
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
@@ -32,44 +33,77 @@ impl Configuration {
         let kept = own.into_iter().find(|preset| preset.key == template.id);
         let json = match &kept {
             Some(preset) => preset.json.clone(),
-            None => serde_json::to_string_pretty(template).map_err(|error| internal(&error.to_string()))?,
+            None => serde_json::to_string_pretty(template)
+                .map_err(|error| internal(&error.to_string()))?,
         };
-        Ok(TemplateDocument { summary: summary(template, built_in()?, kept.as_slice()), json })
+        Ok(TemplateDocument {
+            summary: summary(template, built_in()?, kept.as_slice()),
+            json,
+        })
     }
 
-    pub(crate) async fn save_template(&self, id: String, json: String) -> ApiResult<TemplateDocument> {
+    pub(crate) async fn save_template(
+        &self,
+        id: String,
+        json: String,
+    ) -> ApiResult<TemplateDocument> {
         let problems = self.check_template(json.clone()).await?;
-        if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-            let place = problem.section.as_ref().map(|name| format!("In section \"{name}\": ")).unwrap_or_default();
-            return Err(bad_input(format!("{place}{}.", problem.message), "Correct it, then save again."));
+        if let Some(problem) = problems
+            .iter()
+            .find(|problem| problem.severity == Severity::Error)
+        {
+            let place = problem
+                .section
+                .as_ref()
+                .map(|name| format!("In section \"{name}\": "))
+                .unwrap_or_default();
+            return Err(bad_input(
+                format!("{place}{}.", problem.message),
+                "Correct it, then save again.",
+            ));
         }
-        let read = from_json(&json).map_err(|error| bad_input(error.to_string(), "Correct it, then save again."))?;
+        let read = from_json(&json)
+            .map_err(|error| bad_input(error.to_string(), "Correct it, then save again."))?;
         let (library, own) = self.template_library().await?;
         let key = match id.as_str() {
             "" => free_id(&read.template.id, &library),
             _ => id,
         };
-        let template = PromptTemplate { id: key.clone(), ..read.template };
-        let position = own.iter().find(|preset| preset.key == key).map_or(own.len() as i64, |preset| preset.position);
+        let template = PromptTemplate {
+            id: key.clone(),
+            ..read.template
+        };
+        let position = own
+            .iter()
+            .find(|preset| preset.key == key)
+            .map_or(own.len() as i64, |preset| preset.position);
         let preset = Preset {
             kind: PresetKind::Template,
             key: key.clone(),
             character: None,
             name: template.name.clone(),
             position,
-            json: serde_json::to_string_pretty(&template).map_err(|error| internal(&error.to_string()))?,
+            json: serde_json::to_string_pretty(&template)
+                .map_err(|error| internal(&error.to_string()))?,
             source: None,
             updated: self.base().now(),
         };
-        self.base().store().write(move |store| store.presets_mut().put(&preset)).await?;
-        self.base().events().changed(Changed::Presets, Some(key.clone()));
+        self.base()
+            .store()
+            .write(move |store| store.presets_mut().put(&preset))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::Presets, Some(key.clone()));
         self.get_template(key).await
     }
 
     pub(crate) async fn delete_template(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
         let delete = self.base().store().write(move |store| {
-            store.drafts_mut().forget(&DraftKind::Template.name(), "", &key)?;
+            store
+                .drafts_mut()
+                .forget(&DraftKind::Template.name(), "", &key)?;
             store.presets_mut().delete(PresetKind::Template, &key)
         });
         delete.await?;
@@ -79,11 +113,14 @@ impl Configuration {
 
     pub(crate) async fn check_template(&self, json: String) -> ApiResult<Vec<TemplateProblem>> {
         let (library, _) = self.template_library().await?;
-        Ok(prompt_template::check(&json, &library).into_iter().map(problem).collect())
+        Ok(prompt_template::check(&json, &library)
+            .into_iter()
+            .map(problem)
+            .collect())
     }
 
-    /// The sections of a template that is being edited, merged with those that it inherits, in order. Sections that it
-    /// excludes are included.
+    /// The sections of a template that is being edited, merged with those that it inherits, in
+    /// order. Sections that it excludes are included.
     ///
     /// # Errors
     /// `BadInput` if it is invalid or extends an unknown template.
@@ -95,10 +132,14 @@ impl Configuration {
             Some(parent) => self.named_template(&parent).await?.merged().collect(),
             None => Vec::new(),
         };
-        let has = |sections: &[Section], name: &str| sections.iter().any(|section| section.name == name);
-        let mut all: Vec<(Section, bool)> = resolved.merged().map(|section| (section, true)).collect();
+        let has =
+            |sections: &[Section], name: &str| sections.iter().any(|section| section.name == name);
+        let mut all: Vec<(Section, bool)> =
+            resolved.merged().map(|section| (section, true)).collect();
         for excluded in own.iter().filter(|section| section.exclude) {
-            let known = inherited.iter().find(|section| section.name == excluded.name);
+            let known = inherited
+                .iter()
+                .find(|section| section.name == excluded.name);
             all.push((known.unwrap_or(excluded).clone(), false));
         }
         all.sort_by(|(a, _), (b, _)| {
@@ -134,7 +175,9 @@ impl Configuration {
             inputs: match doc.source {
                 VariableSource::Given | VariableSource::Detail => Vec::new(),
                 VariableSource::SameAs(of) => vec![of.to_owned()],
-                VariableSource::MadeOf(inputs) => inputs.iter().map(|name| (*name).to_owned()).collect(),
+                VariableSource::MadeOf(inputs) => {
+                    inputs.iter().map(|name| (*name).to_owned()).collect()
+                }
             },
         };
         Ok(prompt_template::reference().into_iter().map(doc).collect())
@@ -146,12 +189,18 @@ impl Configuration {
     /// `BadInput` if it is invalid or extends an unknown template.
     pub(crate) async fn written_template(&self, json: &str) -> ApiResult<ResolvedTemplate> {
         let (library, _) = self.template_library().await?;
-        let wrong = |why: String| bad_input(format!("The template cannot be used: {why}."), "Correct it.");
+        let wrong = |why: String| {
+            bad_input(
+                format!("The template cannot be used: {why}."),
+                "Correct it.",
+            )
+        };
         let read = from_json(json).map_err(|error| wrong(error.to_string()))?;
         resolve(&read.template, &library).map_err(|error| wrong(error.to_string()))
     }
 
-    /// The template with this id, with all templates that it extends. If it does not exist, the default and a notice.
+    /// The template with this id, with all templates that it extends. If it does not exist, the
+    /// default and a notice.
     pub(crate) async fn template(&self, id: &str) -> ApiResult<(ResolvedTemplate, Option<String>)> {
         self.template_or(id, DEFAULT).await
     }
@@ -165,8 +214,11 @@ impl Configuration {
         template_in(&self.template_library().await?.0, id, default)
     }
 
-    /// All templates, with the user's in place of built-in ones of the same id, and the rows of the user's.
-    pub(crate) async fn template_library(&self) -> ApiResult<(Cow<'static, TemplateLibrary>, Vec<Preset>)> {
+    /// All templates, with the user's in place of built-in ones of the same id, and the rows of the
+    /// user's.
+    pub(crate) async fn template_library(
+        &self,
+    ) -> ApiResult<(Cow<'static, TemplateLibrary>, Vec<Preset>)> {
         let own = self.base().store().read(own_templates).await?;
         Ok((library_with(&own)?, own))
     }
@@ -182,15 +234,23 @@ fn library_with(own: &[Preset]) -> ApiResult<Cow<'static, TemplateLibrary>> {
     let mut library = Cow::Borrowed(built_in()?);
     for preset in own {
         match from_json(&preset.json) {
-            Ok(read) => library.to_mut().put(PromptTemplate { id: preset.key.clone(), ..read.template }),
-            Err(error) => tracing::warn!(%error, template = preset.key, "a stored template cannot be read"),
+            Ok(read) => library.to_mut().put(PromptTemplate {
+                id: preset.key.clone(),
+                ..read.template
+            }),
+            Err(error) => {
+                tracing::warn!(%error, template = preset.key, "a stored template cannot be read")
+            }
         }
     }
     Ok(library)
 }
 
 /// The template with this id among the built-in ones and `own`; see [`Configuration::template`].
-pub(crate) fn template_among(own: &[Preset], id: &str) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+pub(crate) fn template_among(
+    own: &[Preset],
+    id: &str,
+) -> ApiResult<(ResolvedTemplate, Option<String>)> {
     let library = library_with(own)?;
     template_in(&library, id, DEFAULT)
 }
@@ -201,27 +261,42 @@ fn template_in(
     default: &'static str,
 ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
     let wanted = if id == "auto" { default } else { id };
-    let found = library.get(wanted).ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
+    let found = library
+        .get(wanted)
+        .ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
     match found.and_then(|template| resolve(template, library).map_err(|error| error.to_string())) {
         Ok(resolved) => Ok((resolved, None)),
         Err(why) => {
             let built_in = built_in()?;
-            let default = built_in.get(default).ok_or_else(|| internal("the default template is missing"))?;
-            let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
-            Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
+            let default = built_in
+                .get(default)
+                .ok_or_else(|| internal("the default template is missing"))?;
+            let resolved =
+                resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
+            Ok((
+                resolved,
+                Some(format!("{why}, so the built-in template is used.")),
+            ))
         }
     }
 }
 
 fn template_line(line: &prompt_template::TemplateLine) -> TemplateText {
-    TemplateText { text: line.text().to_owned(), condition: line.condition().unwrap_or_default().to_owned() }
+    TemplateText {
+        text: line.text().to_owned(),
+        condition: line.condition().unwrap_or_default().to_owned(),
+    }
 }
 
 fn built_in() -> ApiResult<&'static TemplateLibrary> {
     prompt_template::built_in().map_err(|error| internal(&error.to_string()))
 }
 
-fn summary(template: &PromptTemplate, built_in: &TemplateLibrary, own: &[Preset]) -> TemplateSummary {
+fn summary(
+    template: &PromptTemplate,
+    built_in: &TemplateLibrary,
+    own: &[Preset],
+) -> TemplateSummary {
     let built_in = built_in.get(&template.id).is_some();
     TemplateSummary {
         id: template.id.clone(),
@@ -241,7 +316,12 @@ pub(crate) fn problem(problem: Problem) -> TemplateProblem {
         prompt_template::Severity::Error => Severity::Error,
         prompt_template::Severity::Warning => Severity::Warning,
     };
-    TemplateProblem { severity, section: problem.section, variable: problem.variable, message: problem.message }
+    TemplateProblem {
+        severity,
+        section: problem.section,
+        variable: problem.variable,
+        message: problem.message,
+    }
 }
 
 /// Returns `wanted`, or a similar id that no template has.

@@ -14,7 +14,8 @@ pub(crate) const KEPT: usize = 2;
 pub(crate) struct TokenizerFiles(pub(crate) Mutex<Vec<(AssetHash, Option<Arc<TokenizerJson>>)>>);
 
 impl TokenizerFiles {
-    /// Returns the tokenizer with this content hash. `None` if its file is missing or damaged, which is logged.
+    /// Returns the tokenizer with this content hash. `None` if its file is missing or damaged,
+    /// which is logged.
     pub(crate) async fn get(&self, store: &Store, hash: AssetHash) -> Option<Arc<TokenizerJson>> {
         // Hold the lock while a file is read, so that two turns do not read it twice.
         let mut known = self.0.lock().await;
@@ -49,5 +50,7 @@ async fn read(path: PathBuf) -> Option<Arc<TokenizerJson>> {
         TokenizerJson::parse(&json).map_err(|error| error.to_string())
     });
     let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
-    read.map(Arc::new).map_err(|error| tracing::warn!(error, "a stored tokenizer.json could not be read")).ok()
+    read.map(Arc::new)
+        .map_err(|error| tracing::warn!(error, "a stored tokenizer.json could not be read"))
+        .ok()
 }

@@ -1,25 +1,36 @@
 //! Converts the layered settings to API types.
 
 use domain::settings::{
-    ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType, disablers, preset_setting,
-    resolve,
+    ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType,
+    disablers, preset_setting, resolve,
 };
 use provider::endpoint::{LearnedDialect, Unsupported};
 
 use crate::api::{
-    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingInactive, SettingKind, SettingLayer,
-    SettingSilencer, SettingUnit, SettingValue,
+    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingInactive, SettingKind,
+    SettingLayer, SettingSilencer, SettingUnit, SettingValue,
 };
 use crate::base::convert;
 use crate::settings::choices::Choices;
 use crate::settings::layer_stack::SettingsStack;
 
 /// `dialect` is that of the endpoint in use, if there is one.
-pub(crate) fn view(stack: &SettingsStack, choices: &Choices, dialect: Option<&LearnedDialect>) -> LayeredSettings {
-    let shown = |setting| LayeredSetting { inactive: inactive(setting, dialect), ..one(setting, stack, choices) };
+pub(crate) fn view(
+    stack: &SettingsStack,
+    choices: &Choices,
+    dialect: Option<&LearnedDialect>,
+) -> LayeredSettings {
+    let shown = |setting| LayeredSetting {
+        inactive: inactive(setting, dialect),
+        ..one(setting, stack, choices)
+    };
     LayeredSettings {
         settings: SETTINGS.iter().map(shown).collect(),
-        contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
+        contradictions: resolve(&stack.layers)
+            .contradictions()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         model: stack.model().map(convert::model_ref),
         character: stack.character().map(|id| id.to_string()),
     }
@@ -43,14 +54,25 @@ fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> L
         kind: kind(setting, choices),
         unit: unit(setting.unit),
         default: setting.default.clone().into(),
-        value: found.map_or_else(|| setting.default.clone(), |(_, value)| value.clone()).into(),
+        value: found
+            .map_or_else(|| setting.default.clone(), |(_, value)| value.clone())
+            .into(),
         origin: found.map_or(SettingLayer::BuiltIn, |(origin, _)| layer(origin)),
-        preset: found.and_then(|(origin, _)| stack.preset_of(origin, setting.key)).map(str::to_owned),
-        scopes: setting.scopes.iter().map(|scope| layer(SettingOrigin::from(*scope))).collect(),
+        preset: found
+            .and_then(|(origin, _)| stack.preset_of(origin, setting.key))
+            .map(str::to_owned),
+        scopes: setting
+            .scopes
+            .iter()
+            .map(|scope| layer(SettingOrigin::from(*scope)))
+            .collect(),
         layers: at_layers(setting, stack),
         silencers: disablers(setting.key)
             .iter()
-            .map(|by| SettingSilencer { key: by.key.to_owned(), at_zero: by.at_zero })
+            .map(|by| SettingSilencer {
+                key: by.key.to_owned(),
+                at_zero: by.at_zero,
+            })
             .collect(),
         inactive: None,
         variable: setting.variable(),
@@ -69,11 +91,21 @@ fn inactive(setting: &Setting, dialect: Option<&LearnedDialect>) -> Option<Setti
 /// The layers that set a value or have a problem, lowest first.
 fn at_layers(setting: &Setting, stack: &SettingsStack) -> Vec<SettingAt> {
     let stored = Scope::ALL.map(SettingOrigin::from);
-    let all = [SettingOrigin::Template].into_iter().chain(stored).chain([SettingOrigin::Environment]);
+    let all = [SettingOrigin::Template]
+        .into_iter()
+        .chain(stored)
+        .chain([SettingOrigin::Environment]);
     all.filter_map(|origin| {
         let said = stack.preset_of(origin, setting.key).is_none();
-        let value = stack.layers.layer(origin).filter(|_| said).and_then(|layer| layer.get(setting.key));
-        let problem = stack.problems.iter().find(|(of, problem)| *of == origin && problem.key == setting.key);
+        let value = stack
+            .layers
+            .layer(origin)
+            .filter(|_| said)
+            .and_then(|layer| layer.get(setting.key));
+        let problem = stack
+            .problems
+            .iter()
+            .find(|(of, problem)| *of == origin && problem.key == setting.key);
         (value.is_some() || problem.is_some()).then(|| SettingAt {
             layer: layer(origin),
             value: value.cloned().map(SettingValue::from),
@@ -86,16 +118,31 @@ fn at_layers(setting: &Setting, stack: &SettingsStack) -> Vec<SettingAt> {
 fn kind(setting: &Setting, choices: &Choices) -> SettingKind {
     match setting.kind {
         ValueType::Switch => SettingKind::Switch,
-        ValueType::Whole { min, max } => SettingKind::Whole { word: None, min, max },
-        ValueType::WholeOr { word, min, max } => SettingKind::Whole { word: Some(word.to_owned()), min, max },
+        ValueType::Whole { min, max } => SettingKind::Whole {
+            word: None,
+            min,
+            max,
+        },
+        ValueType::WholeOr { word, min, max } => SettingKind::Whole {
+            word: Some(word.to_owned()),
+            min,
+            max,
+        },
         ValueType::Number { min, max } => SettingKind::Number { min, max },
-        ValueType::Choice(words) => {
-            SettingKind::Choice { words: words.iter().map(|word| (*word).to_owned()).collect() }
-        }
-        ValueType::NameOr { word } => SettingKind::Name { word: word.to_owned(), choices: choices.of(setting.key) },
+        ValueType::Choice(words) => SettingKind::Choice {
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        },
+        ValueType::NameOr { word } => SettingKind::Name {
+            word: word.to_owned(),
+            choices: choices.of(setting.key),
+        },
         ValueType::Text { max } => SettingKind::Text { max: max as u32 },
-        ValueType::Code(syntax) => SettingKind::Code { max: syntax.max() as u32 },
-        ValueType::Order(names) => SettingKind::Order { names: names.iter().map(|name| (*name).to_owned()).collect() },
+        ValueType::Code(syntax) => SettingKind::Code {
+            max: syntax.max() as u32,
+        },
+        ValueType::Order(names) => SettingKind::Order {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        },
     }
 }
 
@@ -158,13 +205,17 @@ impl From<SettingValue> for ConfigValue {
 mod tests {
     use std::path::Path;
 
-    /// The UI's scripted engine and the tests of its language files use the committed list. Set `UPDATE_GENERATED=1`
-    /// to write it again.
+    /// The UI's scripted engine and the tests of its language files use the committed list. Set
+    /// `UPDATE_GENERATED=1` to write it again.
     #[test]
     fn the_list_for_the_ui_is_up_to_date() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
-        let built_in =
-            super::view(&crate::settings::layer_stack::SettingsStack::default(), &super::Choices::built_in(), None);
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
+        let built_in = super::view(
+            &crate::settings::layer_stack::SettingsStack::default(),
+            &super::Choices::built_in(),
+            None,
+        );
         let wanted = serde_json::to_string_pretty(&built_in.settings).unwrap() + "\n";
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, &wanted).unwrap();

@@ -24,7 +24,8 @@ pub(crate) struct ActivatedTurn {
 }
 
 impl ActivatedTurn {
-    /// Whether only the speaker of a group scene knows what comes from `source`. Such blocks are sent for one turn only.
+    /// Whether only the speaker of a group scene knows what comes from `source`. Such blocks are
+    /// sent for one turn only.
     pub(crate) fn is_private(&self, source: &Source) -> bool {
         let of_speaker = |field: &str| field == "depth_prompt" || follows_speaker(field);
         let of_speaker = matches!(source, Source::CardField { field, .. } if of_speaker(field));
@@ -34,15 +35,27 @@ impl ActivatedTurn {
     }
 
     /// The context blocks that stay with their messages: those that everybody knows.
-    pub(crate) fn lasting(&self, blocks: &[(MessageId, Vec<FrozenBlock>)]) -> Vec<(MessageId, Vec<FrozenBlock>)> {
+    pub(crate) fn lasting(
+        &self,
+        blocks: &[(MessageId, Vec<FrozenBlock>)],
+    ) -> Vec<(MessageId, Vec<FrozenBlock>)> {
         let shared = |block: &&FrozenBlock| !self.is_private(&block.source);
-        let of = |(id, blocks): &(MessageId, Vec<FrozenBlock>)| (*id, blocks.iter().filter(shared).cloned().collect());
+        let of = |(id, blocks): &(MessageId, Vec<FrozenBlock>)| {
+            (*id, blocks.iter().filter(shared).cloned().collect())
+        };
         blocks.iter().map(of).collect()
     }
 
     /// Notices of every step so far.
     pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
-        let inputs = self.inputs.notices.iter().chain(&self.memory.notices).map(String::as_str);
-        inputs.chain(self.inputs.embedding.notice()).chain(self.lore.notices.iter().map(String::as_str))
+        let inputs = self
+            .inputs
+            .notices
+            .iter()
+            .chain(&self.memory.notices)
+            .map(String::as_str);
+        inputs
+            .chain(self.inputs.embedding.notice())
+            .chain(self.lore.notices.iter().map(String::as_str))
     }
 }

@@ -28,7 +28,8 @@ impl Turns {
     /// Everything that the frame of a turn is built from.
     ///
     /// # Errors
-    /// `NotFound` if the chat's character is gone; `BadInput` if a template of the turn's options is wrong.
+    /// `NotFound` if the chat's character is gone; `BadInput` if a template of the turn's options
+    /// is wrong.
     pub(crate) async fn collect(
         &self,
         chat: Chat,
@@ -51,7 +52,8 @@ impl Turns {
         self.activate(gathered, answerer, options).await
     }
 
-    /// [`Self::collect`] for a chat that is not stored: its snapshot, its greeting and the user's first message.
+    /// [`Self::collect`] for a chat that is not stored: its snapshot, its greeting and the user's
+    /// first message.
     pub(crate) async fn collect_first(
         &self,
         (snapshot, greeting, text): (ChatSnapshot, Option<WindowMessage>, String),
@@ -60,13 +62,19 @@ impl Turns {
     ) -> ApiResult<ActivatedTurn> {
         let past = future::ready(Ok(ReadMessages::only(greeting)));
         let known = Knowledge::alone(&snapshot.chat, HashSet::new(), false);
-        let gathered =
-            self.inputs_with((snapshot, known), Aim::Words(text), (answerer, options), Box::pin(past)).await?;
+        let gathered = self
+            .inputs_with(
+                (snapshot, known),
+                Aim::Words(text),
+                (answerer, options),
+                Box::pin(past),
+            )
+            .await?;
         self.activate(gathered, answerer, options).await
     }
 
-    /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of `chat`. `open` are the tool
-    /// rounds of the reply that is being written.
+    /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of
+    /// `chat`. `open` are the tool rounds of the reply that is being written.
     pub(crate) async fn collect_given(
         &self,
         chat: Chat,
@@ -76,7 +84,9 @@ impl Turns {
         let snapshot = self.library().snapshot(chat).await?;
         let known = self.knowledge(&snapshot, &Aim::Last, options).await?;
         let read = Box::pin(future::ready(Ok(past)));
-        let mut gathered = self.inputs_with((snapshot, known), Aim::Last, (answerer, options), read).await?;
+        let mut gathered = self
+            .inputs_with((snapshot, known), Aim::Last, (answerer, options), read)
+            .await?;
         gathered.0.open_rounds.extend(open);
         self.activate(gathered, answerer, options).await
     }
@@ -90,10 +100,15 @@ impl Turns {
         let id = inputs.snapshot.chat.id;
         TurnStep::Collect.done(id);
         let started = Instant::now();
-        let head_at = inputs.snapshot.head_at().unwrap_or_else(|| inputs.answered_at(self.base().now()));
+        let head_at = inputs
+            .snapshot
+            .head_at()
+            .unwrap_or_else(|| inputs.answered_at(self.base().now()));
         let query = inputs.recall_query();
-        let (memory, lore) =
-            tokio::join!(self.recall_service().recall(&query, ahead), self.lore(&inputs, answerer, head_at));
+        let (memory, lore) = tokio::join!(
+            self.recall_service().recall(&query, ahead),
+            self.lore(&inputs, answerer, head_at)
+        );
         let lore = lore?;
         let mut turn = ActivatedTurn {
             inputs,

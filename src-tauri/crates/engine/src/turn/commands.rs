@@ -19,8 +19,8 @@ use recall::tokens::same_stem;
 
 /// Importance, 1 to 10, of a memory that the user asked for.
 pub(crate) const IMPORTANCE: u8 = 8;
-/// Importance of a message that only consists of the command. The memory has its content, and including it twice would
-/// cost tokens.
+/// Importance of a message that only consists of the command. The memory has its content, and
+/// including it twice would cost tokens.
 const COMMAND_IMPORTANCE: u8 = 1;
 /// Number of memories that are searched for the one to forget.
 const LOOKED_AT: u32 = 20;
@@ -58,7 +58,10 @@ pub(crate) fn obey_edit(
     said: &CommandMessage<'_>,
     before: &str,
 ) -> Result<Vec<CommandResult>, StoreError> {
-    let stands = !store.memories_mut().ids_by_source_message(said.message)?.is_empty();
+    let stands = !store
+        .memories_mut()
+        .ids_by_source_message(said.message)?
+        .is_empty();
     let obeyed = asked(before);
     let new = |wish: &MemoryCommand| match wish {
         MemoryCommand::Remember(_) => !stands || !obeyed.contains(wish),
@@ -109,12 +112,15 @@ fn remember(
     };
     store.memories_mut().insert(&memory)?;
     if !says_more(said.text) {
-        store.messages_mut().set_importance(said.message, Some(COMMAND_IMPORTANCE))?;
+        store
+            .messages_mut()
+            .set_importance(said.message, Some(COMMAND_IMPORTANCE))?;
     }
     Ok(CommandResult::Remembered(memory))
 }
 
-/// The best memory with every one of `words`. A memory that the message `asking` asked for is not the one to forget.
+/// The best memory with every one of `words`. A memory that the message `asking` asked for is not
+/// the one to forget.
 fn memory_with(
     store: &WriteTransaction<'_>,
     chat: &Chat,
@@ -127,10 +133,15 @@ fn memory_with(
     let found = store.memories().search(own, &query, LOOKED_AT)?;
     let has_all = |memory: &Memory| {
         let said = tokens::terms(&memory.text, &[]);
-        words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
+        words
+            .iter()
+            .all(|word| said.iter().any(|other| same_stem(word, other)))
     };
     let older = |memory: &Memory| asking.is_none_or(|message| !memory.sources.contains(&message));
-    Ok(found.into_iter().map(|found| found.memory).find(|memory| older(memory) && has_all(memory)))
+    Ok(found
+        .into_iter()
+        .map(|found| found.memory)
+        .find(|memory| older(memory) && has_all(memory)))
 }
 
 /// Forgets the best memory that has every content word of `thing`; `None` if there is none.
@@ -142,15 +153,17 @@ pub(crate) fn forget_memory(
     now: Timestamp,
 ) -> Result<Option<Memory>, StoreError> {
     let words = tokens::terms(thing, &[&persona.name]);
-    let Some(memory) = memory_with(store, chat, persona, &words, None)?.filter(|_| !words.is_empty()) else {
+    let Some(memory) =
+        memory_with(store, chat, persona, &words, None)?.filter(|_| !words.is_empty())
+    else {
         return Ok(None);
     };
     exclusion::forget(store, memory.id, now)?;
     Ok(Some(memory))
 }
 
-/// Forgets the best memory that has every content word of the command, or else the messages that say it. In doubt it
-/// forgets nothing.
+/// Forgets the best memory that has every content word of the command, or else the messages that
+/// say it. In doubt it forgets nothing.
 fn forget(
     store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
@@ -168,7 +181,9 @@ fn forget(
     let Some(memory) = known else { return Ok(None) };
     exclusion::forget(store, memory.id, said.now)?;
     // The command repeats what is to be forgotten, so it is excluded from recall too.
-    store.messages_mut().exclude_chat_for_good(said.message, memory.id)?;
+    store
+        .messages_mut()
+        .exclude_chat_for_good(said.message, memory.id)?;
     Ok(Some(CommandResult::Forgot(memory)))
 }
 
@@ -179,14 +194,20 @@ impl Turns {
         for done in done {
             let id = chat.id.to_string();
             self.base().events().announce(match done {
-                CommandResult::Remembered(memory) => {
-                    Event::Remembered { chat: id, memory: memories::shown(memory, None) }
-                }
-                CommandResult::Forgot(memory) => Event::Forgot { chat: id, memory: memories::shown(memory, None) },
+                CommandResult::Remembered(memory) => Event::Remembered {
+                    chat: id,
+                    memory: memories::shown(memory, None),
+                },
+                CommandResult::Forgot(memory) => Event::Forgot {
+                    chat: id,
+                    memory: memories::shown(memory, None),
+                },
             });
         }
         if any {
-            self.base().events().changed(Changed::Memories, Some(chat.character.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Memories, Some(chat.character.to_string()));
         }
     }
 }

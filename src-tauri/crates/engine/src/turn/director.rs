@@ -1,4 +1,5 @@
-//! Asks the model who speaks next in a group scene. The prompt holds only this question and the newest messages.
+//! Asks the model who speaks next in a group scene. The prompt holds only this question and the
+//! newest messages.
 
 use context::frame::{Frame, HistoryMessage, Source};
 use context::prompt_template::{Given, TemplateFlags, TemplateVariables, compose};
@@ -34,8 +35,9 @@ const REPLY: u32 = 16;
 const WAIT: std::time::Duration = std::time::Duration::from_secs(20);
 
 impl Turns {
-    /// The speaker that the model chooses, if the group's turn order asks it; `natural` otherwise, after an error, and if
-    /// the answer names nobody. A member that is named or called upon is not asked about.
+    /// The speaker that the model chooses, if the group's turn order asks it; `natural` otherwise,
+    /// after an error, and if the answer names nobody. A member that is named or called upon is not
+    /// asked about.
     pub(crate) async fn directed(
         &self,
         snapshot: &ChatSnapshot,
@@ -52,26 +54,47 @@ impl Turns {
         }
     }
 
-    async fn ask_director(&self, snapshot: &ChatSnapshot, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
-        let ChatSnapshot { chat, group: scene, .. } = snapshot;
+    async fn ask_director(
+        &self,
+        snapshot: &ChatSnapshot,
+        options: &TurnOptions,
+    ) -> ApiResult<Option<NextSpeaker>> {
+        let ChatSnapshot {
+            chat, group: scene, ..
+        } = snapshot;
         if scene.order() != TurnOrder::Director {
             return Ok(None);
         }
         let messages = self.library().newest_lines(chat).await?;
-        let lines: Vec<SpokenLine<'_>> =
-            messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from).collect();
-        let able: Vec<CharacterId> = scene.able(lines.first()).iter().map(|member| member.id).collect();
+        let lines: Vec<SpokenLine<'_>> = messages
+            .iter()
+            .rev()
+            .filter(|message| !message.hidden)
+            .map(SpokenLine::from)
+            .collect();
+        let able: Vec<CharacterId> = scene
+            .able(lines.first())
+            .iter()
+            .map(|member| member.id)
+            .collect();
         if able.len() < 2 || scene.is_settled(&lines) {
             return Ok(None);
         }
         let speakers = snapshot.speakers();
         let told = lines.iter().take(MESSAGES).rev().map(|line| {
-            let text: String = said(line.role, line.text.to_owned()).trim().chars().take(LETTERS).collect();
+            let text: String = said(line.role, line.text.to_owned())
+                .trim()
+                .chars()
+                .take(LETTERS)
+                .collect();
             format!("{}: {text}", speakers.of(line.id, line.role))
         });
         let transcript = told.collect::<Vec<_>>().join("\n\n");
         let answerer = self.config().answerer(chat, options).await?;
-        let Some((prompt, most)) = self.question(&answerer, scene, &able, &transcript).await? else { return Ok(None) };
+        let Some((prompt, most)) = self.question(&answerer, scene, &able, &transcript).await?
+        else {
+            return Ok(None);
+        };
         let key = format!("{} director", chat.id);
         let answer = tokio::time::timeout(WAIT, answer(&answerer, key.clone(), prompt, most)).await;
         self.config().local().forget(&key);
@@ -88,27 +111,59 @@ impl Turns {
         transcript: &str,
     ) -> ApiResult<Option<(Prompt, u32)>> {
         let (template, _) = self.config().template_or("auto", TEMPLATE).await?;
-        let members = scene.members().iter().filter(|member| able.contains(&member.id));
+        let members = scene
+            .members()
+            .iter()
+            .filter(|member| able.contains(&member.id));
         let given = Given::default()
             .list("group.members", members.map(|member| member.name.clone()))
             .text("transcript", transcript);
-        let wrong = |error: String| bad_input(format!("The template \"{}\": {error}.", template.name), "Correct it.");
-        let variables = TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;
+        let wrong = |error: String| {
+            bad_input(
+                format!("The template \"{}\": {error}.", template.name),
+                "Correct it.",
+            )
+        };
+        let variables =
+            TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;
         let composed = compose(&template, &variables, &TemplateFlags::of(&variables, &[]))
             .map_err(|error| wrong(error.to_string()))?;
-        let text = composed.sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let source = Source::Template { template: template.id.clone(), section: String::new() };
+        let text = composed
+            .sections
+            .iter()
+            .map(|section| section.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n\n");
+        let source = Source::Template {
+            template: template.id.clone(),
+            section: String::new(),
+        };
         let now = self.base().now();
         let asked = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", text, now);
-        let frame = Frame { history: vec![HistoryMessage { task: Some(source), ..asked }], ..Frame::default() };
-        let format = answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(now)));
+        let frame = Frame {
+            history: vec![HistoryMessage {
+                task: Some(source),
+                ..asked
+            }],
+            ..Frame::default()
+        };
+        let format = answerer
+            .template
+            .as_ref()
+            .map(|template| template.at(self.base().clock().civil(now)));
         let setup = Setup::new(format.as_ref(), &answerer.key, answerer.budget);
-        let (state, mut counter) = (WindowState::default(), Counter::new(self.config(), answerer));
+        let (state, mut counter) = (
+            WindowState::default(),
+            Counter::new(self.config(), answerer),
+        );
         loop {
             match assemble(&frame, &setup, &state, &counter) {
                 Ok(assembled) => {
                     counter.finish();
-                    return Ok(Some((assembled.prompt, template.defaults.reply_tokens.unwrap_or(REPLY))));
+                    return Ok(Some((
+                        assembled.prompt,
+                        template.defaults.reply_tokens.unwrap_or(REPLY),
+                    )));
                 }
                 Err(AssembleError::Uncounted(segments)) => counter.learn(segments).await?,
                 Err(AssembleError::Overflow(_)) => return Ok(None),
@@ -119,10 +174,25 @@ impl Turns {
 }
 
 /// The model's whole answer. The question has a KV sequence of its own.
-async fn answer(answerer: &ModelHandle, cache_key: String, prompt: Prompt, most: u32) -> ApiResult<String> {
-    let sampling =
-        SamplerOptions { temperature: Some(0.0), max_tokens: Some(most), ..SamplerOptions::default() }.resolve(1);
-    let request = Request { cache_key, background: true, prompt, sampling, response_schema: None };
+async fn answer(
+    answerer: &ModelHandle,
+    cache_key: String,
+    prompt: Prompt,
+    most: u32,
+) -> ApiResult<String> {
+    let sampling = SamplerOptions {
+        temperature: Some(0.0),
+        max_tokens: Some(most),
+        ..SamplerOptions::default()
+    }
+    .resolve(1);
+    let request = Request {
+        cache_key,
+        background: true,
+        prompt,
+        sampling,
+        response_schema: None,
+    };
     let leave = CancellationToken::new();
     let _cancels_when_dropped = leave.clone().drop_guard();
     let mut stream = answerer.provider.stream(request, leave);

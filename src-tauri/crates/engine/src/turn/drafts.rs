@@ -1,4 +1,5 @@
-//! The user's next message, written by the model as a draft for the composer. It is never sent by itself.
+//! The user's next message, written by the model as a draft for the composer. It is never sent by
+//! itself.
 
 use domain::chat::Chat;
 use futures_util::StreamExt;
@@ -25,11 +26,12 @@ struct Words {
 }
 
 impl Turns {
-    /// Starts a draft of the user's next message in their persona's voice. `Event::Draft` and `Event::Drafted` report
-    /// its progress. [`Self::stop`] ends it and keeps the text so far.
+    /// Starts a draft of the user's next message in their persona's voice. `Event::Draft` and
+    /// `Event::Drafted` report its progress. [`Self::stop`] ends it and keeps the text so far.
     ///
     /// # Errors
-    /// `Busy` while something is being written in the chat; `BadInput` if the composer is not empty.
+    /// `Busy` while something is being written in the chat; `BadInput` if the composer is not
+    /// empty.
     pub(crate) async fn impersonate(&self, chat: String) -> ApiResult<()> {
         self.impersonate_with(chat, TurnOptions::default()).await
     }
@@ -38,16 +40,28 @@ impl Turns {
     ///
     /// # Errors
     /// The errors of [`Self::impersonate`].
-    pub(crate) async fn impersonate_with(&self, chat: String, options: TurnOptions) -> ApiResult<()> {
+    pub(crate) async fn impersonate_with(
+        &self,
+        chat: String,
+        options: TurnOptions,
+    ) -> ApiResult<()> {
         let place = self.base().running().begin(chat.parse()?)?;
         let chat = self.library().chat(chat.parse()?).await?;
         if !chat.draft.trim().is_empty() {
-            return Err(bad_input("The message box is not empty.", "Send or clear its text first."));
+            return Err(bad_input(
+                "The message box is not empty.",
+                "Send or clear its text first.",
+            ));
         }
         self.base().idle().stop();
         place.draft("");
-        self.base().events().announce(Event::Drafting { chat: chat.id.to_string() });
-        let options = TurnOptions { ask: Some(Ask::Impersonate), ..options };
+        self.base().events().announce(Event::Drafting {
+            chat: chat.id.to_string(),
+        });
+        let options = TurnOptions {
+            ask: Some(Ask::Impersonate),
+            ..options
+        };
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
         tokio::spawn(async move {
             turns.draft(chat, options, place).await;
@@ -59,13 +73,19 @@ impl Turns {
 
     async fn draft(&self, chat: Chat, options: TurnOptions, place: ChatReservation) {
         let mut words = Words::default();
-        let written = contained_as(DEFECT, Box::pin(self.write_draft(&chat, &options, &place, &mut words))).await;
+        let written = contained_as(
+            DEFECT,
+            Box::pin(self.write_draft(&chat, &options, &place, &mut words)),
+        )
+        .await;
         let text = words.text.trim_end().to_owned();
         let reason = match written {
-            Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed { error: generation::silent() },
-            Ok(FinishReason::Length) if text.is_empty() => {
-                EndReason::Failed { error: generation::only_thoughts(FinishReason::Length) }
-            }
+            Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed {
+                error: generation::silent(),
+            },
+            Ok(FinishReason::Length) if text.is_empty() => EndReason::Failed {
+                error: generation::only_thoughts(FinishReason::Length),
+            },
             Ok(FinishReason::Stop) => EndReason::Stop,
             Ok(FinishReason::Length) => EndReason::Length,
             Ok(FinishReason::Cancelled) => EndReason::Cancelled,
@@ -77,9 +97,19 @@ impl Turns {
             false => store.chats_mut().set_draft(id, &kept),
         };
         let kept = self.base().store().write(keep).await;
-        let reason = kept.map_or_else(|error| EndReason::Failed { error: error.into() }, |()| reason);
+        let reason = kept.map_or_else(
+            |error| EndReason::Failed {
+                error: error.into(),
+            },
+            |()| reason,
+        );
         drop(place);
-        self.base().events().announce(Event::Drafted { chat: id.to_string(), text, figures: words.figures, reason });
+        self.base().events().announce(Event::Drafted {
+            chat: id.to_string(),
+            text,
+            figures: words.figures,
+            reason,
+        });
     }
 
     async fn write_draft(
@@ -95,13 +125,21 @@ impl Turns {
             return Ok(FinishReason::Cancelled);
         };
         let prepared = prepared?;
-        let PreparedTurn { answerer, turn, made } = &prepared;
+        let PreparedTurn {
+            answerer,
+            turn,
+            made,
+        } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
-        let mut stream = answerer.provider.stream(prepared.request(self).await?, place.cancel.clone());
+        let mut stream = answerer
+            .provider
+            .stream(prepared.request(self).await?, place.cancel.clone());
         let mut first_text_ms = None;
         let finish = loop {
-            let Some(event) = stream.next().await else { return Err(internal("a draft's stream ended early")) };
+            let Some(event) = stream.next().await else {
+                return Err(internal("a draft's stream ended early"));
+            };
             match event? {
                 GenerationEvent::Text(text) => {
                     first_text_ms.get_or_insert_with(|| crate::base::clock::millis(started));
@@ -109,13 +147,25 @@ impl Turns {
                         self.say(place, &name, part, words);
                     }
                 }
-                GenerationEvent::Finished { reason, usage, timings } => break Finish { reason, usage, timings },
-                event => {
-                    reply_stream::news(&name, event).into_iter().for_each(|event| self.base().events().announce(event))
+                GenerationEvent::Finished {
+                    reason,
+                    usage,
+                    timings,
+                } => {
+                    break Finish {
+                        reason,
+                        usage,
+                        timings,
+                    };
                 }
+                event => reply_stream::news(&name, event)
+                    .into_iter()
+                    .for_each(|event| self.base().events().announce(event)),
             }
         };
-        self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
+        self.library()
+            .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
+            .await?;
         for part in passages.finish() {
             self.say(place, &name, part, words);
         }
@@ -135,6 +185,10 @@ impl Turns {
         }
         words.text.push_str(&piece);
         let seq = place.draft(&piece);
-        self.base().events().announce(Event::Draft { chat: chat.to_owned(), seq, text: piece });
+        self.base().events().announce(Event::Draft {
+            chat: chat.to_owned(),
+            seq,
+            text: piece,
+        });
     }
 }

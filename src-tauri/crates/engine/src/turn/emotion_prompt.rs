@@ -24,8 +24,15 @@ mod tests {
     #[test]
     fn instruction_is_added_only_on_request() {
         assert_eq!(instruction(&Values::default()), None);
-        let asked = Values { emotion_tags: true, emotion_labels: "calm, joy".into(), ..Values::default() };
+        let asked = Values {
+            emotion_tags: true,
+            emotion_labels: "calm, joy".into(),
+            ..Values::default()
+        };
         let text = instruction(&asked).unwrap();
-        assert!(text.contains("<emotion=calm>") && text.contains("neutral, calm, joy"), "{text}");
+        assert!(
+            text.contains("<emotion=calm>") && text.contains("neutral, calm, joy"),
+            "{text}"
+        );
     }
 }

@@ -23,16 +23,27 @@ pub(crate) struct EmotionSettings {
 
 impl EmotionSettings {
     pub(crate) fn of(values: &Values) -> Self {
-        Self { labels: emotion::labels(&values.emotion_labels), guesses: values.emotion_guess }
+        Self {
+            labels: emotion::labels(&values.emotion_labels),
+            guesses: values.emotion_guess,
+        }
     }
 }
 
 impl Turns {
-    /// The emotion of a reply that has ended. `None` keeps the one that is stored: a continued reply without a new tag.
-    pub(crate) async fn emotion_of(&self, job: &ReplyJob, draft: &ReplyDraft) -> ApiResult<Option<Emotion>> {
+    /// The emotion of a reply that has ended. `None` keeps the one that is stored: a continued
+    /// reply without a new tag.
+    pub(crate) async fn emotion_of(
+        &self,
+        job: &ReplyJob,
+        draft: &ReplyDraft,
+    ) -> ApiResult<Option<Emotion>> {
         let EmotionSettings { labels, guesses } = &draft.emotions;
         if let Some(mood) = &draft.tools.mood {
-            return Ok(Some(Emotion { label: mood.clone(), unknown_tag: None }));
+            return Ok(Some(Emotion {
+                label: mood.clone(),
+                unknown_tag: None,
+            }));
         }
         if let Some(tag) = draft.emotion_tag() {
             return Ok(Some(emotion::of_tag(tag, labels)));
@@ -40,14 +51,29 @@ impl Turns {
         if !job.target.base().is_empty() {
             return Ok(None);
         }
-        let label = if *guesses { self.guess(job, draft, labels).await? } else { None };
-        Ok(Some(Emotion { label: label.unwrap_or_else(|| NEUTRAL.to_owned()), unknown_tag: None }))
+        let label = if *guesses {
+            self.guess(job, draft, labels).await?
+        } else {
+            None
+        };
+        Ok(Some(Emotion {
+            label: label.unwrap_or_else(|| NEUTRAL.to_owned()),
+            unknown_tag: None,
+        }))
     }
 
     /// The guess for a speaker with pictures of emotions. Nobody would see the others.
-    async fn guess(&self, job: &ReplyJob, draft: &ReplyDraft, labels: &[String]) -> ApiResult<Option<String>> {
+    async fn guess(
+        &self,
+        job: &ReplyJob,
+        draft: &ReplyDraft,
+        labels: &[String],
+    ) -> ApiResult<Option<String>> {
         let speakers = self.library().speakers(&job.chat).await?;
-        let other = speakers.others.get(&job.target.message()).and_then(|speaker| speaker.character);
+        let other = speakers
+            .others
+            .get(&job.target.message())
+            .and_then(|speaker| speaker.character);
         let speaker = other.unwrap_or(job.chat.character);
         if draft.words.trim().is_empty() || !self.library().has_sprites(speaker).await? {
             return Ok(None);

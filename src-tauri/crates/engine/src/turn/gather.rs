@@ -62,8 +62,17 @@ impl ReadMessages {
     }
 
     /// The messages that a request brings along, with the pictures of each.
-    pub(crate) fn given(history: Vec<WindowMessage>, pictures: HashMap<MessageId, Vec<Picture>>) -> Self {
-        Self { opening: None, history, pictures, before: MessageCount::default(), newest: None }
+    pub(crate) fn given(
+        history: Vec<WindowMessage>,
+        pictures: HashMap<MessageId, Vec<Picture>>,
+    ) -> Self {
+        Self {
+            opening: None,
+            history,
+            pictures,
+            before: MessageCount::default(),
+            newest: None,
+        }
     }
 }
 
@@ -75,19 +84,26 @@ impl Turns {
         aim: Aim,
         answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
+    ) -> ApiResult<
+        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+    > {
         let known = self.knowledge(&snapshot, &aim, options).await?;
         let chat = &mut snapshot.chat;
         if let Some(character) = known.window_of() {
             chat.window = self.library().member_window(chat, character).await?;
         }
         // Another model or budget needs a new anchor. Only then may the anchor move back.
-        if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
+        if !chat
+            .window
+            .fingerprint
+            .starts_with(&context::base(&answerer.key, &answerer.budget))
+        {
             chat.window.anchor = None;
         }
         // Start this read now, so that it runs in parallel with the others.
         let read = self.read_messages(&snapshot.chat, &aim, answerer.budget.limit, &known);
-        self.inputs_with((snapshot, known), aim, (answerer, options), Box::pin(read)).await
+        self.inputs_with((snapshot, known), aim, (answerer, options), Box::pin(read))
+            .await
     }
 
     /// The inputs of a turn in a chat whose messages are `read`.
@@ -97,33 +113,60 @@ impl Turns {
         aim: Aim,
         (answerer, options): (&ModelHandle, &TurnOptions),
         read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
-    ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
+    ) -> ApiResult<
+        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+    > {
         let (started, id) = (Instant::now(), snapshot.chat.id);
         let values = values(answerer, options);
-        let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
+        let mode = self
+            .config()
+            .mode(options.mode.as_ref().unwrap_or(&values.mode));
         let missing = self.config().missing_preset(&values);
         let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
         if let Some(reply) = aim.replaced() {
             // Another version begins where the shown one began.
-            let shown = self.library().changes_of_shown(&snapshot.chat, reply).await?;
+            let shown = self
+                .library()
+                .changes_of_shown(&snapshot.chat, reply)
+                .await?;
             shown.take_back(&mut snapshot.variables);
         }
-        let company =
-            ChatParticipants { character: known.character(&snapshot.chat), chat: id, persona: snapshot.persona.id };
+        let company = ChatParticipants {
+            character: known.character(&snapshot.chat),
+            chat: id,
+            persona: snapshot.persona.id,
+        };
         // Start the reads that do not depend on the messages.
         let bound = self.library().bound_in(company);
-        let standing = self.recall_service().standing_facts((&snapshot.chat, &known), snapshot.persona.id, &values);
+        let standing = self.recall_service().standing_facts(
+            (&snapshot.chat, &known),
+            snapshot.persona.id,
+            &values,
+        );
         let documents = self.library().documents_in(company);
-        let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
-        let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
+        let ReadMessages {
+            history,
+            mut pictures,
+            before,
+            newest,
+            opening,
+        } = read.await?;
+        let (template, notice) = self
+            .turn_template(options, &values, &snapshot.group)
+            .await?;
         let (history, open_rounds) = without_empty_reply(history, &aim);
         let spoken = is_spoken(&aim, newest.as_ref(), options.source);
-        let late_events = LateEvents { vision: self.new_vision(id, values.vision), spoken };
+        let late_events = LateEvents {
+            vision: self.new_vision(id, values.vision),
+            spoken,
+        };
         let kind = kind(options.ask, &aim, history.last());
         let swipes = swipes(&aim, newest.as_ref());
-        let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
+        let position = history.last().map_or(0, |message| message.position)
+            + i64::from(matches!(aim, Aim::Words(_)));
         let turn = known.speaker.clone();
-        let turn = turn.unwrap_or_else(|| next_turn(&aim, newest.as_ref(), &history, &snapshot.group));
+        let turn =
+            turn.unwrap_or_else(|| next_turn(&aim, newest.as_ref(), &history, &snapshot.group));
         let speaker = turn.name(snapshot.card.display_name()).to_owned();
         let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
         let (mut history, mut notes) = sent_messages(history, &speakers);
@@ -132,13 +175,29 @@ impl Turns {
             snapshot.chat.draft.clear();
             let id = MessageId(Uuid::nil());
             let name = snapshot.persona.name.clone();
-            history.push(HistoryMessage::new(id, Role::User, name, text, self.base().now()));
-            pictures.insert(id, options.pictures.iter().map(convert::stored_picture).collect());
+            history.push(HistoryMessage::new(
+                id,
+                Role::User,
+                name,
+                text,
+                self.base().now(),
+            ));
+            pictures.insert(
+                id,
+                options
+                    .pictures
+                    .iter()
+                    .map(convert::stored_picture)
+                    .collect(),
+            );
         }
         let tokens = self.library().picture_tokens(answerer, &pictures).await?;
         message_content::add_pictures(&mut history, &mut notes, &pictures, &tokens);
         let story = self.story(&snapshot.chat, &values, position).await?;
-        let of_user = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let of_user = history
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .count() as i64;
         let mut inputs = TurnInputs {
             template,
             mode,
@@ -155,7 +214,10 @@ impl Turns {
             bound: Vec::new(),
             embedding: TurnEmbedding::default(),
             history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
-            earlier: Earlier { messages: before.all, of_character: before.of_character },
+            earlier: Earlier {
+                messages: before.all,
+                of_character: before.of_character,
+            },
             greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
             user_messages: i64::from(before.of_user) + of_user,
             said: said_so_far(&history, position),
@@ -181,7 +243,8 @@ impl Turns {
         Ok((inputs, (standing, documents)))
     }
 
-    /// Reads the messages from the anchor on that may fit into `limit` tokens. The read is queued at once.
+    /// Reads the messages from the anchor on that may fit into `limit` tokens. The read is queued
+    /// at once.
     fn read_messages(
         &self,
         chat: &Chat,
@@ -196,16 +259,27 @@ impl Turns {
             let messages = store.messages();
             let mut all = messages.from(id, anchor)?;
             all.retain(|message| !missed.contains(&message.id));
-            let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
+            let pictures = store
+                .pictures()
+                .from(id, all.first().map_or(0, |first| first.position))?;
             let history = near(all, &pictures, until, goes_on, limit);
-            let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
+            let before = history
+                .first()
+                .map(|first| messages.count_before(id, first.position))
+                .transpose()?;
             let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
-            Ok(ReadMessages { history, pictures, before, newest, opening: messages.opening(id)? })
+            Ok(ReadMessages {
+                history,
+                pictures,
+                before,
+                newest,
+                opening: messages.opening(id)?,
+            })
         })
     }
 
-    /// The template of the turn without the sections that the chat leaves out, with a notice if the chosen one does not
-    /// exist.
+    /// The template of the turn without the sections that the chat leaves out, with a notice if the
+    /// chosen one does not exist.
     async fn turn_template(
         &self,
         options: &TurnOptions,
@@ -231,15 +305,29 @@ impl Turns {
             return Ok((self.config().written_template(json).await?, None));
         }
         let named = options.template.as_ref().unwrap_or(&values.template);
-        self.config().template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await
+        self.config()
+            .template(if named == "auto" && group.is_scene() {
+                group::TEMPLATE
+            } else {
+                named
+            })
+            .await
     }
 }
 
-/// A reply that is to be continued but has no text yet: its rounds go on, and the message before it is answered.
-fn without_empty_reply(mut history: Vec<WindowMessage>, aim: &Aim) -> (Vec<WindowMessage>, Vec<ToolRound>) {
-    let only_rounds =
-        |last: &mut WindowMessage| *aim == Aim::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty();
-    let rounds = history.pop_if(only_rounds).map(|last| last.tool_rounds).unwrap_or_default();
+/// A reply that is to be continued but has no text yet: its rounds go on, and the message before it
+/// is answered.
+fn without_empty_reply(
+    mut history: Vec<WindowMessage>,
+    aim: &Aim,
+) -> (Vec<WindowMessage>, Vec<ToolRound>) {
+    let only_rounds = |last: &mut WindowMessage| {
+        *aim == Aim::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty()
+    };
+    let rounds = history
+        .pop_if(only_rounds)
+        .map(|last| last.tool_rounds)
+        .unwrap_or_default();
     (history, rounds)
 }
 
@@ -256,15 +344,30 @@ fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
 }
 
 /// The speaker of the reply.
-fn next_turn(aim: &Aim, newest: Option<&Message>, history: &[WindowMessage], group: &Scene) -> group::NextSpeaker {
+fn next_turn(
+    aim: &Aim,
+    newest: Option<&Message>,
+    history: &[WindowMessage],
+    group: &Scene,
+) -> group::NextSpeaker {
     match (aim, newest) {
-        (Aim::Before(reply), Some(newest)) if newest.id == *reply => group.who_said(*reply, newest.role),
+        (Aim::Before(reply), Some(newest)) if newest.id == *reply => {
+            group.who_said(*reply, newest.role)
+        }
         _ => {
             let words = match aim {
-                Aim::Words(text) => Some(SpokenLine { id: MessageId(Uuid::nil()), role: Role::User, text }),
+                Aim::Words(text) => Some(SpokenLine {
+                    id: MessageId(Uuid::nil()),
+                    role: Role::User,
+                    text,
+                }),
                 _ => None,
             };
-            let next = group.next(words.into_iter().chain(history.iter().rev().map(SpokenLine::from)));
+            let next = group.next(
+                words
+                    .into_iter()
+                    .chain(history.iter().rev().map(SpokenLine::from)),
+            );
             next.unwrap_or_else(|| group.anyone())
         }
     }
@@ -275,24 +378,37 @@ fn sent_messages(
     history: Vec<WindowMessage>,
     speakers: &Speakers,
 ) -> (Vec<HistoryMessage>, HashMap<MessageId, String>) {
-    let note = |message: &WindowMessage| Some((message.id, message_content::asked_for(&message.tool_calls)?));
+    let note = |message: &WindowMessage| {
+        Some((message.id, message_content::asked_for(&message.tool_calls)?))
+    };
     let notes = history.iter().filter_map(note).collect();
-    (history.into_iter().map(|message| in_prompt(message, speakers)).collect(), notes)
+    (
+        history
+            .into_iter()
+            .map(|message| in_prompt(message, speakers))
+            .collect(),
+        notes,
+    )
 }
 
 /// Index of the shown greeting in the card. Blank greetings have an index there but no swipe.
 fn greeting(card: &Card, shown: u32) -> Option<u32> {
-    let all = std::iter::once(card.first_mes()).chain(card.alternate_greetings()).zip(0..);
-    all.filter(|(greeting, _)| !greeting.trim().is_empty()).nth(shown as usize).map(|(_, index)| index)
+    let all = std::iter::once(card.first_mes())
+        .chain(card.alternate_greetings())
+        .zip(0..);
+    all.filter(|(greeting, _)| !greeting.trim().is_empty())
+        .nth(shown as usize)
+        .map(|(_, index)| index)
 }
 
-/// Whether the user spoke the message that the turn answers. A previewed message has the source of the options.
+/// Whether the user spoke the message that the turn answers. A previewed message has the source of
+/// the options.
 fn is_spoken(aim: &Aim, newest: Option<&Message>, preview: api::MessageSource) -> bool {
     match aim {
         Aim::Words(_) => preview == api::MessageSource::Voice,
-        Aim::Last | Aim::By(_) => {
-            newest.is_some_and(|message| message.role == Role::User && message.source == MessageSource::Voice)
-        }
+        Aim::Last | Aim::By(_) => newest.is_some_and(|message| {
+            message.role == Role::User && message.source == MessageSource::Voice
+        }),
         Aim::Before(_) => false,
     }
 }
@@ -312,7 +428,8 @@ fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> Generation
 }
 
 fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
-    let of_newest = newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
+    let of_newest =
+        newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
     match (aim, of_newest) {
         (Aim::Words(_), _) | (_, None) => (1, 1),
         (Aim::Before(_), Some((all, _))) => (all, all + 1),
@@ -320,11 +437,19 @@ fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
     }
 }
 
-/// Number of messages up to the user's last message, and how many of them follow the user's message before that.
-/// `history` ends at `position` of its chat.
+/// Number of messages up to the user's last message, and how many of them follow the user's message
+/// before that. `history` ends at `position` of its chat.
 fn said_so_far(history: &[HistoryMessage], position: i64) -> (i64, i64) {
-    let mut of_user = history.iter().rev().zip(0_i64..).filter(|(message, _)| message.role == Role::User);
-    let Some((_, behind)) = of_user.next() else { return (position + 1, 1) };
-    let before = of_user.next().map_or(history.len() as i64, |(_, behind)| behind);
+    let mut of_user = history
+        .iter()
+        .rev()
+        .zip(0_i64..)
+        .filter(|(message, _)| message.role == Role::User);
+    let Some((_, behind)) = of_user.next() else {
+        return (position + 1, 1);
+    };
+    let before = of_user
+        .next()
+        .map_or(history.len() as i64, |(_, behind)| behind);
     (position + 1 - behind, before - behind)
 }

@@ -1,4 +1,5 @@
-//! Generates one reply, from the prompt to the stored swipe. The text so far is kept however the generation ends.
+//! Generates one reply, from the prompt to the stored swipe. The text so far is kept however the
+//! generation ends.
 
 use std::time::{Duration, Instant};
 
@@ -31,14 +32,16 @@ use crate::turn::target::Target;
 use crate::turn::tools::progress::ToolProgress;
 use crate::turn::tools::round::AfterCalls;
 
-/// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
+/// Interval at which the text of a reply is stored while it streams. A crash loses at most half a
+/// second of text.
 pub(crate) const CHECKPOINT: Duration = Duration::from_millis(250);
 
 /// Shorter waits are not announced.
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Error message of a turn that fails because of a bug in the app.
-pub(crate) const DEFECT: &str = "the reply could not be written. Your message is saved, so try again";
+pub(crate) const DEFECT: &str =
+    "the reply could not be written. Your message is saved, so try again";
 
 /// A reply to write.
 pub(crate) struct ReplyJob {
@@ -61,7 +64,11 @@ pub(crate) struct Finish {
 impl Finish {
     /// Stopped before the model was called.
     fn cancelled() -> Self {
-        Self { reason: FinishReason::Cancelled, usage: Usage::default(), timings: Timings::default() }
+        Self {
+            reason: FinishReason::Cancelled,
+            usage: Usage::default(),
+            timings: Timings::default(),
+        }
     }
 }
 
@@ -76,22 +83,47 @@ impl PreparedTurn {
     /// # Errors
     /// `BadInput` if a local model cannot follow the JSON schema of the reply.
     pub(crate) async fn request(&self, turns: &Turns) -> ApiResult<Request> {
-        let Self { answerer, turn, made } = self;
+        let Self {
+            answerer,
+            turn,
+            made,
+        } = self;
         // Strict servers count the prompt and the longest reply against the context.
-        let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
-        let of_task = turn.task.as_ref().and_then(|task| task.reply_tokens).unwrap_or(u32::MAX);
+        let room = made
+            .assembled
+            .budget
+            .limit
+            .saturating_sub(made.assembled.total)
+            .max(1);
+        let of_task = turn
+            .task
+            .as_ref()
+            .and_then(|task| task.reply_tokens)
+            .unwrap_or(u32::MAX);
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         let prompt = turns.library().with_pictures(&made.assembled).await;
-        let mut sampling = Sampling { max_tokens, ..answerer.sampling.clone() };
+        let mut sampling = Sampling {
+            max_tokens,
+            ..answerer.sampling.clone()
+        };
         if let Some(grammar) = self.call_grammar() {
             (sampling.rules.grammar, sampling.rules.json_schema) = (Some(grammar), None);
         }
         if turn.task.is_some() || prompt.continues {
             // They describe a whole reply.
-            (sampling.rules.grammar, sampling.rules.json_schema, sampling.rules.min_tokens) = (None, None, 0);
+            (
+                sampling.rules.grammar,
+                sampling.rules.json_schema,
+                sampling.rules.min_tokens,
+            ) = (None, None, 0);
         }
-        let mut request =
-            Request { cache_key: turn.inputs.cache_key(), background: false, prompt, sampling, response_schema: None };
+        let mut request = Request {
+            cache_key: turn.inputs.cache_key(),
+            background: false,
+            prompt,
+            sampling,
+            response_schema: None,
+        };
         if let Some(client) = turn.inputs.client.as_ref().filter(|_| turn.task.is_none()) {
             client::options::apply(client, &mut request);
         }
@@ -99,12 +131,17 @@ impl PreparedTurn {
         Ok(request)
     }
 
-    /// The grammar for the calls of a local model. One that the user has set replaces it, unless a call is demanded.
+    /// The grammar for the calls of a local model. One that the user has set replaces it, unless a
+    /// call is demanded.
     fn call_grammar(&self) -> Option<String> {
         let Self { answerer, turn, .. } = self;
         let rules = &answerer.sampling.rules;
         let own = rules.grammar.is_some() || rules.json_schema.is_some();
-        let syntax = turn.tools.syntax.as_ref().filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
+        let syntax = turn
+            .tools
+            .syntax
+            .as_ref()
+            .filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
         let frame = &turn.tools.frame;
         (!own || frame.choice.is_forced()).then(|| context::tools::grammar(syntax, frame))
     }
@@ -143,7 +180,9 @@ pub(crate) struct ReplyDraft {
 impl ReplyDraft {
     /// The emotion that the reply's own tag names, as written.
     pub(crate) fn emotion_tag(&self) -> Option<&str> {
-        self.passages.emotion().or(self.tools.emotion_tag.as_deref())
+        self.passages
+            .emotion()
+            .or(self.tools.emotion_tag.as_deref())
     }
 
     /// Whether the model has written text or requested a tool in this turn.
@@ -159,8 +198,11 @@ impl ReplyDraft {
             round.tokens = made.round_tokens(number);
         }
         self.figures = figures(finish, made.assembled.total, self.figures.first_text_ms);
-        (self.figures.thought_ms, self.figures.tool_rounds, self.figures.tool_limit) =
-            (thought_ms, rounds, self.tools.limit);
+        (
+            self.figures.thought_ms,
+            self.figures.tool_rounds,
+            self.figures.tool_limit,
+        ) = (thought_ms, rounds, self.tools.limit);
     }
 
     /// Measures the time from the first text to the end of the thoughts.
@@ -192,7 +234,8 @@ impl Turns {
         }
     }
 
-    /// Generates one reply and announces how it ended. Returns the next one, which is announced as well.
+    /// Generates one reply and announces how it ended. Returns the next one, which is announced as
+    /// well.
     async fn generate_one(&self, job: ReplyJob) -> Option<ReplyJob> {
         let started = Instant::now();
         let mut draft = ReplyDraft {
@@ -213,7 +256,11 @@ impl Turns {
             streams: true,
             emotions: EmotionSettings::default(),
         };
-        let result = contained_as(DEFECT, Box::pin(self.write_reply(&job, &mut draft, started))).await;
+        let result = contained_as(
+            DEFECT,
+            Box::pin(self.write_reply(&job, &mut draft, started)),
+        )
+        .await;
         let result = result.and_then(|finish| match draft.fault(&job.target, finish.reason) {
             Some(error) => Err(error),
             None => Ok(finish.reason),
@@ -230,31 +277,57 @@ impl Turns {
             EndReason::Cancelled | EndReason::Failed { .. } => SwipeState::Interrupted,
         };
         let whole = state == SwipeState::Finished;
-        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &mut draft, state))).await {
-            Ok(message) => (reason, message),
-            Err(error) => (EndReason::Failed { error }, self.cut_reply(&job, &draft).await),
-        };
-        let ReplyJob { chat, options, place, queue, .. } = job;
+        let (reason, message) =
+            match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &mut draft, state))).await {
+                Ok(message) => (reason, message),
+                Err(error) => (
+                    EndReason::Failed { error },
+                    self.cut_reply(&job, &draft).await,
+                ),
+            };
+        let ReplyJob {
+            chat,
+            options,
+            place,
+            queue,
+            ..
+        } = job;
         let id = chat.id;
-        // If nobody follows, free the chat before announcing the end, so that the listeners' next message does not find it
-        // busy.
+        // If nobody follows, free the chat before announcing the end, so that the listeners' next
+        // message does not find it busy.
         let next = match whole {
-            true => self.next_in_queue((chat.clone(), options.clone()), place, queue).await,
+            true => {
+                self.next_in_queue((chat.clone(), options.clone()), place, queue)
+                    .await
+            }
             false => {
                 drop(place);
                 None
             }
         };
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
-        let following = next.as_ref().map_or(0, |next| next.job.queue.following() + 1);
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
+        let following = next
+            .as_ref()
+            .map_or(0, |next| next.job.queue.following() + 1);
         self.announce_end(id, message, reason, following).await;
-        if let Some(QueuedReply { job, speakers, called }) = next {
+        if let Some(QueuedReply {
+            job,
+            speakers,
+            called,
+        }) = next
+        {
             self.announce_start(&job, speakers, Some(&called));
             return Some(job);
         }
         if whole {
             TurnStep::Idle.done(id);
-            let options = if options.one_off { TurnOptions::default() } else { options };
+            let options = if options.one_off {
+                TurnOptions::default()
+            } else {
+                options
+            };
             let idle = async {
                 self.run_automatic(&chat, Moment::Reply).await?;
                 self.after_reply(id, options).await;
@@ -268,23 +341,39 @@ impl Turns {
 
     /// The stored part of a reply whose end could not be stored.
     async fn cut_reply(&self, job: &ReplyJob, draft: &ReplyDraft) -> Option<api::Message> {
-        let stored = draft.inserted.then(|| self.library().shown_message(job.target.message()))?.await;
+        let stored = draft
+            .inserted
+            .then(|| self.library().shown_message(job.target.message()))?
+            .await;
         let mut message = stored.ok()?;
         mark_cut(&mut message);
         Some(message)
     }
 
-    async fn write_reply(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Finish> {
+    async fn write_reply(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        started: Instant,
+    ) -> ApiResult<Finish> {
         match self.attempt(job, draft, started).await? {
             Some(finish) => Ok(finish),
             // The endpoint's refusal is known now, so the second attempt uses another prompt.
-            None => self.attempt(job, draft, started).await?.ok_or_else(|| internal("a reply could not be continued")),
+            None => self
+                .attempt(job, draft, started)
+                .await?
+                .ok_or_else(|| internal("a reply could not be continued")),
         }
     }
 
-    /// Runs one attempt. `None` if the endpoint has just refused to continue from the reply's own text. The next
-    /// attempt then asks for the continuation with an instruction.
-    async fn attempt(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Option<Finish>> {
+    /// Runs one attempt. `None` if the endpoint has just refused to continue from the reply's own
+    /// text. The next attempt then asks for the continuation with an instruction.
+    async fn attempt(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        started: Instant,
+    ) -> ApiResult<Option<Finish>> {
         let preparing = self.prepare(&job.chat, job.aim.clone(), &job.options);
         let prepared = tokio::select! {
             biased;
@@ -297,46 +386,72 @@ impl Turns {
         let keeps = prepared.turn.task.is_none() && !job.options.one_off;
         let finish = loop {
             let finish = self.request_once(job, draft, &prepared, started).await?;
-            let Some(finish) = finish else { return Ok(None) };
+            let Some(finish) = finish else {
+                return Ok(None);
+            };
             if finish.is_err() {
                 break finish;
             }
-            let PreparedTurn { answerer, turn, made } = &mut prepared;
+            let PreparedTurn {
+                answerer,
+                turn,
+                made,
+            } = &mut prepared;
             match self.run_tools(job, draft, turn, (made, answerer)).await? {
                 AfterCalls::Nothing => break finish,
                 AfterCalls::Stopped => break Ok(Finish::cancelled()),
                 AfterCalls::CallAgain => *made = self.make(turn, answerer, &job.options).await?,
             }
         };
-        let PreparedTurn { answerer, turn, made } = prepared;
+        let PreparedTurn {
+            answerer,
+            turn,
+            made,
+        } = prepared;
         if !keeps {
-            self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
+            self.library()
+                .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
+                .await?;
         }
         self.keep_tool_calls(job, draft, &answerer.name).await?;
         if draft.inserted {
             draft.measure(finish.as_ref().ok(), &made);
-            self.keep_manifest(job, draft, &turn, &made, &answerer).await?;
+            self.keep_manifest(job, draft, &turn, &made, &answerer)
+                .await?;
         }
         finish.map(Some)
     }
 
-    /// Does everything before the model is called. May wait for a keychain to be unlocked, for a model's file to be
-    /// read, or for another reply that uses the worker.
-    pub(crate) async fn prepare(&self, chat: &Chat, aim: Aim, options: &TurnOptions) -> ApiResult<PreparedTurn> {
+    /// Does everything before the model is called. May wait for a keychain to be unlocked, for a
+    /// model's file to be read, or for another reply that uses the worker.
+    pub(crate) async fn prepare(
+        &self,
+        chat: &Chat,
+        aim: Aim,
+        options: &TurnOptions,
+    ) -> ApiResult<PreparedTurn> {
         let id = chat.id;
         let preparing = async {
             let answerer = self.config().answerer(chat, options).await?;
             let snapshot = self.library().snapshot_of(id).await?;
-            let mut turn = self.collect_from(snapshot, aim, (&answerer, options)).await?;
+            let mut turn = self
+                .collect_from(snapshot, aim, (&answerer, options))
+                .await?;
             let made = self.make(&mut turn, &answerer, options).await?;
-            Ok(PreparedTurn { answerer, turn, made })
+            Ok(PreparedTurn {
+                answerer,
+                turn,
+                made,
+            })
         };
         tokio::pin!(preparing);
         if let Ok(prepared) = tokio::time::timeout(QUIET, &mut preparing).await {
             return prepared;
         }
         if self.base().running().others(id) {
-            self.base().events().announce(Event::Queued { chat: id.to_string() });
+            self.base().events().announce(Event::Queued {
+                chat: id.to_string(),
+            });
         }
         preparing.await
     }
@@ -344,7 +459,11 @@ impl Turns {
 
 pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> Figures {
     let Some(Finish { usage, timings, .. }) = finish else {
-        return Figures { prompt: Some(total), first_text_ms, ..Figures::default() };
+        return Figures {
+            prompt: Some(total),
+            first_text_ms,
+            ..Figures::default()
+        };
     };
     Figures {
         prompt: usage.prompt.or(Some(total)),
@@ -367,11 +486,16 @@ pub(crate) fn only_thoughts(reason: FinishReason) -> ApiError {
             "The model wrote only thoughts: the reply reached its maximum length before they ended.",
             "Continue the reply, raise the maximum reply length, or switch thinking off for this model.",
         ),
-        FinishReason::Stop | FinishReason::Cancelled => {
-            ("The model wrote only thoughts and no reply.", "Try again, or switch thinking off for this model.")
-        }
+        FinishReason::Stop | FinishReason::Cancelled => (
+            "The model wrote only thoughts and no reply.",
+            "Try again, or switch thinking off for this model.",
+        ),
     };
-    ApiError::Provider { message: message.into(), hint: hint.into(), class: api::ProviderClass::Malformed }
+    ApiError::Provider {
+        message: message.into(),
+        hint: hint.into(),
+        class: api::ProviderClass::Malformed,
+    }
 }
 
 pub(crate) fn silent() -> ApiError {

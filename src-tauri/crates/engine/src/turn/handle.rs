@@ -18,7 +18,8 @@ use crate::turn::lore_cache::LoreCache;
 use crate::turn::tools::open_requests::OpenRequests;
 
 /// Called after each complete reply; the turn's task ends after the returned future.
-pub(crate) type ReplyListener = Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type ReplyListener =
+    Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Turns, their prompts and their manifests. Clones share one state.
 #[derive(Clone)]
@@ -49,7 +50,9 @@ impl Turns {
             client_reports: Mutex::default(),
             client_caches: Mutex::default(),
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// Registers the listener for complete replies. A second registration has no effect.
@@ -80,7 +83,10 @@ impl Turns {
     }
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
-        self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .lore
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Questions about tools that wait for the user.
@@ -95,16 +101,25 @@ impl Turns {
 
     /// Prompts of requests that were not stored.
     pub(crate) fn client_reports(&self) -> MutexGuard<'_, ClientReports> {
-        self.inner.client_reports.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .client_reports
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sequences of the conversations that requests bring along.
     pub(crate) fn client_caches(&self) -> MutexGuard<'_, ClientCaches> {
-        self.inner.client_caches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .client_caches
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keys of endpoints' models that have refused to continue an unfinished reply.
     pub(crate) fn without_prefill(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.inner.without_prefill.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .without_prefill
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! The instruction for one version of a reply: "shorter", or the user's own words. It ends the prompt of that version, and
-//! no other prompt contains it.
+//! The instruction for one version of a reply: "shorter", or the user's own words. It ends the
+//! prompt of that version, and no other prompt contains it.
 
 use crate::api::RegenerateHint;
 use crate::base::error::{ApiResult, bad_input};
@@ -12,17 +12,23 @@ const MAX_QUOTED: usize = 8_000;
 const SHORTEST: usize = 15;
 const LONGEST: usize = 60;
 
-/// The instruction for another version of the reply `earlier`; `None` if the words are empty. Lengths are in words,
-/// because models count neither characters nor tokens.
+/// The instruction for another version of the reply `earlier`; `None` if the words are empty.
+/// Lengths are in words, because models count neither characters nor tokens.
 ///
 /// # Errors
 /// `BadInput` if the words are too long.
 pub(crate) fn instruction(hint: &RegenerateHint, earlier: &str) -> ApiResult<Option<String>> {
     let words = words(earlier);
     let wish = match hint {
-        RegenerateHint::Shorter => format!("be brief. Write at most {} words.", (words / 2).max(SHORTEST)),
+        RegenerateHint::Shorter => format!(
+            "be brief. Write at most {} words.",
+            (words / 2).max(SHORTEST)
+        ),
         RegenerateHint::Longer => {
-            format!("write more, with more detail. Write at least {} words.", (words * 3 / 2).max(LONGEST))
+            format!(
+                "write more, with more detail. Write at least {} words.",
+                (words * 3 / 2).max(LONGEST)
+            )
         }
         RegenerateHint::OtherWords if earlier.trim().is_empty() => return Ok(None),
         RegenerateHint::OtherWords => {
@@ -31,7 +37,9 @@ pub(crate) fn instruction(hint: &RegenerateHint, earlier: &str) -> ApiResult<Opt
         }
         RegenerateHint::Own { text } if text.trim().is_empty() => return Ok(None),
         RegenerateHint::Own { text } if text.chars().count() > MAX_HINT => {
-            let hint = format!("Write at most {MAX_HINT} characters, or change the author's note instead.");
+            let hint = format!(
+                "Write at most {MAX_HINT} characters, or change the author's note instead."
+            );
             return Err(bad_input("The hint is too long.", hint));
         }
         RegenerateHint::Own { text } => text.trim().to_owned(),
@@ -46,13 +54,17 @@ pub(crate) fn typed(words: &str) -> Option<RegenerateHint> {
         "shorter" => Some(RegenerateHint::Shorter),
         "longer" => Some(RegenerateHint::Longer),
         "other words" => Some(RegenerateHint::OtherWords),
-        _ => Some(RegenerateHint::Own { text: words.trim().to_owned() }),
+        _ => Some(RegenerateHint::Own {
+            text: words.trim().to_owned(),
+        }),
     }
 }
 
 /// Number of words; in scripts without spaces, an estimate.
 fn words(text: &str) -> usize {
-    text.split_whitespace().count().max(text.chars().count() / 8)
+    text.split_whitespace()
+        .count()
+        .max(text.chars().count() / 8)
 }
 
 #[cfg(test)]
@@ -77,8 +89,13 @@ mod tests {
 
     #[test]
     fn own_words_are_the_instruction() {
-        let own = |text: &str| RegenerateHint::Own { text: text.to_owned() };
-        assert_eq!(said(own(" She is angry. "), "Hello."), "[For the next reply only: She is angry.]");
+        let own = |text: &str| RegenerateHint::Own {
+            text: text.to_owned(),
+        };
+        assert_eq!(
+            said(own(" She is angry. "), "Hello."),
+            "[For the next reply only: She is angry.]"
+        );
         assert_eq!(said(own("  "), "Hello."), "");
         assert!(instruction(&own(&"x".repeat(MAX_HINT + 1)), "").is_err());
         assert!(said(RegenerateHint::OtherWords, "Hello, you.").ends_with("\n\nHello, you.]"));
@@ -88,6 +105,11 @@ mod tests {
     fn reads_typed_hints() {
         assert_eq!(typed(" "), None);
         assert_eq!(typed("Shorter"), Some(RegenerateHint::Shorter));
-        assert_eq!(typed("She hums."), Some(RegenerateHint::Own { text: "She hums.".into() }));
+        assert_eq!(
+            typed("She hums."),
+            Some(RegenerateHint::Own {
+                text: "She hums.".into()
+            })
+        );
     }
 }

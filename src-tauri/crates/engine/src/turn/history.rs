@@ -28,12 +28,16 @@ impl Turns {
     pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs) -> ApiResult<()> {
         let mut history = std::mem::take(&mut inputs.history);
         let words = inputs.snapshot.words();
-        let scripts = self.library().scripts_in(&inputs.snapshot, &inputs.snapshot.variables);
+        let scripts = self
+            .library()
+            .scripts_in(&inputs.snapshot, &inputs.snapshot.variables);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         let mut state = inputs.snapshot.variables.clone();
         let exact = depths(&history);
         let first = match inputs.placement() {
-            context::Placement::CacheFirst => frozen::depths(&inputs.snapshot.chat.window.frozen, &history),
+            context::Placement::CacheFirst => {
+                frozen::depths(&inputs.snapshot.chat.window.frozen, &history)
+            }
             context::Placement::Classic => exact.clone(),
         };
         for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
@@ -41,15 +45,26 @@ impl Turns {
                 Role::User => ScriptTarget::UserInput,
                 _ => ScriptTarget::AiOutput,
             };
-            let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
-            let then = Occasion { depth: Some(first), ..now };
+            let now = Occasion {
+                placement,
+                channel: Channel::Prompt,
+                depth: Some(exact),
+                edited: false,
+            };
+            let then = Occasion {
+                depth: Some(first),
+                ..now
+            };
             if !scripts.concern(&now) && !scripts.concern(&then) {
                 continue;
             }
             if !scripts.alike(&then, &now) {
                 message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
             }
-            let anew = message.anew.as_ref().is_some_and(|anew| anew.text != message.text);
+            let anew = message
+                .anew
+                .as_ref()
+                .is_some_and(|anew| anew.text != message.text);
             match run.rewritten(&message.text, then, &mut state) {
                 Some(sent) => {
                     let changed = anew || sent.text != message.text;
@@ -102,9 +117,10 @@ pub(crate) fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryM
     }
 }
 
-/// Filters the messages after the anchor to those that this turn may send. The reply replaces `until`, or continues
-/// the last message (`goes_on`). A token rarely has more than [`BYTES_A_TOKEN`] bytes, so messages further back than
-/// `limit` tokens are cut without being counted.
+/// Filters the messages after the anchor to those that this turn may send. The reply replaces
+/// `until`, or continues the last message (`goes_on`). A token rarely has more than
+/// [`BYTES_A_TOKEN`] bytes, so messages further back than `limit` tokens are cut without being
+/// counted.
 pub(crate) fn near(
     messages: Vec<WindowMessage>,
     pictures: &HashMap<MessageId, Vec<Picture>>,
@@ -112,13 +128,20 @@ pub(crate) fn near(
     goes_on: bool,
     limit: u32,
 ) -> Vec<WindowMessage> {
-    let mut history: Vec<WindowMessage> =
-        messages.into_iter().take_while(|message| Some(message.id) != until).collect();
-    if let Some(open) = history.last_mut().filter(|last| goes_on && last.role == Role::Character) {
+    let mut history: Vec<WindowMessage> = messages
+        .into_iter()
+        .take_while(|message| Some(message.id) != until)
+        .collect();
+    if let Some(open) = history
+        .last_mut()
+        .filter(|last| goes_on && last.role == Role::Character)
+    {
         open.tool_calls.clear();
     }
     history.retain(|message| {
-        let silent = message.text.trim().is_empty() && message.tool_calls.is_empty() && message.tool_rounds.is_empty();
+        let silent = message.text.trim().is_empty()
+            && message.tool_calls.is_empty()
+            && message.tool_rounds.is_empty();
         !silent || pictures.contains_key(&message.id)
     });
     let mut room = limit as usize * BYTES_A_TOKEN;
@@ -135,8 +158,17 @@ pub(crate) fn near(
 /// Bytes of calls and results.
 fn rounds_length(rounds: &[ToolRound]) -> usize {
     let of = |round: &ToolRound| {
-        let calls: usize = round.calls.iter().map(|call| call.arguments.text().len()).sum();
-        calls + round.results.iter().map(|result| result.text.len()).sum::<usize>()
+        let calls: usize = round
+            .calls
+            .iter()
+            .map(|call| call.arguments.text().len())
+            .sum();
+        calls
+            + round
+                .results
+                .iter()
+                .map(|result| result.text.len())
+                .sum::<usize>()
     };
     rounds.iter().map(of).sum()
 }

@@ -63,7 +63,8 @@ pub(crate) struct TurnInputs {
     pub(crate) kind: GenerationKind,
     /// The reply that this turn replaces. Facts learned from it do not apply yet.
     pub(crate) replaced: Option<MessageId>,
-    /// Number of swipes of the chat's last message, and the selected one or the one being written, from 1.
+    /// Number of swipes of the chat's last message, and the selected one or the one being written,
+    /// from 1.
     pub(crate) swipes: (u64, u64),
     /// Messages of the window, after the scripts that change only the prompt.
     pub(crate) history: Vec<HistoryMessage>,
@@ -79,11 +80,13 @@ pub(crate) struct TurnInputs {
     pub(crate) history_tokens: u32,
     /// Counts of the messages before the history.
     pub(crate) earlier: Earlier,
-    /// Index of the greeting that the chat began with: 0 is the first message, the alternates follow.
+    /// Index of the greeting that the chat began with: 0 is the first message, the alternates
+    /// follow.
     pub(crate) greeting: Option<u32>,
     /// Number of user messages in the chat.
     pub(crate) user_messages: i64,
-    /// Number of messages up to the user's last one, and how many of them follow the user's message before that.
+    /// Number of messages up to the user's last one, and how many of them follow the user's message
+    /// before that.
     pub(crate) said: (i64, i64),
     /// Reports of the context block for this turn alone.
     pub(crate) late_events: LateEvents,
@@ -92,7 +95,8 @@ pub(crate) struct TurnInputs {
     /// The prompt is speculative, so its token counts are not stored.
     pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,
-    /// Retraction counter before the first read. If it has changed since, the inputs may contain retracted text.
+    /// Retraction counter before the first read. If it has changed since, the inputs may contain
+    /// retracted text.
     pub(crate) withdrawals: i64,
     pub(crate) started: Instant,
     /// Duration of the reads.
@@ -107,7 +111,8 @@ impl TurnInputs {
 
     /// The card of the speaker, for its lorebook and notes, with the card's hash.
     pub(crate) fn voice(&self) -> (&Arc<Card>, u64) {
-        self.known.card(&self.snapshot.card, self.snapshot.card_hash)
+        self.known
+            .card(&self.snapshot.card, self.snapshot.card_hash)
     }
 
     /// Key of the KV sequence that holds the prompt.

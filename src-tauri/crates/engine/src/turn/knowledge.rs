@@ -20,10 +20,16 @@ impl Turns {
         aim: &Aim,
         options: &TurnOptions,
     ) -> ApiResult<Knowledge> {
-        let ChatSnapshot { chat, group: scene, .. } = snapshot;
+        let ChatSnapshot {
+            chat, group: scene, ..
+        } = snapshot;
         if let Some(missed) = &scene.missed_by_only {
             let missed_here = missed.values().any(|other| *other == chat.id);
-            return Ok(Knowledge::alone(chat, missed.keys().copied().collect(), missed_here));
+            return Ok(Knowledge::alone(
+                chat,
+                missed.keys().copied().collect(),
+                missed_here,
+            ));
         }
         if matches!(options.ask, Some(Ask::Impersonate | Ask::Title)) {
             return Ok(Knowledge::of_user(chat));
@@ -44,7 +50,11 @@ impl Turns {
             return Ok(scene.who_said(*reply, message.role));
         }
         let words = match aim {
-            Aim::Words(text) => Some(SpokenLine { id: MessageId(Uuid::nil()), role: Role::User, text }),
+            Aim::Words(text) => Some(SpokenLine {
+                id: MessageId(Uuid::nil()),
+                role: Role::User,
+                text,
+            }),
             _ => None,
         };
         let shown = messages.iter().rev().filter(|message| !message.hidden);

@@ -1,5 +1,5 @@
-//! Events around the user's message, which only the context block of its turn reports: what a camera shows, and that the
-//! message was spoken.
+//! Events around the user's message, which only the context block of its turn reports: what a
+//! camera shows, and that the message was spoken.
 
 use context::frame::{BlockKind, Candidate, Source};
 use context::reason::BlockReason;
@@ -29,7 +29,13 @@ impl Turns {
     /// `NotFound`; `BadInput` if vision is off in the chat, or if the report is empty or too long.
     pub(crate) async fn report_vision(&self, chat: String, report: VisionReport) -> ApiResult<()> {
         let chat = self.library().chat(chat.parse()?).await?;
-        if !self.config().resolved(&chat, None, None).await?.values.vision {
+        if !self
+            .config()
+            .resolved(&chat, None, None)
+            .await?
+            .values
+            .vision
+        {
             return Err(bad_input(
                 "Vision is off.",
                 "Switch on \"Vision\" in the settings of this chat, or of all chats.",
@@ -37,15 +43,25 @@ impl Turns {
         }
         let text = report.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if report.state.is_none() && text.is_empty() {
-            return Err(bad_input("The report is empty.", "Send a state, a text, or both."));
+            return Err(bad_input(
+                "The report is empty.",
+                "Send a state, a text, or both.",
+            ));
         }
         if text.chars().count() > MAX_TEXT {
             let hint = format!("Describe it in at most {MAX_TEXT} characters.");
             return Err(bad_input("The description is too long.", hint));
         }
-        let status = VisionStatus { state: report.state, text, at: rfc3339(self.base().now()) };
+        let status = VisionStatus {
+            state: report.state,
+            text,
+            at: rfc3339(self.base().now()),
+        };
         self.base().vision().report(chat.id, status.clone());
-        self.base().events().announce(Event::Vision { chat: chat.id.to_string(), status });
+        self.base().events().announce(Event::Vision {
+            chat: chat.id.to_string(),
+            status,
+        });
         Ok(())
     }
 
@@ -62,15 +78,28 @@ impl Turns {
     }
 }
 
-/// The blocks of the events. The text of a report comes from another program, so its macros are not expanded.
+/// The blocks of the events. The text of a report comes from another program, so its macros are not
+/// expanded.
 pub(crate) fn candidates(events: &LateEvents, user: &str) -> Vec<Candidate> {
     let vision = events.vision.as_ref().map(|report| {
-        let source = Source::Setting { key: "vision".to_owned() };
-        Candidate::new(BlockKind::Event, source, BlockReason::VisionReport, seen(&report.status, user))
+        let source = Source::Setting {
+            key: "vision".to_owned(),
+        };
+        Candidate::new(
+            BlockKind::Event,
+            source,
+            BlockReason::VisionReport,
+            seen(&report.status, user),
+        )
     });
     let spoken = events.spoken.then(|| {
         let text = format!("{user} spoke the next message. It may contain recognition errors.");
-        Candidate::new(BlockKind::Event, Source::BuiltIn, BlockReason::SpokenMessage, text)
+        Candidate::new(
+            BlockKind::Event,
+            Source::BuiltIn,
+            BlockReason::SpokenMessage,
+            text,
+        )
     });
     vision.into_iter().chain(spoken).collect()
 }
@@ -82,7 +111,10 @@ fn seen(status: &VisionStatus, user: &str) -> String {
         VisionState::Focused => format!("{user} is looking at the screen."),
     });
     let text = Some(&status.text).filter(|text| !text.is_empty()).cloned();
-    format!("The camera shows: {}", state.into_iter().chain(text).collect::<Vec<_>>().join(" "))
+    format!(
+        "The camera shows: {}",
+        state.into_iter().chain(text).collect::<Vec<_>>().join(" ")
+    )
 }
 
 #[cfg(test)]
@@ -90,15 +122,28 @@ mod tests {
     use super::*;
 
     fn status(state: Option<VisionState>, text: &str) -> VisionStatus {
-        VisionStatus { state, text: text.to_owned(), at: String::new() }
+        VisionStatus {
+            state,
+            text: text.to_owned(),
+            at: String::new(),
+        }
     }
 
     #[test]
     fn report_becomes_one_sentence() {
-        assert_eq!(seen(&status(Some(VisionState::Absent), ""), "Tom"), "The camera shows: Tom is not there.");
+        assert_eq!(
+            seen(&status(Some(VisionState::Absent), ""), "Tom"),
+            "The camera shows: Tom is not there."
+        );
         let both = status(Some(VisionState::Focused), "He smiles.");
-        assert_eq!(seen(&both, "Tom"), "The camera shows: Tom is looking at the screen. He smiles.");
-        assert_eq!(seen(&status(None, "A cat."), "Tom"), "The camera shows: A cat.");
+        assert_eq!(
+            seen(&both, "Tom"),
+            "The camera shows: Tom is looking at the screen. He smiles."
+        );
+        assert_eq!(
+            seen(&status(None, "A cat."), "Tom"),
+            "The camera shows: A cat."
+        );
     }
 
     #[test]

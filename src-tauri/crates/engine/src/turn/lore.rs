@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source, USUAL_ORDER};
+use context::frame::{
+    BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source, USUAL_ORDER,
+};
 use context::lore::{
-    self, Activated, CardTexts, Chance, KeyLocation, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
-    Reason, TimedState,
+    self, Activated, CardTexts, Chance, KeyLocation, LoreCharacter, LoreInput, LoreMessage,
+    LoreOutcome, PreparedBooks, Reason, TimedState,
 };
 use context::macros::MacroState;
 use context::plan::PlannedBlock;
@@ -33,11 +35,12 @@ use crate::turn::lore_macros::EntryMacros;
 use crate::turn::lore_similarity::NearEntry;
 use crate::turn::notes;
 
-/// Maximum number of activation runs per turn. A run that used estimated token counts is repeated with exact ones.
-/// One or two runs are usually enough.
+/// Maximum number of activation runs per turn. A run that used estimated token counts is repeated
+/// with exact ones. One or two runs are usually enough.
 pub(crate) const MAX_RUNS: usize = 8;
 /// Notice that some keys were not tried.
-pub(crate) const EXHAUSTED: &str = "The lorebooks' patterns took too long; some were not tried. Make them simpler.";
+pub(crate) const EXHAUSTED: &str =
+    "The lorebooks' patterns took too long; some were not tried. Make them simpler.";
 
 /// Result of the activation for one turn.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +50,8 @@ pub(crate) struct Lore {
     pub(crate) outlets: BTreeMap<String, String>,
     /// State of sticky and cooldown effects for the next turn.
     pub(crate) timed: TimedState,
-    /// Macro variables as the head finds them: after the macros of the entries, without the head's own earlier
-    /// changes in this epoch.
+    /// Macro variables as the head finds them: after the macros of the entries, without the head's
+    /// own earlier changes in this epoch.
     pub(crate) variables: MacroState,
     /// Changes that entries in the head made to the variables.
     pub(crate) head_changes: VariableChanges,
@@ -61,29 +64,51 @@ pub(crate) struct Lore {
     pub(crate) private: HashSet<Source>,
 }
 
-/// Placeholders in a composed section for the entries of one place, which become separate blocks. No text contains
-/// these characters.
-const MARKS: [(InsertionPoint, &str); 2] =
-    [(InsertionPoint::BeforeCharacter, "\u{fdd0}"), (InsertionPoint::AfterCharacter, "\u{fdd1}")];
+/// Placeholders in a composed section for the entries of one place, which become separate blocks.
+/// No text contains these characters.
+const MARKS: [(InsertionPoint, &str); 2] = [
+    (InsertionPoint::BeforeCharacter, "\u{fdd0}"),
+    (InsertionPoint::AfterCharacter, "\u{fdd1}"),
+];
 
 impl Lore {
-    /// Placeholder in a template section for the entries of `place`; empty if the head has none of them.
+    /// Placeholder in a template section for the entries of `place`; empty if the head has none of
+    /// them.
     pub(crate) fn mark(&self, place: InsertionPoint, classic: bool) -> &'static str {
-        let there = self.placed.iter().any(|placed| placed.place == place && (classic || placed.constant));
-        MARKS.iter().find(|(of, _)| there && *of == place).map_or("", |(_, mark)| mark)
+        let there = self
+            .placed
+            .iter()
+            .any(|placed| placed.place == place && (classic || placed.constant));
+        MARKS
+            .iter()
+            .find(|(of, _)| there && *of == place)
+            .map_or("", |(_, mark)| mark)
     }
 
-    /// Splits a section's text at its placeholder: the place of the entries, and the text before and after them.
+    /// Splits a section's text at its placeholder: the place of the entries, and the text before
+    /// and after them.
     pub(crate) fn apart(text: &str) -> Option<(InsertionPoint, String, String)> {
-        let (place, (before, after)) = MARKS.iter().find_map(|(place, mark)| Some((*place, text.split_once(mark)?)))?;
-        let clean = |text: &str| MARKS.iter().fold(text.to_owned(), |text, (_, mark)| text.replace(mark, ""));
+        let (place, (before, after)) = MARKS
+            .iter()
+            .find_map(|(place, mark)| Some((*place, text.split_once(mark)?)))?;
+        let clean = |text: &str| {
+            MARKS
+                .iter()
+                .fold(text.to_owned(), |text, (_, mark)| text.replace(mark, ""))
+        };
         Some((place, clean(before), clean(after)))
     }
 
     /// The texts of a place, for the template preview.
     pub(crate) fn shown(&self, place: InsertionPoint, classic: bool) -> String {
-        let texts = self.placed.iter().filter(|placed| placed.place == place && (classic || placed.constant));
-        texts.map(|placed| placed.candidate.text.trim()).collect::<Vec<_>>().join("\n\n")
+        let texts = self
+            .placed
+            .iter()
+            .filter(|placed| placed.place == place && (classic || placed.constant));
+        texts
+            .map(|placed| placed.candidate.text.trim())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 }
 
@@ -91,12 +116,19 @@ impl Turns {
     pub(crate) async fn card_lore(&self, character: String) -> ApiResult<Vec<api::LoreEntry>> {
         let character = self.library().character(character.parse()?).await?;
         let (card, _) = self.library().card(&character)?;
-        let book = card.character_book().map(|raw| Book::from_character_book(raw).0);
-        Ok(book.iter().flat_map(|book| &book.entries).map(shown).collect())
+        let book = card
+            .character_book()
+            .map(|raw| Book::from_character_book(raw).0);
+        Ok(book
+            .iter()
+            .flat_map(|book| &book.entries)
+            .map(shown)
+            .collect())
     }
 
-    /// Activates the entries of the chat's books for a head at the time `head_at`. The budgets of the books use the
-    /// same token counts as the prompt: the run is repeated until no count is estimated.
+    /// Activates the entries of the chat's books for a head at the time `head_at`. The budgets of
+    /// the books use the same token counts as the prompt: the run is repeated until no count is
+    /// estimated.
     pub(crate) async fn lore(
         &self,
         inputs: &TurnInputs,
@@ -105,19 +137,28 @@ impl Turns {
     ) -> ApiResult<Lore> {
         let mut scene = ActivationInput::new(inputs, answerer, (self.base().clock(), head_at));
         let Some(books) = self.books(inputs).await? else {
-            return Ok(Lore { variables: scene.of_head, ..Lore::default() });
+            return Ok(Lore {
+                variables: scene.of_head,
+                ..Lore::default()
+            });
         };
         scene.near = self.near_entries(inputs, &books.ids).await;
         for _ in 0..MAX_RUNS {
             let counting = LoreTokenCounter::new(self, answerer);
-            let lore = activate(inputs, &books.prepared, &scene, &counting).with_private(&books.private);
+            let lore =
+                activate(inputs, &books.prepared, &scene, &counting).with_private(&books.private);
             let guessed = counting.finish();
             if guessed.is_empty() {
                 return Ok(lore);
             }
             self.count_lore(answerer, guessed).await?;
         }
-        let lore = activate(inputs, &books.prepared, &scene, &LoreTokenCounter::new(self, answerer));
+        let lore = activate(
+            inputs,
+            &books.prepared,
+            &scene,
+            &LoreTokenCounter::new(self, answerer),
+        );
         Ok(lore.with_private(&books.private))
     }
 }
@@ -129,7 +170,8 @@ pub(crate) struct ActivationInput<'a> {
     pub(crate) head: Option<MacroMoment<'a>>,
     /// Variables as this turn's texts find them.
     pub(crate) of_now: MacroState,
-    /// Variables as the head's texts find them: without their own earlier changes in this epoch, which they repeat.
+    /// Variables as the head's texts find them: without their own earlier changes in this epoch,
+    /// which they repeat.
     pub(crate) of_head: MacroState,
     timed: TimedState,
     /// Maximum prompt size in tokens.
@@ -152,13 +194,27 @@ impl<'a> ActivationInput<'a> {
         let model = answerer.facts();
         let in_head = inputs.placement() == context::Placement::CacheFirst;
         Self {
-            now: MacroMoment { model, ..inputs.now(clock) },
-            head: in_head.then(|| MacroMoment { model, ..inputs.beginning(clock, head_at) }),
+            now: MacroMoment {
+                model,
+                ..inputs.now(clock)
+            },
+            head: in_head.then(|| MacroMoment {
+                model,
+                ..inputs.beginning(clock, head_at)
+            }),
             of_now: inputs.snapshot.variables.clone(),
             of_head,
-            // Effects that other members' turns started may follow from messages that this speaker missed.
-            timed: if inputs.known.window_of().is_some() { TimedState::default() } else { kept.timed },
-            room: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
+            // Effects that other members' turns started may follow from messages that this speaker
+            // missed.
+            timed: if inputs.known.window_of().is_some() {
+                TimedState::default()
+            } else {
+                kept.timed
+            },
+            room: answerer
+                .budget
+                .limit
+                .saturating_sub(answerer.budget.reserve),
             near: Vec::new(),
         }
     }
@@ -166,7 +222,11 @@ impl<'a> ActivationInput<'a> {
     /// Similarity of an entry that was activated by meaning.
     fn nearness(&self, entry: &Activated) -> Option<f32> {
         let same = |near: &&NearEntry| *near.book == *entry.book && near.uid == entry.uid.as_str();
-        self.near.iter().find(same).filter(|_| entry.reason == Reason::External).map(|near| near.nearness)
+        self.near
+            .iter()
+            .find(same)
+            .filter(|_| entry.reason == Reason::External)
+            .map(|near| near.nearness)
     }
 
     fn in_head(&self, entry: &Activated) -> bool {
@@ -184,7 +244,9 @@ fn activate(
     let reading = EntryMacros::new(&words, scene);
     let outcome = outcome(inputs, books, scene, (&words, &reading, counting));
     let exhausted = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
-    let notice = exhausted.into_iter().chain(lore_left_out::notice(&outcome, books));
+    let notice = exhausted
+        .into_iter()
+        .chain(lore_left_out::notice(&outcome, books));
     let left_out = lore_left_out::blocks(&outcome, books);
     let (read, noticed) = reading.finish();
     let mut lore = Lore {
@@ -197,8 +259,10 @@ fn activate(
         ..Lore::default()
     };
     let mut of_now = (ScriptRun::new(&inputs.scripts, &words, scene.now), read.now);
-    let mut of_head =
-        (ScriptRun::new(&inputs.scripts, &words, scene.head.unwrap_or(scene.now)), lore.variables.clone());
+    let mut of_head = (
+        ScriptRun::new(&inputs.scripts, &words, scene.head.unwrap_or(scene.now)),
+        lore.variables.clone(),
+    );
     for mut entry in outcome.activated {
         let in_head = scene.in_head(&entry);
         let (run, variables) = if in_head { &mut of_head } else { &mut of_now };
@@ -209,7 +273,8 @@ fn activate(
         let nearness = scene.nearness(&entry);
         lore.add(entry, nearness, &rewritten.scripts, books, inputs);
     }
-    lore.notices.extend(of_now.0.notices().chain(of_head.0.notices()));
+    lore.notices
+        .extend(of_now.0.notices().chain(of_head.0.notices()));
     lore.notices.dedup();
     lore
 }
@@ -224,12 +289,25 @@ pub(crate) fn outcome(
     let messages: Vec<LoreMessage<'_>> = scanned.iter().map(LoreLine::message).collect();
     let card = inputs.voice().0;
     let tags = card.tags();
-    let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
-    let (persona, depth_prompt) = (shown(&inputs.snapshot.persona.description), shown(macro_scope::depth_prompt(card)));
+    let shown = |text: &str| {
+        words
+            .expand(text, &scene.now, &mut scene.of_now.clone())
+            .text
+    };
+    let (persona, depth_prompt) = (
+        shown(&inputs.snapshot.persona.description),
+        shown(macro_scope::depth_prompt(card)),
+    );
     let (description, personality) = (shown(card.description()), shown(card.personality()));
-    let external: Vec<(&str, &str)> = scene.near.iter().map(|near| (near.book.as_str(), near.uid.as_str())).collect();
+    let external: Vec<(&str, &str)> = scene
+        .near
+        .iter()
+        .map(|near| (near.book.as_str(), near.uid.as_str()))
+        .collect();
     let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
-    let notes = notes::of(&inputs.values, inputs.user_messages).into_iter().filter(|note| note.absent.is_none());
+    let notes = notes::of(&inputs.values, inputs.user_messages)
+        .into_iter()
+        .filter(|note| note.absent.is_none());
     let injections: Vec<&str> = notes.map(|note| note.written).collect();
     lore::activate(
         books,
@@ -245,7 +323,10 @@ pub(crate) fn outcome(
                 creator_notes: &creator_notes,
             },
             injections: &injections,
-            character: LoreCharacter { file: card.name(), tags: &tags },
+            character: LoreCharacter {
+                file: card.name(),
+                tags: &tags,
+            },
             kind: inputs.kind,
             dry_run: false,
             external: &external,
@@ -262,7 +343,8 @@ pub(crate) fn outcome(
 }
 
 impl Lore {
-    /// Takes the entries of `books`, which only the speaker knows, out of the head that all members share.
+    /// Takes the entries of `books`, which only the speaker knows, out of the head that all members
+    /// share.
     fn with_private(mut self, books: &HashSet<String>) -> Self {
         for placed in &mut self.placed {
             if let Source::Lore { book, .. } = &placed.candidate.source
@@ -297,13 +379,22 @@ impl Lore {
             Err(None) => return,
         };
         let title = books.title(&entry).to_owned();
-        let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
+        let source = Source::Lore {
+            book: entry.book.to_string(),
+            entry: entry.uid.to_string(),
+            title: title.clone(),
+        };
         let mut reasons = Reasons::from(why(&entry, nearness, inputs));
         reasons.push_scripts(scripts);
         let written = books.written(&entry).map_or("", |written| &written.content);
         let candidate = Candidate::new(BlockKind::Lore, source, reasons, entry.content)
             .with_source_text(written)
-            .with_signals(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
+            .with_signals(
+                nearness
+                    .map(|cosine| SignalKind::Nearness.is(cosine))
+                    .into_iter()
+                    .collect(),
+            )
             // Later passes match other entries instead of messages, so they rank lower.
             .with_score(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {
@@ -313,7 +404,14 @@ impl Lore {
         };
         let constant = entry.reason == Reason::Constant;
         let (order, injection_order) = (entry.order as i32, USUAL_ORDER);
-        self.placed.push(Placed { candidate, place, role, order, injection_order, constant });
+        self.placed.push(Placed {
+            candidate,
+            place,
+            role,
+            order,
+            injection_order,
+            constant,
+        });
     }
 }
 
@@ -323,31 +421,50 @@ fn occasion(place: &lore::EntryPosition) -> Occasion {
         lore::EntryPosition::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,
     };
-    Occasion { placement: ScriptTarget::Lorebook, channel: Channel::Prompt, depth, edited: false }
+    Occasion {
+        placement: ScriptTarget::Lorebook,
+        channel: Channel::Prompt,
+        depth,
+        edited: false,
+    }
 }
 
 fn shown(entry: &lorebook::Entry) -> api::LoreEntry {
-    let title = if entry.comment.is_empty() { &entry.name } else { &entry.comment };
+    let title = if entry.comment.is_empty() {
+        &entry.name
+    } else {
+        &entry.comment
+    };
     api::LoreEntry {
         id: entry.uid.to_string(),
         title: title.clone(),
         keys: entry.keys.clone(),
-        secondary_keys: if entry.selective { entry.secondary_keys.clone() } else { Vec::new() },
+        secondary_keys: if entry.selective {
+            entry.secondary_keys.clone()
+        } else {
+            Vec::new()
+        },
         content: entry.content.clone(),
         constant: entry.constant,
         enabled: !entry.disable,
     }
 }
 
-/// The place of the text in the prompt. `Err` holds the outlet that requests it, or `None` if it has no place.
-fn place(place: &lore::EntryPosition, inputs: &TurnInputs) -> Result<InsertionPoint, Option<String>> {
+/// The place of the text in the prompt. `Err` holds the outlet that requests it, or `None` if it
+/// has no place.
+fn place(
+    place: &lore::EntryPosition,
+    inputs: &TurnInputs,
+) -> Result<InsertionPoint, Option<String>> {
     let depth = |depth: i64| InsertionPoint::Depth(u32::try_from(depth.max(0)).unwrap_or(u32::MAX));
     Ok(match place {
         lore::EntryPosition::BeforeChar => InsertionPoint::BeforeCharacter,
-        lore::EntryPosition::AfterChar | lore::EntryPosition::Personality | lore::EntryPosition::Scenario => {
-            InsertionPoint::AfterCharacter
+        lore::EntryPosition::AfterChar
+        | lore::EntryPosition::Personality
+        | lore::EntryPosition::Scenario => InsertionPoint::AfterCharacter,
+        lore::EntryPosition::NoteTop | lore::EntryPosition::NoteBottom => {
+            notes::place(&inputs.values)
         }
-        lore::EntryPosition::NoteTop | lore::EntryPosition::NoteBottom => notes::place(&inputs.values),
         lore::EntryPosition::Depth(n) => depth(*n),
         lore::EntryPosition::FromStart(n) => depth(inputs.history.len() as i64 - n),
         lore::EntryPosition::ExampleTop => InsertionPoint::BeforeExamples,
@@ -364,7 +481,9 @@ fn why(entry: &Activated, nearness: Option<f32>, inputs: &TurnInputs) -> BlockRe
         Reason::Constant => BlockReason::AlwaysOn,
         Reason::Sticky => BlockReason::Sticky,
         Reason::Decorator => BlockReason::Decorator,
-        Reason::External => BlockReason::ByMeaning { similarity: two_decimals(nearness.unwrap_or_default()) },
+        Reason::External => BlockReason::ByMeaning {
+            similarity: two_decimals(nearness.unwrap_or_default()),
+        },
         Reason::Kept => BlockReason::KeptEntry,
     }
 }

@@ -1,5 +1,5 @@
-//! Collects the lorebooks of a chat: the card's own, and those bound to the chat, its character, its persona or
-//! everything.
+//! Collects the lorebooks of a chat: the card's own, and those bound to the chat, its character,
+//! its persona or everything.
 
 use crate::turn::lore_cache::PreparedBookSet;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -29,20 +29,35 @@ pub(crate) struct BookSet {
 
 impl Turns {
     /// The chat's books, prepared; `None` if they have no entries.
-    pub(crate) async fn books(&self, inputs: &TurnInputs) -> ApiResult<Option<Arc<PreparedBookSet>>> {
+    pub(crate) async fn books(
+        &self,
+        inputs: &TurnInputs,
+    ) -> ApiResult<Option<Arc<PreparedBookSet>>> {
         let bound = &inputs.bound;
         if bound.is_empty() && inputs.voice().0.character_book().is_none() {
             return Ok(None);
         }
         let key = key(inputs, bound);
-        let known = self.lore_cache().last.clone().filter(|(known, _)| *known == key);
+        let known = self
+            .lore_cache()
+            .last
+            .clone()
+            .filter(|(known, _)| *known == key);
         let prepared = match known {
             Some((_, prepared)) => prepared,
             None => {
                 let shelf = self.shelf(inputs).await?;
                 let prepared = shelf.prepared(&settings(&inputs.values));
-                let private = if inputs.known.is_scene { shelf.private_books() } else { HashSet::new() };
-                let prepared = Arc::new(PreparedBookSet { prepared, ids: shelf.ids, private });
+                let private = if inputs.known.is_scene {
+                    shelf.private_books()
+                } else {
+                    HashSet::new()
+                };
+                let prepared = Arc::new(PreparedBookSet {
+                    prepared,
+                    ids: shelf.ids,
+                    private,
+                });
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared
             }
@@ -55,19 +70,34 @@ impl Turns {
         let ids: BTreeSet<LorebookId> = inputs.bound.iter().map(|bound| bound.id).collect();
         let rows = self.base().store().read(move |store| {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
-            books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
+            books
+                .filter_map(Result::transpose)
+                .collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(BookSet::new((inputs.voice().0, inputs.known.character(&inputs.snapshot.chat)), &inputs.bound, rows.await?))
+        Ok(BookSet::new(
+            (
+                inputs.voice().0,
+                inputs.known.character(&inputs.snapshot.chat),
+            ),
+            &inputs.bound,
+            rows.await?,
+        ))
     }
 }
 
 impl BookSet {
     /// The entries of all books.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.books.iter().flat_map(|named| named.book.entries.iter())
+        self.books
+            .iter()
+            .flat_map(|named| named.book.entries.iter())
     }
 
-    fn new((card, character): (&Card, CharacterId), bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
+    fn new(
+        (card, character): (&Card, CharacterId),
+        bound: &[BoundLorebook],
+        rows: Vec<Lorebook>,
+    ) -> Self {
         let mut shelf = Self::default();
         let mut names: HashMap<LorebookId, String> = HashMap::new();
         for row in rows {
@@ -82,8 +112,17 @@ impl BookSet {
         let linked = linked(card, bound);
         if let Some(raw) = card.character_book().filter(|_| !linked) {
             let (own, _) = Book::from_character_book(raw);
-            if !shelf.books.iter().any(|known| tells_the_same(&known.book, &own)) {
-                let name = if own.name().is_empty() { card.name() } else { own.name() }.to_owned();
+            if !shelf
+                .books
+                .iter()
+                .any(|known| tells_the_same(&known.book, &own))
+            {
+                let name = if own.name().is_empty() {
+                    card.name()
+                } else {
+                    own.name()
+                }
+                .to_owned();
                 let name = shelf.put(&name, own);
                 shelf.ids.push((LorebookId(character.0), name.clone()));
                 shelf.bindings.character.push(name);
@@ -91,7 +130,12 @@ impl BookSet {
         }
         for BoundLorebook { id, binding, .. } in bound {
             let Some(name) = names.get(id) else { continue };
-            let Bindings { global, character, chat, persona } = &mut shelf.bindings;
+            let Bindings {
+                global,
+                character,
+                chat,
+                persona,
+            } = &mut shelf.bindings;
             let list = match binding {
                 Binding::Global => global,
                 Binding::Character(_) => character,
@@ -122,23 +166,43 @@ impl BookSet {
         &self.books
     }
 
-    /// Names of the books that belong to the character alone: its card's own and those bound only to it.
+    /// Names of the books that belong to the character alone: its card's own and those bound only
+    /// to it.
     fn private_books(&self) -> HashSet<String> {
-        let Bindings { global, character, chat, persona } = &self.bindings;
-        let shared = |name: &&String| [global, chat, persona].iter().any(|books| books.contains(name));
-        character.iter().filter(|name| !shared(name)).cloned().collect()
+        let Bindings {
+            global,
+            character,
+            chat,
+            persona,
+        } = &self.bindings;
+        let shared = |name: &&String| {
+            [global, chat, persona]
+                .iter()
+                .any(|books| books.contains(name))
+        };
+        character
+            .iter()
+            .filter(|name| !shared(name))
+            .cloned()
+            .collect()
     }
 
     fn put(&mut self, name: &str, mut book: Book) -> String {
         for entry in &mut book.entries {
             let keys = entry.keys.iter_mut().chain(&mut entry.secondary_keys);
-            for text in keys.chain([&mut entry.content]).filter(|text| text.contains('\r')) {
+            for text in keys
+                .chain([&mut entry.content])
+                .filter(|text| text.contains('\r'))
+            {
                 *text = unix_lines(text).into_owned();
             }
         }
         let taken: Vec<&str> = self.books.iter().map(|book| &*book.name).collect();
         let name = free_name(name, &taken);
-        self.books.push(NamedBook { name: name.as_str().into(), book: Arc::new(book) });
+        self.books.push(NamedBook {
+            name: name.as_str().into(),
+            book: Arc::new(book),
+        });
         name
     }
 }
@@ -174,26 +238,48 @@ fn key(inputs: &TurnInputs, bound: &[BoundLorebook]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let (_, card_hash) = inputs.voice();
     (card_hash, settings(&inputs.values)).hash(&mut hasher);
-    (inputs.known.is_scene, inputs.known.character(&inputs.snapshot.chat).0.as_u128()).hash(&mut hasher);
-    for BoundLorebook { id, name, updated, binding } in bound {
+    (
+        inputs.known.is_scene,
+        inputs.known.character(&inputs.snapshot.chat).0.as_u128(),
+    )
+        .hash(&mut hasher);
+    for BoundLorebook {
+        id,
+        name,
+        updated,
+        binding,
+    } in bound
+    {
         (id, name, updated.0, binding).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-/// SillyTavern copies the book that a character is linked to into the card. If the linked book is bound to the
-/// character, the copy is ignored.
+/// SillyTavern copies the book that a character is linked to into the card. If the linked book is
+/// bound to the character, the copy is ignored.
 fn linked(card: &Card, bound: &[BoundLorebook]) -> bool {
-    let world = card.extensions().and_then(|extensions| extensions.get("world")?.as_str()).unwrap_or_default();
-    let is_it = |bound: &BoundLorebook| bound.name == world && matches!(bound.binding, Binding::Character(_));
+    let world = card
+        .extensions()
+        .and_then(|extensions| extensions.get("world")?.as_str())
+        .unwrap_or_default();
+    let is_it = |bound: &BoundLorebook| {
+        bound.name == world && matches!(bound.binding, Binding::Character(_))
+    };
     !world.is_empty() && bound.iter().any(is_it)
 }
 
-/// Whether both books have the same texts for the same keys, in any order and format. One book may be imported twice.
+/// Whether both books have the same texts for the same keys, in any order and format. One book may
+/// be imported twice.
 fn tells_the_same(one: &Book, other: &Book) -> bool {
     let told = |book: &Book| -> Vec<_> {
         let told = |entry: &Entry| {
-            (entry.content.clone(), entry.keys.clone(), entry.secondary_keys.clone(), entry.constant, entry.disable)
+            (
+                entry.content.clone(),
+                entry.keys.clone(),
+                entry.secondary_keys.clone(),
+                entry.constant,
+                entry.disable,
+            )
         };
         let mut all: Vec<_> = book.entries.iter().map(told).collect();
         all.sort_unstable();

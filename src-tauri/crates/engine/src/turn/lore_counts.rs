@@ -20,18 +20,31 @@ pub(crate) struct LoreTokenCounter<'a> {
 
 impl<'a> LoreTokenCounter<'a> {
     pub(crate) fn new(turns: &'a Turns, answerer: &'a ModelHandle) -> Self {
-        Self { turns, answerer, tokenizer: answerer.counting().tokenizer(), uncounted: RefCell::default() }
+        Self {
+            turns,
+            answerer,
+            tokenizer: answerer.counting().tokenizer(),
+            uncounted: RefCell::default(),
+        }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
-        match self.turns.config().known_counts().get(&self.tokenizer, token_counter::hash(text, false)) {
+        match self
+            .turns
+            .config()
+            .known_counts()
+            .get(&self.tokenizer, token_counter::hash(text, false))
+        {
             Some(known) => self.answerer.counting().corrected(known.count),
             None => self.guess(text),
         }
     }
 
     fn guess(&self, text: &str) -> u32 {
-        let segment = Segment { text: text.to_owned(), control: false };
+        let segment = Segment {
+            text: text.to_owned(),
+            control: false,
+        };
         let guess = Estimate.count(&segment).unwrap_or(0);
         self.uncounted.borrow_mut().push(segment);
         guess
@@ -45,7 +58,11 @@ impl<'a> LoreTokenCounter<'a> {
 
 impl Turns {
     /// Counts the texts whose counts a run has estimated.
-    pub(crate) async fn count_lore(&self, answerer: &ModelHandle, texts: Vec<Segment>) -> ApiResult<()> {
+    pub(crate) async fn count_lore(
+        &self,
+        answerer: &ModelHandle,
+        texts: Vec<Segment>,
+    ) -> ApiResult<()> {
         answerer.counting().learn(self.config(), texts).await
     }
 }

@@ -1,4 +1,5 @@
-//! Reports activated lorebook entries that did not fit: a notice names them, and the X-ray lists them as left out.
+//! Reports activated lorebook entries that did not fit: a notice names them, and the X-ray lists
+//! them as left out.
 
 use context::frame::{BlockKind, Source};
 use context::lore::{LoreOutcome, PreparedBooks, Rejected, Rule};
@@ -14,8 +15,11 @@ pub(crate) fn notice(outcome: &LoreOutcome, books: &PreparedBooks) -> Option<Str
     if left.is_empty() {
         return None;
     }
-    let mut names: Vec<String> =
-        left.iter().take(MAX_NAMED).map(|entry| format!("\"{}\"", name(entry, books))).collect();
+    let mut names: Vec<String> = left
+        .iter()
+        .take(MAX_NAMED)
+        .map(|entry| format!("\"{}\"", name(entry, books)))
+        .collect();
     if left.len() > MAX_NAMED {
         names.push(format!("{} more", left.len() - MAX_NAMED));
     }
@@ -31,24 +35,41 @@ pub(crate) fn blocks(outcome: &LoreOutcome, books: &PreparedBooks) -> Vec<Planne
     let row = |entry: &Rejected| {
         let written = books.rejected(entry);
         let (book, title) = (entry.book.to_string(), name(entry, books));
-        let source = Source::Lore { book, entry: entry.uid.to_string(), title };
+        let source = Source::Lore {
+            book,
+            entry: entry.uid.to_string(),
+            title,
+        };
         let reason = match entry.rule {
             Rule::BookBudget => BlockReason::OverBookBudget,
             _ => BlockReason::OverLoreBudget,
         };
-        PlannedBlock::left_out(BlockKind::Lore, source, reason, written.map_or("", |entry| &entry.content))
+        PlannedBlock::left_out(
+            BlockKind::Lore,
+            source,
+            reason,
+            written.map_or("", |entry| &entry.content),
+        )
     };
     without_room(outcome).map(row).collect()
 }
 
 fn without_room(outcome: &LoreOutcome) -> impl Iterator<Item = &Rejected> {
-    outcome.rejected.iter().filter(|entry| matches!(entry.rule, Rule::Budget | Rule::BookBudget))
+    outcome
+        .rejected
+        .iter()
+        .filter(|entry| matches!(entry.rule, Rule::Budget | Rule::BookBudget))
 }
 
 /// Returns the entry's title, or else its first key, or else its number.
 fn name(entry: &Rejected, books: &PreparedBooks) -> String {
     let written = books.rejected(entry);
-    let names = written.into_iter().flat_map(|entry| [&entry.comment, &entry.name].into_iter().chain(&entry.keys));
+    let names = written
+        .into_iter()
+        .flat_map(|entry| [&entry.comment, &entry.name].into_iter().chain(&entry.keys));
     let named = names.map(|name| name.trim()).find(|name| !name.is_empty());
-    named.map_or_else(|| format!("{} {}", entry.book, entry.uid.as_str()), str::to_owned)
+    named.map_or_else(
+        || format!("{} {}", entry.book, entry.uid.as_str()),
+        str::to_owned,
+    )
 }

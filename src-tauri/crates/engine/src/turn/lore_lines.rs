@@ -18,22 +18,37 @@ pub(crate) struct LoreLine<'i> {
 
 impl LoreLine<'_> {
     pub(crate) fn message(&self) -> LoreMessage<'_> {
-        LoreMessage { name: self.name, text: &self.text, from_user: self.from_user, hidden: false }
+        LoreMessage {
+            name: self.name,
+            text: &self.text,
+            from_user: self.from_user,
+            hidden: false,
+        }
     }
 }
 
-/// The messages of the window. An event has no place of its own in the scan depth: its text is searched with the message
-/// before it. Events about the group itself, such as "(Bo's turn.)", are not searched.
+/// The messages of the window. An event has no place of its own in the scan depth: its text is
+/// searched with the message before it. Events about the group itself, such as "(Bo's turn.)", are
+/// not searched.
 pub(crate) fn of(inputs: &TurnInputs) -> Vec<LoreLine<'_>> {
-    lines(&inputs.history, |message| inputs.speakers.others.contains_key(&message.id))
+    lines(&inputs.history, |message| {
+        inputs.speakers.others.contains_key(&message.id)
+    })
 }
 
-fn lines(history: &[HistoryMessage], calls_upon: impl Fn(&HistoryMessage) -> bool) -> Vec<LoreLine<'_>> {
+fn lines(
+    history: &[HistoryMessage],
+    calls_upon: impl Fn(&HistoryMessage) -> bool,
+) -> Vec<LoreLine<'_>> {
     let mut lines: Vec<LoreLine<'_>> = Vec::with_capacity(history.len());
     for message in history {
         if message.role != Role::Event {
             let (name, from_user) = (message.speaker.as_str(), message.role == Role::User);
-            lines.push(LoreLine { name, text: Cow::Borrowed(&message.text), from_user });
+            lines.push(LoreLine {
+                name,
+                text: Cow::Borrowed(&message.text),
+                from_user,
+            });
             continue;
         }
         if calls_upon(message) || !group_events::read(&message.text).is_empty() {
@@ -41,7 +56,11 @@ fn lines(history: &[HistoryMessage], calls_upon: impl Fn(&HistoryMessage) -> boo
         }
         match lines.last_mut() {
             Some(line) => line.text = Cow::Owned(format!("{}\n{}", line.text, message.text)),
-            None => lines.push(LoreLine { name: "", text: Cow::Borrowed(&message.text), from_user: false }),
+            None => lines.push(LoreLine {
+                name: "",
+                text: Cow::Borrowed(&message.text),
+                from_user: false,
+            }),
         }
     }
     lines
@@ -57,7 +76,13 @@ mod tests {
     #[test]
     fn events_take_no_place() {
         let message = |number: u128, role, text: &str| {
-            HistoryMessage::new(MessageId(Uuid::from_u128(number)), role, "Bo", text, Timestamp(0))
+            HistoryMessage::new(
+                MessageId(Uuid::from_u128(number)),
+                role,
+                "Bo",
+                text,
+                Timestamp(0),
+            )
         };
         let history = [
             message(1, Role::Event, "A storm rises."),

@@ -1,4 +1,5 @@
-//! Expands the macros of lorebook entries, and tracks what the entries in the head change since the epoch began.
+//! Expands the macros of lorebook entries, and tracks what the entries in the head change since the
+//! epoch began.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,8 +11,8 @@ use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_scope::{self, MacroNames};
 use crate::turn::lore::ActivationInput;
 
-/// Expands the macros of keys and entries. Each text is expanded once per turn, however often it is needed, so that
-/// it changes variables only once.
+/// Expands the macros of keys and entries. Each text is expanded once per turn, however often it is
+/// needed, so that it changes variables only once.
 pub(crate) struct EntryMacros<'a> {
     words: &'a MacroNames<'a>,
     scene: &'a ActivationInput<'a>,
@@ -35,25 +36,41 @@ pub(crate) struct MacroExpansion {
 
 impl<'a> EntryMacros<'a> {
     pub(crate) fn new(words: &'a MacroNames<'a>, scene: &'a ActivationInput<'a>) -> Self {
-        let read =
-            MacroExpansion { now: scene.of_now.clone(), head: scene.of_head.clone(), ..MacroExpansion::default() };
-        Self { words, scene, read: RefCell::new(read) }
+        let read = MacroExpansion {
+            now: scene.of_now.clone(),
+            head: scene.of_head.clone(),
+            ..MacroExpansion::default()
+        };
+        Self {
+            words,
+            scene,
+            read: RefCell::new(read),
+        }
     }
 
     pub(crate) fn tell(&self, written: Written<'_>) -> ExpandedText {
         let read = &mut *self.read.borrow_mut();
-        let head = self.scene.head.as_ref().filter(|_| matches!(written, Written::Constant(_)));
+        let head = self
+            .scene
+            .head
+            .as_ref()
+            .filter(|_| matches!(written, Written::Constant(_)));
         let key = (head.is_some(), written.text().to_owned());
         if let Some(known) = read.texts.get(&key) {
             return known.clone();
         }
         let expanded = match head {
             Some(head) => read.in_head(&key.1, |text, state| self.words.expand(text, head, state)),
-            None => read.now(&key.1, |text, state| self.words.expand(text, &self.scene.now, state)),
+            None => read.now(&key.1, |text, state| {
+                self.words.expand(text, &self.scene.now, state)
+            }),
         };
         read.noticed.unknown.extend(expanded.unknown);
         read.noticed.absent.extend(expanded.absent);
-        let told = ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys };
+        let told = ExpandedText {
+            text: expanded.text,
+            hidden_keys: expanded.hidden_keys,
+        };
         read.texts.insert(key, told.clone());
         told
     }
@@ -66,18 +83,29 @@ impl<'a> EntryMacros<'a> {
             names.sort();
             names.dedup();
         }
-        (read, macro_scope::notices("the lorebook", &noticed).collect())
+        (
+            read,
+            macro_scope::notices("the lorebook", &noticed).collect(),
+        )
     }
 }
 
 impl MacroExpansion {
-    fn now(&mut self, text: &str, expand: impl FnOnce(&str, &mut MacroState) -> Expanded) -> Expanded {
+    fn now(
+        &mut self,
+        text: &str,
+        expand: impl FnOnce(&str, &mut MacroState) -> Expanded,
+    ) -> Expanded {
         let (expanded, changes) = changed(text, &mut self.now, expand);
         changes.redo(&mut self.head);
         expanded
     }
 
-    fn in_head(&mut self, text: &str, expand: impl FnOnce(&str, &mut MacroState) -> Expanded) -> Expanded {
+    fn in_head(
+        &mut self,
+        text: &str,
+        expand: impl FnOnce(&str, &mut MacroState) -> Expanded,
+    ) -> Expanded {
         let (expanded, changes) = changed(text, &mut self.head, expand);
         changes.redo(&mut self.now);
         self.changes.follow(changes);

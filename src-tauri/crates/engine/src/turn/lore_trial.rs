@@ -1,10 +1,11 @@
-//! Shows which lorebook entries a text would activate, in a chat or alone. Nothing is sent or stored.
+//! Shows which lorebook entries a text would activate, in a chat or alone. Nothing is sent or
+//! stored.
 
 use std::collections::HashMap;
 
 use context::lore::{
-    self, Activated, CardTexts, Chance, EntryPosition, ExpandedText, GenerationKind, KeyLocation, LoreCharacter,
-    LoreInput, LoreMessage, LoreOutcome, PreparedBooks, TimedState,
+    self, Activated, CardTexts, Chance, EntryPosition, ExpandedText, GenerationKind, KeyLocation,
+    LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks, TimedState,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -38,13 +39,13 @@ const MAX_SILENT: usize = 500;
 const ROOM: u32 = 8_192;
 
 impl Turns {
-    /// Activates entries as if `text` were the next message of `chat`. Uses the books that apply there, and `book`
-    /// regardless of its bindings. Without a text, shows what the last message activated. Without a chat, only `text`
-    /// and `book` are used.
+    /// Activates entries as if `text` were the next message of `chat`. Uses the books that apply
+    /// there, and `book` regardless of its bindings. Without a text, shows what the last message
+    /// activated. Without a chat, only `text` and `book` are used.
     ///
     /// # Errors
-    /// `NotFound` if the book or the chat does not exist; `BadInput` if both are missing or the text is too long;
-    /// `NoModel` if the chat has no model.
+    /// `NotFound` if the book or the chat does not exist; `BadInput` if both are missing or the
+    /// text is too long; `NoModel` if the chat has no model.
     pub(crate) async fn try_lore(
         &self,
         book: Option<String>,
@@ -52,18 +53,32 @@ impl Turns {
         chat: Option<String>,
     ) -> ApiResult<LoreTrial> {
         if text.len() > MAX_TEXT {
-            return Err(bad_input("The text is too long to try.", "Use a shorter text."));
+            return Err(bad_input(
+                "The text is too long to try.",
+                "Use a shorter text.",
+            ));
         }
         match (chat, book) {
             (Some(chat), book) => self.try_in_chat(chat, text, book).await,
             (None, Some(book)) => self.try_alone(book, &text).await,
-            (None, None) => Err(bad_input("There is nothing to try.", "Choose a lorebook or a chat.")),
+            (None, None) => Err(bad_input(
+                "There is nothing to try.",
+                "Choose a lorebook or a chat.",
+            )),
         }
     }
 
-    async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> ApiResult<LoreTrial> {
+    async fn try_in_chat(
+        &self,
+        chat: String,
+        text: String,
+        book: Option<String>,
+    ) -> ApiResult<LoreTrial> {
         // Without a text, the trial scans the last messages.
-        let options = TurnOptions { regenerate: text.is_empty(), ..TurnOptions::default() };
+        let options = TurnOptions {
+            regenerate: text.is_empty(),
+            ..TurnOptions::default()
+        };
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, last, text, &options),
@@ -72,7 +87,10 @@ impl Turns {
         let inputs = self.collect(chat, aim, &answerer, &options).await?.inputs;
         let shelf = self.shelf_with(&inputs, book).await?;
         let books = shelf.prepared(&lore_books::settings(&inputs.values));
-        let head_at = inputs.snapshot.head_at().unwrap_or_else(|| inputs.answered_at(self.base().now()));
+        let head_at = inputs
+            .snapshot
+            .head_at()
+            .unwrap_or_else(|| inputs.answered_at(self.base().now()));
         let mut scene = ActivationInput::new(&inputs, &answerer, (self.base().clock(), head_at));
         scene.near = self.near_entries(&inputs, shelf.ids()).await;
         let run = |counting: &LoreTokenCounter<'_>| {
@@ -82,9 +100,20 @@ impl Turns {
             (outcome, reading.finish().1)
         };
         let (outcome, notices) = self.counted(&answerer, run).await?;
-        let speaker = |index: usize| inputs.history.get(index).map(|message| message.speaker.clone());
+        let speaker = |index: usize| {
+            inputs
+                .history
+                .get(index)
+                .map(|message| message.speaker.clone())
+        };
         let messages = inputs.history.len();
-        Ok(Telling { books: &books, shelf: &shelf, messages, speaker: &speaker }.trial(outcome, true, notices))
+        Ok(Telling {
+            books: &books,
+            shelf: &shelf,
+            messages,
+            speaker: &speaker,
+        }
+        .trial(outcome, true, notices))
     }
 
     async fn try_alone(&self, book: String, text: &str) -> ApiResult<LoreTrial> {
@@ -95,18 +124,32 @@ impl Turns {
         let books = shelf.prepared(&lore_books::settings(&values));
         let user = self.library().persona_of(None).await?.name;
         // Exact counts are optional here: without a model, an estimate is used.
-        let answerer = self.config().answerer(&nobodys_chat(), &TurnOptions::default()).await.ok();
+        let answerer = self
+            .config()
+            .answerer(&nobodys_chat(), &TurnOptions::default())
+            .await
+            .ok();
         let (outcome, counted) = match &answerer {
             Some(answerer) => {
-                let room = answerer.budget.limit.saturating_sub(answerer.budget.reserve);
-                let run =
-                    |counting: &LoreTokenCounter<'_>| alone(&books, &user, text, room, &|text| counting.tokens(text));
+                let room = answerer
+                    .budget
+                    .limit
+                    .saturating_sub(answerer.budget.reserve);
+                let run = |counting: &LoreTokenCounter<'_>| {
+                    alone(&books, &user, text, room, &|text| counting.tokens(text))
+                };
                 (self.counted(answerer, run).await?, true)
             }
             None => (alone(&books, &user, text, ROOM, &estimate), false),
         };
         let speaker = |_| Some(user.clone());
-        Ok(Telling { books: &books, shelf: &shelf, messages: 1, speaker: &speaker }.trial(outcome, counted, Vec::new()))
+        Ok(Telling {
+            books: &books,
+            shelf: &shelf,
+            messages: 1,
+            speaker: &speaker,
+        }
+        .trial(outcome, counted, Vec::new()))
     }
 
     /// The books of the chat, and `book` if it is not one of them.
@@ -125,7 +168,11 @@ impl Turns {
     }
 
     /// Repeats the run until all token counts that it used are exact.
-    async fn counted<T>(&self, answerer: &ModelHandle, run: impl Fn(&LoreTokenCounter<'_>) -> T) -> ApiResult<T> {
+    async fn counted<T>(
+        &self,
+        answerer: &ModelHandle,
+        run: impl Fn(&LoreTokenCounter<'_>) -> T,
+    ) -> ApiResult<T> {
         for _ in 1..MAX_RUNS {
             let counting = LoreTokenCounter::new(self, answerer);
             let outcome = run(&counting);
@@ -154,12 +201,20 @@ impl Telling<'_> {
         }
         notices.extend(lore_left_out::notice(&outcome, self.books));
         let titles = self.titles();
-        let silent = outcome.rejected.iter().take(MAX_SILENT).map(|entry| SilentEntry {
-            book: entry.book.to_string(),
-            entry: entry.uid.to_string(),
-            title: titles.get(&(&*entry.book, &entry.uid)).copied().unwrap_or_default().to_owned(),
-            rule: word(&entry.rule),
-        });
+        let silent = outcome
+            .rejected
+            .iter()
+            .take(MAX_SILENT)
+            .map(|entry| SilentEntry {
+                book: entry.book.to_string(),
+                entry: entry.uid.to_string(),
+                title: titles
+                    .get(&(&*entry.book, &entry.uid))
+                    .copied()
+                    .unwrap_or_default()
+                    .to_owned(),
+                rule: word(&entry.rule),
+            });
         LoreTrial {
             silent: silent.collect(),
             silent_count: u32::try_from(outcome.rejected.len()).unwrap_or(u32::MAX),
@@ -168,14 +223,21 @@ impl Telling<'_> {
             overflowed: outcome.overflowed,
             counted,
             notices,
-            told: outcome.activated.into_iter().map(|entry| self.told(entry)).collect(),
+            told: outcome
+                .activated
+                .into_iter()
+                .map(|entry| self.told(entry))
+                .collect(),
         }
     }
 
     fn titles(&self) -> HashMap<(&str, &Uid), &str> {
         let entries = self.shelf.books().iter().flat_map(|book| {
             let name = &*book.name;
-            book.book.entries.iter().map(move |entry| ((name, &entry.uid), title(entry)))
+            book.book
+                .entries
+                .iter()
+                .map(move |entry| ((name, &entry.uid), title(entry)))
         });
         entries.collect()
     }
@@ -240,12 +302,26 @@ impl Telling<'_> {
 }
 
 /// Activation for one message of the user, without a character.
-fn alone(books: &PreparedBooks, user: &str, text: &str, room: u32, count: &dyn Fn(&str) -> u32) -> LoreOutcome {
-    let names = MacroScope { user, ..MacroScope::default() };
+fn alone(
+    books: &PreparedBooks,
+    user: &str,
+    text: &str,
+    room: u32,
+    count: &dyn Fn(&str) -> u32,
+) -> LoreOutcome {
+    let names = MacroScope {
+        user,
+        ..MacroScope::default()
+    };
     lore::activate(
         books,
         &LoreInput {
-            messages: &[LoreMessage { name: user, text, from_user: true, hidden: false }],
+            messages: &[LoreMessage {
+                name: user,
+                text,
+                from_user: true,
+                hidden: false,
+            }],
             earlier: Default::default(),
             texts: CardTexts::default(),
             injections: &[],
@@ -260,7 +336,10 @@ fn alone(books: &PreparedBooks, user: &str, text: &str, room: u32, count: &dyn F
             user_icon: None,
             expand: &|written| {
                 let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
-                ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys }
+                ExpandedText {
+                    text: expanded.text,
+                    hidden_keys: expanded.hidden_keys,
+                }
             },
             count,
         },
@@ -268,7 +347,12 @@ fn alone(books: &PreparedBooks, user: &str, text: &str, room: u32, count: &dyn F
 }
 
 fn estimate(text: &str) -> u32 {
-    Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default()
+    Estimate
+        .count(&Segment {
+            text: text.to_owned(),
+            control: false,
+        })
+        .unwrap_or_default()
 }
 
 /// An empty chat, to find the default model.

@@ -27,7 +27,11 @@ impl BuiltPrompt {
     /// Tokens of a tool round of this reply, from 0.
     pub(crate) fn round_tokens(&self, round: u32) -> u32 {
         let of = |source: &Source| matches!(source, Source::ToolRound { message: None, round: number, .. } if *number == round);
-        let blocks = self.assembled.blocks.iter().filter(|block| block.dropped.is_none() && of(&block.source));
+        let blocks = self
+            .assembled
+            .blocks
+            .iter()
+            .filter(|block| block.dropped.is_none() && of(&block.source));
         blocks.map(|block| block.tokens).sum()
     }
 }

@@ -15,8 +15,8 @@ use crate::turn::handle::Turns;
 use crate::turn::made::BuiltPrompt;
 
 impl Turns {
-    /// Assembles the prompt and counts its tokens. If messages leave the window uncovered, it makes keyframes of them
-    /// and assembles again.
+    /// Assembles the prompt and counts its tokens. If messages leave the window uncovered, it makes
+    /// keyframes of them and assembles again.
     pub(crate) async fn make(
         &self,
         turn: &mut ActivatedTurn,
@@ -42,15 +42,19 @@ impl Turns {
         let head_at = turn.inputs.snapshot.head_at().unwrap_or(now);
         let built = frame::build(turn, answerer, clock, head_at)?;
         TurnStep::Frame.done(id);
-        let tells_time = built.volatile || answerer.template.as_ref().is_some_and(|template| template.tells_time());
+        let tells_time = built.volatile
+            || answerer
+                .template
+                .as_ref()
+                .is_some_and(|template| template.tells_time());
         let made = self.plan(turn, answerer, options, built, head_at).await?;
         TurnStep::Plan.done(id);
         let began = made.assembled.new_epoch;
         if !tells_time || began.is_none() || head_at == now {
             return Ok(made);
         }
-        // The prefix is new anyway, so head and chat template can show the current time. The reason for the new epoch
-        // stays.
+        // The prefix is new anyway, so head and chat template can show the current time. The reason
+        // for the new epoch stays.
         turn.lore = self.lore(&turn.inputs, answerer, now).await?;
         let built = frame::build(turn, answerer, clock, now)?;
         let mut made = self.plan(turn, answerer, options, built, now).await?;
@@ -63,7 +67,8 @@ impl Turns {
         if !turn.inputs.values.memory || left.is_empty() {
             return Ok(false);
         }
-        // The summaries of a chat are made for everybody, so they may tell what this speaker missed.
+        // The summaries of a chat are made for everybody, so they may tell what this speaker
+        // missed.
         if turn.inputs.known.window_of().is_some() {
             return Ok(false);
         }
@@ -72,16 +77,28 @@ impl Turns {
         let shorter = short(&turn.memory.keyframes, every).cloned();
         let stretches = {
             let shorter = shorter.clone();
-            self.base().store().read(move |store| uncovered(store, chat, &left, shorter.as_ref(), every)).await?
+            self.base()
+                .store()
+                .read(move |store| uncovered(store, chat, &left, shorter.as_ref(), every))
+                .await?
         };
         let (speakers, now) = (&turn.inputs.speakers, self.base().now());
         let cover = |told: Vec<SourceText>| {
-            of_words(chat, &told, shorter.as_ref(), (speakers, now)).map(|keyframe| Cover { keyframe, told })
+            of_words(chat, &told, shorter.as_ref(), (speakers, now))
+                .map(|keyframe| Cover { keyframe, told })
         };
         let covers: Vec<Cover> = stretches.into_iter().filter_map(cover).collect();
-        let grown = |keyframe: &&Keyframe| covers.iter().any(|cover| cover.keyframe.id == keyframe.id);
-        let known = turn.memory.keyframes.iter().filter(|keyframe| !grown(keyframe));
-        let all = known.chain(covers.iter().map(|cover| &cover.keyframe)).cloned().collect();
+        let grown =
+            |keyframe: &&Keyframe| covers.iter().any(|cover| cover.keyframe.id == keyframe.id);
+        let known = turn
+            .memory
+            .keyframes
+            .iter()
+            .filter(|keyframe| !grown(keyframe));
+        let all = known
+            .chain(covers.iter().map(|cover| &cover.keyframe))
+            .cloned()
+            .collect();
         turn.memory.tell_story(all);
         let any = !covers.is_empty();
         turn.memory.covers.extend(covers);

@@ -1,5 +1,5 @@
-//! Changes of sent messages: another swipe, an edit, hiding or deleting. Each ends the epoch, because the prompt that
-//! was sent is no longer valid.
+//! Changes of sent messages: another swipe, an edit, hiding or deleting. Each ends the epoch,
+//! because the prompt that was sent is no longer valid.
 
 use domain::chat::{Message, Role, WindowState};
 use domain::{ChatId, MessageId};
@@ -14,10 +14,15 @@ use crate::turn::commands::CommandMessage;
 use crate::turn::handle::Turns;
 
 impl Turns {
-    pub(crate) async fn select_swipe(&self, message: String, index: u32) -> ApiResult<api::Message> {
+    pub(crate) async fn select_swipe(
+        &self,
+        message: String,
+        index: u32,
+    ) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
-        let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
+        let [shown, next] = [message.selected, index]
+            .map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
         let select = move |store: &mut store::WriteTransaction<'_>| {
             store.swipes_mut().select(id, index)?;
             macro_variables::show_version(store, chat, shown, next)
@@ -29,21 +34,44 @@ impl Turns {
     /// Deletes one version of a message for good. Another one is shown if it was the shown one.
     ///
     /// # Errors
-    /// `BadInput` if the message has no such version, or no other one; `Busy` while a reply is being written in the chat.
-    pub(crate) async fn delete_swipe(&self, message: String, index: u32) -> ApiResult<api::Message> {
+    /// `BadInput` if the message has no such version, or no other one; `Busy` while a reply is
+    /// being written in the chat.
+    pub(crate) async fn delete_swipe(
+        &self,
+        message: String,
+        index: u32,
+    ) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat, count) = (message.id, message.chat, message.swipes.len() as u32);
         if index >= count {
-            return Err(bad_input("The message has no such version.", format!("Choose a number from 1 to {count}.")));
+            return Err(bad_input(
+                "The message has no such version.",
+                format!("Choose a number from 1 to {count}."),
+            ));
         }
         if count == 1 {
-            return Err(bad_input("This is the only version of the message.", "Delete the message instead."));
+            return Err(bad_input(
+                "This is the only version of the message.",
+                "Delete the message instead.",
+            ));
         }
         let shown = message.selected;
         // The next version takes the place of a deleted one.
-        let selected = if index < shown { shown - 1 } else { shown.min(count - 2) };
+        let selected = if index < shown {
+            shown - 1
+        } else {
+            shown.min(count - 2)
+        };
         let swipe = |at: u32| message.swipes.get(at as usize).map(|swipe| swipe.id);
-        let next = swipe(if index == shown { if index + 1 < count { index + 1 } else { index - 1 } } else { shown });
+        let next = swipe(if index == shown {
+            if index + 1 < count {
+                index + 1
+            } else {
+                index - 1
+            }
+        } else {
+            shown
+        });
         let shown_now = swipe(shown);
         let delete = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::show_version(store, chat, shown_now, next)?;
@@ -74,33 +102,67 @@ impl Turns {
         self.edit_message(message, text).await.map(Some)
     }
 
-    pub(crate) async fn edit_message(&self, message: String, text: String) -> ApiResult<api::Message> {
+    pub(crate) async fn edit_message(
+        &self,
+        message: String,
+        text: String,
+    ) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let chat = self.library().chat(message.chat).await?;
         let before = self.library().macro_state(&chat).await?;
         let mut after = before.clone();
         let (text, changes) = self.library().stored_edit(&message, text).await?;
         changes.put_back(&mut after);
-        let text = self.resolve_edit(&chat, message.id, &text, &mut after).await?;
+        let text = self
+            .resolve_edit(&chat, message.id, &text, &mut after)
+            .await?;
         if text.trim().is_empty() {
-            return Err(bad_input("A message cannot be empty.", "Delete it instead."));
+            return Err(bad_input(
+                "A message cannot be empty.",
+                "Delete it instead.",
+            ));
         }
-        let learns = message.role == Role::User && self.config().resolved(&chat, None, None).await?.values.memory;
-        let (persona, row, id, now) =
-            (self.library().persona_in(&chat).await?, chat.clone(), message.id, self.base().now());
+        let learns = message.role == Role::User
+            && self
+                .config()
+                .resolved(&chat, None, None)
+                .await?
+                .values
+                .memory;
+        let (persona, row, id, now) = (
+            self.library().persona_in(&chat).await?,
+            chat.clone(),
+            message.id,
+            self.base().now(),
+        );
         let was = message.text().to_owned();
         let swipe = Some(message.swipe().id).filter(|_| convert::is_reply(message.role));
         let edit = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
             if let Some(swipe) = swipe {
-                macro_variables::note_of_version(store, swipe, VariableChanges::between(&before, &after))?;
+                macro_variables::note_of_version(
+                    store,
+                    swipe,
+                    VariableChanges::between(&before, &after),
+                )?;
             }
             store.revisions_mut().keep(id, &text, now)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().mark(row.id)?;
             let (text, limited) = (text.as_str(), false);
-            let said = CommandMessage { chat: &row, persona: &persona, message: id, text, now, limited };
-            if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
+            let said = CommandMessage {
+                chat: &row,
+                persona: &persona,
+                message: id,
+                text,
+                now,
+                limited,
+            };
+            if learns {
+                crate::turn::commands::obey_edit(store, &said, &was)
+            } else {
+                Ok(Vec::new())
+            }
         };
         let done = self.change(&message, place, edit).await?;
         self.tell(&chat, done);
@@ -109,7 +171,12 @@ impl Turns {
 
     pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
         let (message, _place) = self.quiet_message(&message).await?;
-        let (id, chat, swipe, now) = (message.id, message.chat, message.swipe().id, self.base().now());
+        let (id, chat, swipe, now) = (
+            message.id,
+            message.chat,
+            message.swipe().id,
+            self.base().now(),
+        );
         self.base()
             .store()
             .write(move |store| {
@@ -124,8 +191,13 @@ impl Turns {
         Ok(())
     }
 
-    /// Hides a message from the model, or shows it again. Later prompts exclude what was learned from a hidden one.
-    pub(crate) async fn hide_message(&self, message: String, hidden: bool) -> ApiResult<api::Message> {
+    /// Hides a message from the model, or shows it again. Later prompts exclude what was learned
+    /// from a hidden one.
+    pub(crate) async fn hide_message(
+        &self,
+        message: String,
+        hidden: bool,
+    ) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let hide = move |store: &mut store::WriteTransaction<'_>| {
@@ -144,15 +216,19 @@ impl Turns {
 
     pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
         let id = message.parse::<MessageId>()?;
-        let chat = self.base().store().write(move |store| restore(store, &[id])).await?;
+        let chat = self
+            .base()
+            .store()
+            .write(move |store| restore(store, &[id]))
+            .await?;
         if let Some(chat) = chat {
             self.library().messages_changed(chat);
         }
         Ok(())
     }
 
-    /// A message whose chat is reserved, so that no reply is being written or starts. An edit during a reply would
-    /// change what it answers.
+    /// A message whose chat is reserved, so that no reply is being written or starts. An edit
+    /// during a reply would change what it answers.
     pub(crate) async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
         let message = self.library().message(id.parse()?).await?;
         let place = self.base().running().begin(message.chat)?;
@@ -163,7 +239,9 @@ impl Turns {
     async fn change<T, F>(&self, message: &Message, place: ChatReservation, work: F) -> ApiResult<T>
     where
         T: Send + 'static,
-        F: FnOnce(&mut store::WriteTransaction<'_>) -> Result<T, store::StoreError> + Send + 'static,
+        F: FnOnce(&mut store::WriteTransaction<'_>) -> Result<T, store::StoreError>
+            + Send
+            + 'static,
     {
         let (id, chat) = (message.id, message.chat);
         let done = self.base().store().write(move |store| {
@@ -189,7 +267,9 @@ pub(crate) fn restore(
         // A message that was restored before has its changes already.
         let was_there = store.messages().get(*id)?.is_some();
         store.messages_mut().restore(&[*id])?;
-        let Some(message) = store.messages().get(*id)? else { continue };
+        let Some(message) = store.messages().get(*id)? else {
+            continue;
+        };
         if !was_there {
             macro_variables::show_version(store, message.chat, None, Some(message.swipe().id))?;
         }
@@ -200,7 +280,18 @@ pub(crate) fn restore(
 }
 
 /// Makes the next prompt start a new epoch.
-pub(crate) fn end_epoch(store: &mut store::WriteTransaction<'_>, chat: ChatId) -> Result<(), store::StoreError> {
-    let Some(found) = store.chats().get(chat)? else { return Ok(()) };
-    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
+pub(crate) fn end_epoch(
+    store: &mut store::WriteTransaction<'_>,
+    chat: ChatId,
+) -> Result<(), store::StoreError> {
+    let Some(found) = store.chats().get(chat)? else {
+        return Ok(());
+    };
+    store.chats_mut().set_window(
+        chat,
+        &WindowState {
+            fingerprint: String::new(),
+            ..found.window
+        },
+    )
 }

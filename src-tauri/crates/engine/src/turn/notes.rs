@@ -21,7 +21,8 @@ pub(crate) struct NoteOfTurn<'v> {
     pub(crate) absent: Option<Dropped>,
 }
 
-/// The notes that are set, in the order of the prompt. `user_messages` is the number of the user's messages so far.
+/// The notes that are set, in the order of the prompt. `user_messages` is the number of the user's
+/// messages so far.
 pub(crate) fn of(values: &Values, user_messages: i64) -> Vec<NoteOfTurn<'_>> {
     let every = i64::from(values.author_note_every_messages);
     if every == 0 {
@@ -33,9 +34,15 @@ pub(crate) fn of(values: &Values, user_messages: i64) -> Vec<NoteOfTurn<'_>> {
     let replaced = has_own && values.character_note_place == CharacterNotePlace::Replace;
     let own = NoteOfTurn {
         written: &values.character_note,
-        source: Source::Setting { key: "character_note".to_owned() },
+        source: Source::Setting {
+            key: "character_note".to_owned(),
+        },
         reason: BlockReason::CharacterNote,
-        order: if values.character_note_place == CharacterNotePlace::After { ORDER + 1 } else { ORDER - 1 },
+        order: if values.character_note_place == CharacterNotePlace::After {
+            ORDER + 1
+        } else {
+            ORDER - 1
+        },
         absent: waits,
     };
     let of_chat = NoteOfTurn {
@@ -61,10 +68,15 @@ pub(crate) fn place(values: &Values) -> InsertionPoint {
 }
 
 impl NoteOfTurn<'_> {
-    /// The candidate, where `text` is the note with its macros expanded. A note that every turn includes can be part of
-    /// the head.
+    /// The candidate, where `text` is the note with its macros expanded. A note that every turn
+    /// includes can be part of the head.
     pub(crate) fn placed(&self, text: String, values: &Values) -> Placed {
-        let candidate = Candidate::new(BlockKind::Note, self.source.clone(), self.reason.clone(), text);
+        let candidate = Candidate::new(
+            BlockKind::Note,
+            self.source.clone(),
+            self.reason.clone(),
+            text,
+        );
         Placed {
             candidate: candidate.with_source_text(self.written),
             place: place(values),
@@ -81,8 +93,16 @@ impl NoteOfTurn<'_> {
 
     /// The block that the X-ray shows for a note that this turn does not include.
     pub(crate) fn left_out(&self) -> Option<PlannedBlock> {
-        let block = PlannedBlock::left_out(BlockKind::Note, self.source.clone(), self.reason.clone(), self.written);
-        self.absent.map(|dropped| PlannedBlock { dropped: Some(dropped), ..block })
+        let block = PlannedBlock::left_out(
+            BlockKind::Note,
+            self.source.clone(),
+            self.reason.clone(),
+            self.written,
+        );
+        self.absent.map(|dropped| PlannedBlock {
+            dropped: Some(dropped),
+            ..block
+        })
     }
 }
 
@@ -100,30 +120,66 @@ mod tests {
     }
 
     fn included(values: &Values, user_messages: i64) -> Vec<&str> {
-        let notes = of(values, user_messages).into_iter().filter(|note| note.absent.is_none());
+        let notes = of(values, user_messages)
+            .into_iter()
+            .filter(|note| note.absent.is_none());
         notes.map(|note| note.written).collect()
     }
 
     #[test]
     fn character_note_stands_where_it_is_set() {
-        assert_eq!(included(&values(CharacterNotePlace::Before), 1), ["Mira limps.", "Rain."]);
-        assert_eq!(included(&values(CharacterNotePlace::After), 1), ["Rain.", "Mira limps."]);
+        assert_eq!(
+            included(&values(CharacterNotePlace::Before), 1),
+            ["Mira limps.", "Rain."]
+        );
+        assert_eq!(
+            included(&values(CharacterNotePlace::After), 1),
+            ["Rain.", "Mira limps."]
+        );
         let replacing = values(CharacterNotePlace::Replace);
         assert_eq!(included(&replacing, 1), ["Mira limps."]);
-        let reasons: Vec<_> = of(&replacing, 1).into_iter().map(|note| note.absent).collect();
+        let reasons: Vec<_> = of(&replacing, 1)
+            .into_iter()
+            .map(|note| note.absent)
+            .collect();
         assert_eq!(reasons, [None, Some(Dropped::ReplacedNote)]);
     }
 
     #[test]
     fn notes_wait_for_their_turn() {
-        let values = Values { author_note_every_messages: 3, ..values(CharacterNotePlace::After) };
+        let values = Values {
+            author_note_every_messages: 3,
+            ..values(CharacterNotePlace::After)
+        };
         assert_eq!(included(&values, 6).len(), 2);
-        assert!(of(&values, 7).iter().all(|note| note.absent == Some(Dropped::NotThisTurn)));
-        assert!(of(&Values { author_note_every_messages: 0, ..values }, 6).is_empty());
+        assert!(
+            of(&values, 7)
+                .iter()
+                .all(|note| note.absent == Some(Dropped::NotThisTurn))
+        );
+        assert!(
+            of(
+                &Values {
+                    author_note_every_messages: 0,
+                    ..values
+                },
+                6
+            )
+            .is_empty()
+        );
     }
 
     #[test]
     fn blank_notes_are_no_notes() {
-        assert!(of(&Values { author_note: " \n".to_owned(), ..Values::default() }, 1).is_empty());
+        assert!(
+            of(
+                &Values {
+                    author_note: " \n".to_owned(),
+                    ..Values::default()
+                },
+                1
+            )
+            .is_empty()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Stores the results of a reply: its text while it grows and at the end, tool calls, the plan of its prompt, and the
-//! manifest.
+//! Stores the results of a reply: its text while it grows and at the end, tool calls, the plan of
+//! its prompt, and the manifest.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -23,17 +23,24 @@ use crate::turn::made::BuiltPrompt;
 use crate::turn::story;
 
 impl Turns {
-    pub(crate) async fn checkpoint(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+    pub(crate) async fn checkpoint(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+    ) -> ApiResult<()> {
         let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.base().now());
-        // Trim the text as at the end. A later trim would count as an edit and discard what was learned from the
-        // text.
+        // Trim the text as at the end. A later trim would count as an edit and discard what was
+        // learned from the text.
         let text = draft.text.trim_end().to_owned();
         let (model, insert) = (model.to_owned(), !draft.inserted);
         self.base()
             .store()
             .checkpoint(move |store| match insert {
                 true => target.insert(store, &chat, &text, &model, now),
-                false => store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Streaming),
+                false => store
+                    .swipes_mut()
+                    .set_text(target.swipe(), &text, SwipeState::Streaming),
             })
             .await?;
         (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
@@ -41,7 +48,12 @@ impl Turns {
     }
 
     /// Stores the tool calls, also of a reply without text.
-    pub(crate) async fn keep_tool_calls(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+    pub(crate) async fn keep_tool_calls(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+    ) -> ApiResult<()> {
         if draft.tool_calls.len() == job.target.tool_calls().len() {
             return Ok(());
         }
@@ -49,13 +61,22 @@ impl Turns {
             self.checkpoint(job, draft, model).await?;
         }
         let (swipe, calls) = (job.target.swipe(), draft.tool_calls.clone());
-        Ok(self.base().store().checkpoint(move |store| store.swipes_mut().set_tool_calls(swipe, &calls)).await?)
+        Ok(self
+            .base()
+            .store()
+            .checkpoint(move |store| store.swipes_mut().set_tool_calls(swipe, &calls))
+            .await?)
     }
 
-    /// Stores the epoch, the context blocks frozen with their messages, and the macro variables, before the model is
-    /// called. If text was retracted meanwhile, the blocks and the window are not stored, so the next turn starts a
-    /// new epoch. The model's saved cache of this prompt is then marked stale.
-    pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<()> {
+    /// Stores the epoch, the context blocks frozen with their messages, and the macro variables,
+    /// before the model is called. If text was retracted meanwhile, the blocks and the window are
+    /// not stored, so the next turn starts a new epoch. The model's saved cache of this prompt is
+    /// then marked stale.
+    pub(crate) async fn keep_plan(
+        &self,
+        turn: &ActivatedTurn,
+        made: &BuiltPrompt,
+    ) -> ApiResult<()> {
         let chat = turn.inputs.snapshot.chat.clone();
         let window = made.assembled.window.clone();
         let blocks = turn.lasting(&made.assembled.context_blocks);
@@ -84,25 +105,37 @@ impl Turns {
         if let Some(reply) = turn.inputs.replaced {
             // The turn saw the variables without the version that is still shown.
             let shown = self.library().changes_of_shown(&chat, reply).await?;
-            let mut state = MacroState { local: kept.variables, global: BTreeMap::new() };
+            let mut state = MacroState {
+                local: kept.variables,
+                global: BTreeMap::new(),
+            };
             shown.put_back(&mut state);
             kept.variables = state.local;
         }
-        let (variables_before, variables) = (turn.inputs.snapshot.variables.clone(), made.variables.clone());
+        let (variables_before, variables) = (
+            turn.inputs.snapshot.variables.clone(),
+            made.variables.clone(),
+        );
         let withdrawals = turn.inputs.withdrawals;
         let (id, drawn) = (chat.id, turn.inputs.story.drawn().to_vec());
         if !drawn.is_empty() {
-            self.base().events().changed(Changed::Settings, Some(id.to_string()));
+            self.base()
+                .events()
+                .changed(Changed::Settings, Some(id.to_string()));
         }
         self.base()
             .store()
             .checkpoint(move |store| {
                 let undisturbed = store.memories().retraction_count()? == withdrawals;
                 for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
-                    store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
+                    store
+                        .messages_mut()
+                        .set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
                 for (message, importance) in judged.iter().filter(|_| undisturbed) {
-                    store.messages_mut().set_importance(*message, Some(*importance))?;
+                    store
+                        .messages_mut()
+                        .set_importance(*message, Some(*importance))?;
                 }
                 crate::recall_service::keyframes::keep(store, &covers)?;
                 if kept != before {
@@ -119,7 +152,10 @@ impl Turns {
             .await?;
         self.keep_late_events(id, &turn.inputs.late_events);
         if covered {
-            self.base().events().changed(Changed::Memories, Some(turn.inputs.snapshot.chat.character.to_string()));
+            self.base().events().changed(
+                Changed::Memories,
+                Some(turn.inputs.snapshot.chat.character.to_string()),
+            );
         }
         TurnStep::Freeze.done(id);
         Ok(())
@@ -133,7 +169,8 @@ impl Turns {
         made: &BuiltPrompt,
         answerer: &ModelHandle,
     ) -> ApiResult<()> {
-        self.record(job.target.swipe(), &draft.figures, turn, made, answerer).await
+        self.record(job.target.swipe(), &draft.figures, turn, made, answerer)
+            .await
     }
 
     /// Stores the manifest of what was sent for `swipe`.
@@ -145,11 +182,18 @@ impl Turns {
         made: &BuiltPrompt,
         answerer: &ModelHandle,
     ) -> ApiResult<()> {
-        let previous = self.library().turn_before(turn.inputs.snapshot.chat.id, Some(swipe)).await?;
+        let previous = self
+            .library()
+            .turn_before(turn.inputs.snapshot.chat.id, Some(swipe))
+            .await?;
         let report = made.report(turn, answerer, previous.as_ref());
         let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
         let figures = manifest::figures_json(figures);
-        Ok(self.base().store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
+        Ok(self
+            .base()
+            .store()
+            .checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures))
+            .await?)
     }
 
     /// Stores the final text of the reply. `None` if there never was any text.
@@ -164,8 +208,10 @@ impl Turns {
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let chat = job.chat.id;
-        let (text, variables) =
-            self.library().stored_reply((chat, job.target.message()), job.target.base(), text).await?;
+        let (text, variables) = self
+            .library()
+            .stored_reply((chat, job.target.message()), job.target.base(), text)
+            .await?;
         let emotion = self.emotion_of(job, draft).await?;
         let (tokens, stored) = (std::mem::take(&mut draft.tokens), text.clone());
         self.base()
@@ -173,11 +219,16 @@ impl Turns {
             .write(move |store| {
                 store.swipes_mut().set_text(swipe, &text, state)?;
                 macro_variables::keep_of_version(store, chat, swipe, variables)?;
-                emotion.map_or(Ok(()), |emotion| store.swipes_mut().set_emotion(swipe, &emotion))
+                emotion.map_or(Ok(()), |emotion| {
+                    store.swipes_mut().set_emotion(swipe, &emotion)
+                })
             })
             .await?;
         self.keep_choices(swipe, &stored, tokens).await?;
         TurnStep::Keep.done(job.chat.id);
-        self.library().shown_message(job.target.message()).await.map(Some)
+        self.library()
+            .shown_message(job.target.message())
+            .await
+            .map(Some)
     }
 }

@@ -5,10 +5,14 @@ use domain::persona::{PersonaPlace, PersonaPosition};
 use domain::prompt::PromptRole;
 
 /// Sections that show fields of the card.
-const CARD: [SectionKind; 3] = [SectionKind::Description, SectionKind::Personality, SectionKind::Scenario];
+const CARD: [SectionKind; 3] = [
+    SectionKind::Description,
+    SectionKind::Personality,
+    SectionKind::Scenario,
+];
 
-/// Moves, removes or leaves the sections with the persona's description. Only sections in the head as system text are
-/// meant: an introduction in the user's words stays.
+/// Moves, removes or leaves the sections with the persona's description. Only sections in the head
+/// as system text are meant: an introduction in the user's words stays.
 pub(crate) fn apply(sections: &mut Vec<ComposedSection>, place: PersonaPlace) {
     match place.position {
         PersonaPosition::Template => {}
@@ -75,32 +79,61 @@ mod tests {
             section("examples", SectionKind::Examples),
             introduction,
         ];
-        apply(&mut sections, PersonaPlace { position, depth: 3, role: PromptRole::User });
+        apply(
+            &mut sections,
+            PersonaPlace {
+                position,
+                depth: 3,
+                role: PromptRole::User,
+            },
+        );
         sections
     }
 
     fn names(sections: &[ComposedSection]) -> Vec<&str> {
-        sections.iter().map(|section| section.name.as_str()).collect()
+        sections
+            .iter()
+            .map(|section| section.name.as_str())
+            .collect()
     }
 
     #[test]
     fn description_moves_after_the_card() {
         let sections = placed(PersonaPosition::AfterCard);
-        let expected = ["rules", "description", "scenario", "persona", "examples", "introduction"];
+        let expected = [
+            "rules",
+            "description",
+            "scenario",
+            "persona",
+            "examples",
+            "introduction",
+        ];
         assert_eq!(names(&sections), expected);
     }
 
     #[test]
     fn absent_description_leaves_the_introduction() {
         let sections = placed(PersonaPosition::Absent);
-        assert_eq!(names(&sections), ["rules", "description", "scenario", "examples", "introduction"]);
+        assert_eq!(
+            names(&sections),
+            [
+                "rules",
+                "description",
+                "scenario",
+                "examples",
+                "introduction"
+            ]
+        );
     }
 
     #[test]
     fn description_in_chat_has_depth_and_role() {
         let sections = placed(PersonaPosition::InChat);
         let persona = &sections[1];
-        assert_eq!((persona.placement, persona.depth), (SectionPlacement::InChat, 3));
+        assert_eq!(
+            (persona.placement, persona.depth),
+            (SectionPlacement::InChat, 3)
+        );
         assert_eq!(persona.role, SectionRole::User);
     }
 

@@ -29,7 +29,8 @@ impl Turns {
     /// Assembles the prompt from what the frame offers. `head_at` is the time that the head shows.
     ///
     /// # Errors
-    /// `ContextOverflow` if the blocks that must stay do not fit; `Provider` if the model cannot count.
+    /// `ContextOverflow` if the blocks that must stay do not fit; `Provider` if the model cannot
+    /// count.
     pub(crate) async fn plan(
         &self,
         turn: &ActivatedTurn,
@@ -40,13 +41,17 @@ impl Turns {
     ) -> ApiResult<BuiltPrompt> {
         let inputs = &turn.inputs;
         let stop = stop_strings(&mut built, answerer);
-        let template = answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(head_at)));
+        let template = answerer
+            .template
+            .as_ref()
+            .map(|template| template.at(self.base().clock().civil(head_at)));
         let setup = Setup {
             template: template.as_ref(),
             model: &answerer.key,
             budget: answerer.budget,
             placement: inputs.placement(),
-            // The context blocks that are stored with the messages belong to the window of the chat.
+            // The context blocks that are stored with the messages belong to the window of the
+            // chat.
             retention: match inputs.known.window_of().is_some() {
                 true => context::Retention::Ephemeral,
                 false => retention(&inputs.values),
@@ -73,13 +78,25 @@ impl Turns {
             match result {
                 Ok(mut assembled) => {
                     counter.finish();
-                    assembled.blocks.extend(turn.lore.left_out.iter().chain(&built.left_out).cloned());
+                    assembled
+                        .blocks
+                        .extend(turn.lore.left_out.iter().chain(&built.left_out).cloned());
                     timings.total_ms = millis(inputs.started);
                     let notices = notices(turn, &built, template.as_ref(), answerer);
-                    let Built { variables, head_changes, frame, .. } = built;
-                    let reply_start = context::unix_lines(frame.reply_start.trim_end()).into_owned();
+                    let Built {
+                        variables,
+                        head_changes,
+                        frame,
+                        ..
+                    } = built;
+                    let reply_start =
+                        context::unix_lines(frame.reply_start.trim_end()).into_owned();
                     let opens = assembled.prompt.continues
-                        && assembled.prompt.messages.last().is_some_and(|last| last.text == reply_start);
+                        && assembled
+                            .prompt
+                            .messages
+                            .last()
+                            .is_some_and(|last| last.text == reply_start);
                     let reply_start = if opens { reply_start } else { String::new() };
                     let placement = shown(setup.placement);
                     return Ok(BuiltPrompt {
@@ -106,7 +123,8 @@ impl Turns {
 }
 
 impl Turns {
-    /// Removes the beginning of the reply for an endpoint that has refused to continue one, with a notice.
+    /// Removes the beginning of the reply for an endpoint that has refused to continue one, with a
+    /// notice.
     fn check_reply_start(&self, built: &mut Built, answerer: &ModelHandle) {
         let refused = answerer.template.is_none() && self.without_prefill().contains(&answerer.key);
         if refused && !built.frame.reply_start.trim().is_empty() {
@@ -123,9 +141,14 @@ fn stop_strings(built: &mut Built, answerer: &ModelHandle) -> Vec<String> {
         // Models continue with an invented result otherwise.
         stop.push("<tool_response>".to_owned());
     }
-    let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
+    let of_format = answerer
+        .template
+        .iter()
+        .flat_map(|template| template.stop_strings());
     stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
-    stop.iter().map(|text| context::unix_lines(text).into_owned()).collect()
+    stop.iter()
+        .map(|text| context::unix_lines(text).into_owned())
+        .collect()
 }
 
 /// Whether the model writes calls as text.
@@ -139,8 +162,13 @@ fn notices(
     template: Option<&ChatTemplate>,
     answerer: &ModelHandle,
 ) -> Vec<String> {
-    let re_reads = template.filter(|template| !template.append_only()).map(|_| RE_READS.to_owned());
-    let own = turn.notices().map(str::to_owned).chain(built.notices.iter().cloned());
+    let re_reads = template
+        .filter(|template| !template.append_only())
+        .map(|_| RE_READS.to_owned());
+    let own = turn
+        .notices()
+        .map(str::to_owned)
+        .chain(built.notices.iter().cloned());
     own.chain(re_reads).chain(answerer.note.clone()).collect()
 }
 

@@ -26,15 +26,29 @@ impl Turns {
         };
         let sections = template.outline().map(section).collect();
         // Without a model, nothing can be counted, but sections can be switched.
-        let report = self.preview_with(chat, String::new(), TurnOptions::default()).await;
-        Ok(PromptSections { template: template.name, sections, tokens: report.ok().map(|report| report.tokens.total) })
+        let report = self
+            .preview_with(chat, String::new(), TurnOptions::default())
+            .await;
+        Ok(PromptSections {
+            template: template.name,
+            sections,
+            tokens: report.ok().map(|report| report.tokens.total),
+        })
     }
 
     /// Includes a section of the template in the prompts of a chat, or leaves it out.
-    pub(crate) async fn set_prompt_section(&self, chat: String, name: String, on: bool) -> ApiResult<PromptSections> {
+    pub(crate) async fn set_prompt_section(
+        &self,
+        chat: String,
+        name: String,
+        on: bool,
+    ) -> ApiResult<PromptSections> {
         let row = self.library().chat(chat.parse()?).await?;
         let (template, values) = self.template_of(&row).await?;
-        if !template.outline().any(|(known, required)| known == name && (on || !required)) {
+        if !template
+            .outline()
+            .any(|(known, required)| known == name && (on || !required))
+        {
             let why = format!("The template has no section \"{name}\" that can be left out.");
             return Err(bad_input(why, "Choose another section."));
         }
@@ -46,19 +60,28 @@ impl Turns {
         };
         let value = off.into_iter().collect::<Vec<_>>().join("\n");
         let owner = SettingOwner::Chat { id: chat.clone() };
-        self.config().set_setting(owner, SETTING.to_owned(), Some(SettingValue::Text(value))).await?;
+        self.config()
+            .set_setting(owner, SETTING.to_owned(), Some(SettingValue::Text(value)))
+            .await?;
         self.prompt_sections(chat).await
     }
 
     async fn template_of(&self, chat: &Chat) -> ApiResult<(ResolvedTemplate, Values)> {
         let values = self.config().resolved(chat, None, None).await?.values;
         let group = self.library().group(chat).await?;
-        let (template, _) = self.whole_template(&TurnOptions::default(), &values, &group).await?;
+        let (template, _) = self
+            .whole_template(&TurnOptions::default(), &values, &group)
+            .await?;
         Ok((template, values))
     }
 }
 
 /// The names of the sections that are left out.
 pub(crate) fn names(values: &Values) -> BTreeSet<&str> {
-    values.left_out_sections.lines().map(str::trim).filter(|name| !name.is_empty()).collect()
+    values
+        .left_out_sections
+        .lines()
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect()
 }

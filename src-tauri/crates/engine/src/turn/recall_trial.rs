@@ -31,7 +31,8 @@ const FOUND: [BlockKind; 9] = [
 ];
 
 /// Notice of a trial whose text asks for nothing.
-const NOT_ASKED: &str = "Memory: earlier messages were not searched, because this text asks nothing.";
+const NOT_ASKED: &str =
+    "Memory: earlier messages were not searched, because this text asks nothing.";
 
 /// The memories and messages that the blocks were made from.
 #[derive(Default)]
@@ -41,17 +42,33 @@ struct Made {
 }
 
 impl Turns {
-    /// Shows what a turn with these words would recall in a chat, best first. Nothing is sent or stored.
+    /// Shows what a turn with these words would recall in a chat, best first. Nothing is sent or
+    /// stored.
     ///
     /// # Errors
-    /// `BadInput` without words; `NoModel` without a model, because then the token budget is unknown.
+    /// `BadInput` without words; `NoModel` without a model, because then the token budget is
+    /// unknown.
     pub(crate) async fn try_recall(&self, chat: String, words: String) -> ApiResult<Recollection> {
         if words.trim().is_empty() {
-            return Err(bad_input("There is nothing to try.", "Write what you would say."));
+            return Err(bad_input(
+                "There is nothing to try.",
+                "Write what you would say.",
+            ));
         }
         let looked_at = self.library().chat(chat.parse()?).await?;
-        let told = !question::asks(&words) && self.config().resolved(&looked_at, None, None).await?.values.memory;
-        let mut found = self.recollection(self.preview_with(chat, words, TurnOptions::default()).await?).await?;
+        let told = !question::asks(&words)
+            && self
+                .config()
+                .resolved(&looked_at, None, None)
+                .await?
+                .values
+                .memory;
+        let mut found = self
+            .recollection(
+                self.preview_with(chat, words, TurnOptions::default())
+                    .await?,
+            )
+            .await?;
         found.notices.extend(told.then(|| NOT_ASKED.to_owned()));
         Ok(found)
     }
@@ -68,22 +85,45 @@ impl Turns {
         let budget = report.shares.retrieval_budget;
         let found = found(report.blocks);
         let origins: Vec<Origin> = found.iter().map(|block| block.origin.clone()).collect();
-        let made = self.base().store().read(move |store| made_of(store, &origins)).await?;
-        let items: Vec<Recollected> = found.into_iter().map(|block| recollected(block, &made)).collect();
-        let tokens = items.iter().filter(|item| item.kept).map(|item| item.tokens).sum();
-        Ok(Recollection { items, tokens, budget, notices: report.notices })
+        let made = self
+            .base()
+            .store()
+            .read(move |store| made_of(store, &origins))
+            .await?;
+        let items: Vec<Recollected> = found
+            .into_iter()
+            .map(|block| recollected(block, &made))
+            .collect();
+        let tokens = items
+            .iter()
+            .filter(|item| item.kept)
+            .map(|item| item.tokens)
+            .sum();
+        Ok(Recollection {
+            items,
+            tokens,
+            budget,
+            notices: report.notices,
+        })
     }
 }
 
-/// The blocks that recall made: included ones first, then best first. A thing that is a candidate in two places is
-/// listed once.
+/// The blocks that recall made: included ones first, then best first. A thing that is a candidate
+/// in two places is listed once.
 fn found(blocks: Vec<PromptBlock>) -> Vec<PromptBlock> {
     let mut found: Vec<PromptBlock> = blocks.into_iter().filter(was_found).collect();
-    for block in found.iter_mut().filter(|block| block.kind == BlockKind::Lore.as_str()) {
+    for block in found
+        .iter_mut()
+        .filter(|block| block.kind == BlockKind::Lore.as_str())
+    {
         // The score of lore is its rank among entries, so its similarity is shown instead.
         block.score = block.signals.first().map(|signal| signal.value);
     }
-    found.sort_by(|a, b| b.kept.cmp(&a.kept).then(b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0))));
+    found.sort_by(|a, b| {
+        b.kept
+            .cmp(&a.kept)
+            .then(b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)))
+    });
     let mut once: Vec<PromptBlock> = Vec::with_capacity(found.len());
     for block in found {
         match once.iter_mut().find(|known| known.key == block.key) {
@@ -158,7 +198,14 @@ fn recollected(block: PromptBlock, made: &Made) -> Recollected {
         dropped_code: block.dropped_code,
     };
     if let Some(memory) = made.memories.get(&bare.id) {
-        let api::Memory { kind, importance, scope, sources, created, .. } = shown(memory.clone(), None);
+        let api::Memory {
+            kind,
+            importance,
+            scope,
+            sources,
+            created,
+            ..
+        } = shown(memory.clone(), None);
         return Recollected {
             kind,
             importance: Some(importance),
@@ -216,9 +263,15 @@ mod tests {
 
     #[test]
     fn lists_included_results_first_and_once() {
-        let near = Signal { of: SignalKind::Nearness, value: 0.6 };
-        let called =
-            PromptBlock { signals: vec![near], reason: "called".into(), ..block("fact", "b", Some(7.0), false) };
+        let near = Signal {
+            of: SignalKind::Nearness,
+            value: 0.6,
+        };
+        let called = PromptBlock {
+            signals: vec![near],
+            reason: "called".into(),
+            ..block("fact", "b", Some(7.0), false)
+        };
         let found = found(vec![
             block("rules", "a", None, true),
             block("fact", "b", Some(0.4), true),
@@ -227,12 +280,22 @@ mod tests {
             called,
             block("message", "e", None, true),
             block("lore", "f", Some(100.0), true),
-            PromptBlock { signals: vec![near], ..block("lore", "g", Some(0.1), true) },
+            PromptBlock {
+                signals: vec![near],
+                ..block("lore", "g", Some(0.1), true)
+            },
         ]);
         let keys: Vec<&str> = found.iter().map(|block| block.key.as_str()).collect();
         assert_eq!(keys, ["d", "g", "b", "c"]);
         assert_eq!(found[1].score, Some(0.6), "lore shows its similarity");
         let standing = &found[2];
-        assert_eq!((standing.kept, standing.reason.as_str(), standing.signals.len()), (true, "; called", 1));
+        assert_eq!(
+            (
+                standing.kept,
+                standing.reason.as_str(),
+                standing.signals.len()
+            ),
+            (true, "; called", 1)
+        );
     }
 }

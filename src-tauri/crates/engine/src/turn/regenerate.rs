@@ -15,37 +15,86 @@ use crate::turn::target::Target;
 impl Turns {
     /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.
     pub(crate) async fn regenerate(&self, chat: String) -> ApiResult<Started> {
-        self.regenerate_with(chat, RegenerateOptions::default()).await
+        self.regenerate_with(chat, RegenerateOptions::default())
+            .await
     }
 
-    /// Works like [`Self::regenerate`], with a hint or another model for this swipe alone. The next turn continues from
-    /// the stored prompt as if neither had been.
+    /// Works like [`Self::regenerate`], with a hint or another model for this swipe alone. The next
+    /// turn continues from the stored prompt as if neither had been.
     ///
     /// # Errors
     /// `BadInput` if the hint is too long; `Busy` while a reply is being written in the chat.
-    pub(crate) async fn regenerate_with(&self, chat: String, wanted: RegenerateOptions) -> ApiResult<Started> {
+    pub(crate) async fn regenerate_with(
+        &self,
+        chat: String,
+        wanted: RegenerateOptions,
+    ) -> ApiResult<Started> {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let last = last.filter(|last| convert::is_reply(last.role));
-        let earlier = last.as_ref().map(|last| said(last.role, last.text().to_owned())).unwrap_or_default();
-        let instruction = wanted.hint.map(|hint| hint::instruction(&hint, &earlier)).transpose()?.flatten();
+        let earlier = last
+            .as_ref()
+            .map(|last| said(last.role, last.text().to_owned()))
+            .unwrap_or_default();
+        let instruction = wanted
+            .hint
+            .map(|hint| hint::instruction(&hint, &earlier))
+            .transpose()?
+            .flatten();
         let one_off = instruction.is_some() || (wanted.model.is_some() && last.is_some());
-        let options = TurnOptions { hint: instruction, model: wanted.model, one_off, ..TurnOptions::default() };
+        let options = TurnOptions {
+            hint: instruction,
+            model: wanted.model,
+            one_off,
+            ..TurnOptions::default()
+        };
         let (message, swipe) = new_ids();
         let (aim, target, queue) = match last {
-            Some(last) => (Aim::Before(last.id), Target::NewSwipe { message: last, swipe }, SpeakerQueue::default()),
+            Some(last) => (
+                Aim::Before(last.id),
+                Target::NewSwipe {
+                    message: last,
+                    swipe,
+                },
+                SpeakerQueue::default(),
+            ),
             None => {
                 let snapshot = self.library().snapshot(chat.clone()).await?;
-                let (turn, queue) = self.choose_speakers(&snapshot, &options).await?.ok_or_else(nobody)?;
-                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn }, queue)
+                let (turn, queue) = self
+                    .choose_speakers(&snapshot, &options)
+                    .await?
+                    .ok_or_else(nobody)?;
+                (
+                    Aim::By(turn.clone()),
+                    Target::NewMessage {
+                        message,
+                        swipe,
+                        turn,
+                    },
+                    queue,
+                )
             }
         };
         let speakers = self.library().speakers(&chat).await?;
-        Ok(self.start(ReplyJob { chat, aim, target, options, place, queue }, speakers, None))
+        Ok(self.start(
+            ReplyJob {
+                chat,
+                aim,
+                target,
+                options,
+                place,
+                queue,
+            },
+            speakers,
+            None,
+        ))
     }
 }
 
 /// Nobody in a group may answer the last message.
 fn nobody() -> ApiError {
-    bad_input("Nobody in this group answers by itself.", "Let a character speak, or change the turn order.")
+    bad_input(
+        "Nobody in this group answers by itself.",
+        "Let a character speak, or change the turn order.",
+    )
 }

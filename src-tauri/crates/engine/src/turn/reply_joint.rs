@@ -35,14 +35,22 @@ impl Joint {
         }
         match fixed(postfix) {
             Some(joint) => joint,
-            None if ends_sentence(base) => Self::BeforeLetter { capital: may_be_address(base) },
+            None if ends_sentence(base) => Self::BeforeLetter {
+                capital: may_be_address(base),
+            },
             None => Self::Nothing,
         }
     }
 
     /// Behind the text `base`, if the continuation is a message of its own.
     pub(crate) fn of_message(base: &str, postfix: ContinuePostfix) -> Self {
-        let Some(last) = base.chars().next_back().filter(|last| !last.is_whitespace()) else { return Self::Nothing };
+        let Some(last) = base
+            .chars()
+            .next_back()
+            .filter(|last| !last.is_whitespace())
+        else {
+            return Self::Nothing;
+        };
         match fixed(postfix) {
             Some(joint) => joint,
             None if OPENING.contains(last) || is_unspaced(last) => Self::Nothing,
@@ -52,12 +60,16 @@ impl Joint {
 
     /// The text before `words`, which are not empty.
     pub(crate) fn before(self, words: &str) -> &'static str {
-        let Some(first) = words.chars().next().filter(|first| !first.is_whitespace()) else { return "" };
+        let Some(first) = words.chars().next().filter(|first| !first.is_whitespace()) else {
+            return "";
+        };
         match self {
             Self::Nothing => "",
             Self::Always(text) => text,
             Self::BeforeLetter { capital } => {
-                let begins = first.is_alphabetic() && !is_unspaced(first) && !(capital && first.is_lowercase());
+                let begins = first.is_alphabetic()
+                    && !is_unspaced(first)
+                    && !(capital && first.is_lowercase());
                 if begins { " " } else { "" }
             }
             Self::BeforeWord if is_unspaced(first) || ".,;:!?…)]”’".contains(first) => "",
@@ -78,7 +90,9 @@ fn fixed(postfix: ContinuePostfix) -> Option<Joint> {
 
 /// Whether `base` ends with a sentence, outside code.
 fn ends_sentence(base: &str) -> bool {
-    let ended = base.trim_end_matches(|letter| CLOSING.contains(letter)).ends_with(|letter| ENDS.contains(letter));
+    let ended = base
+        .trim_end_matches(|letter| CLOSING.contains(letter))
+        .ends_with(|letter| ENDS.contains(letter));
     let line = base.rsplit('\n').next().unwrap_or(base);
     let in_code = base.matches("```").count() % 2 == 1 || line.matches('`').count() % 2 == 1;
     ended && !in_code
@@ -94,7 +108,8 @@ fn may_be_address(base: &str) -> bool {
 /// Whether the letter is of a script without blanks between sentences. Korean has blanks.
 fn is_unspaced(letter: char) -> bool {
     let hangul = matches!(letter, '\u{ac00}'..='\u{d7a3}');
-    let of_south_east = matches!(letter, '\u{e80}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
+    let of_south_east =
+        matches!(letter, '\u{e80}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
     let wide_marks = matches!(letter, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}');
     of_south_east || wide_marks || (is_unspaced_letter(letter) && !hangul)
 }
@@ -104,13 +119,20 @@ mod tests {
     use super::*;
 
     fn extended(base: &str, words: &str) -> String {
-        format!("{base}{}{words}", Joint::behind(base, ContinuePostfix::Auto).before(words))
+        format!(
+            "{base}{}{words}",
+            Joint::behind(base, ContinuePostfix::Auto).before(words)
+        )
     }
 
     #[test]
     fn a_blank_follows_the_end_of_a_sentence() {
         for (base, words, joined) in [
-            ("She opens the door.", "Then she smiles.", "She opens the door. Then she smiles."),
+            (
+                "She opens the door.",
+                "Then she smiles.",
+                "She opens the door. Then she smiles.",
+            ),
             ("She waits…", "and waits.", "She waits… and waits."),
             ("\"Come in!\"", "He sits.", "\"Come in!\" He sits."),
             ("*She nods.*", "Then", "*She nods.* Then"),
@@ -153,7 +175,10 @@ mod tests {
         assert_eq!(joined(ContinuePostfix::Line, "and"), "\n");
         assert_eq!(joined(ContinuePostfix::Paragraph, "and"), "\n\n");
         assert_eq!(joined(ContinuePostfix::Paragraph, "\nand"), "");
-        assert_eq!(Joint::behind("She stops.", ContinuePostfix::Nothing).before("Then"), "");
+        assert_eq!(
+            Joint::behind("She stops.", ContinuePostfix::Nothing).before("Then"),
+            ""
+        );
     }
 
     #[test]

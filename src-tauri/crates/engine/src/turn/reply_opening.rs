@@ -1,6 +1,8 @@
-//! Removes the start of a reply that is not part of its text: blanks, and the speaker's own name before a colon.
+//! Removes the start of a reply that is not part of its text: blanks, and the speaker's own name
+//! before a colon.
 
-/// Receives the pieces of a reply and returns the text to show. Holds back only text that may still become the name.
+/// Receives the pieces of a reply and returns the text to show. Holds back only text that may still
+/// become the name.
 #[derive(Debug)]
 pub(crate) struct Opening {
     /// `Mira:`
@@ -10,22 +12,34 @@ pub(crate) struct Opening {
 
 impl Opening {
     pub(crate) fn new(speaker: &str) -> Self {
-        Self { label: format!("{speaker}:"), held: Some(String::new()) }
+        Self {
+            label: format!("{speaker}:"),
+            held: Some(String::new()),
+        }
     }
 
     /// For a continued reply, whose start was handled before.
     pub(crate) fn passed() -> Self {
-        Self { label: String::new(), held: None }
+        Self {
+            label: String::new(),
+            held: None,
+        }
     }
 
     pub(crate) fn push(&mut self, piece: String) -> String {
-        let Some(held) = &mut self.held else { return piece };
+        let Some(held) = &mut self.held else {
+            return piece;
+        };
         held.push_str(&piece);
         let said = held.trim_start();
         if said.len() < self.label.len() && self.label.starts_with(said) {
             return String::new();
         }
-        let shown = said.strip_prefix(&self.label).unwrap_or(said).trim_start().to_owned();
+        let shown = said
+            .strip_prefix(&self.label)
+            .unwrap_or(said)
+            .trim_start()
+            .to_owned();
         if !shown.is_empty() {
             self.held = None;
         }
@@ -46,7 +60,10 @@ mod tests {
 
     fn shown(pieces: &[&str]) -> Vec<String> {
         let mut opening = Opening::new("Mira");
-        let mut shown: Vec<String> = pieces.iter().map(|piece| opening.push((*piece).to_owned())).collect();
+        let mut shown: Vec<String> = pieces
+            .iter()
+            .map(|piece| opening.push((*piece).to_owned()))
+            .collect();
         shown.push(opening.finish());
         shown.retain(|text| !text.is_empty());
         shown
@@ -54,13 +71,19 @@ mod tests {
 
     #[test]
     fn speaker_name_is_removed_across_pieces() {
-        assert_eq!(shown(&["\n Mi", "ra", ": ", "Come", " in."]), ["Come", " in."]);
+        assert_eq!(
+            shown(&["\n Mi", "ra", ": ", "Come", " in."]),
+            ["Come", " in."]
+        );
         assert_eq!(shown(&["Mira: Come in."]), ["Come in."]);
     }
 
     #[test]
     fn text_that_only_starts_like_the_name_is_shown() {
-        assert_eq!(shown(&["Mi", "racles happen: always."]), ["Miracles happen: always."]);
+        assert_eq!(
+            shown(&["Mi", "racles happen: always."]),
+            ["Miracles happen: always."]
+        );
         assert_eq!(shown(&["  Mir"]), ["Mir"]);
         assert_eq!(shown(&["So: ", "Mira: yes"]), ["So: ", "Mira: yes"]);
     }

@@ -7,7 +7,8 @@ use domain::settings::ContinuePostfix;
 use crate::turn::reply_joint::Joint;
 use crate::turn::reply_opening::Opening;
 
-/// Opening tag to store for a reply whose prompt opened the thoughts, so that the stored text marks them too.
+/// Opening tag to store for a reply whose prompt opened the thoughts, so that the stored text marks
+/// them too.
 const OPENED: &str = "<think>\n";
 
 /// Splits the pieces of a reply as the model writes them.
@@ -29,7 +30,8 @@ pub(crate) struct ReplyPart {
     pub(crate) stored: String,
     pub(crate) words: String,
     pub(crate) thoughts: String,
-    /// All text before this part was thoughts, because the endpoint's own template contained the opening tag.
+    /// All text before this part was thoughts, because the endpoint's own template contained the
+    /// opening tag.
     pub(crate) closes_thoughts: bool,
 }
 
@@ -43,9 +45,14 @@ impl ReplyPart {
     }
 }
 
-/// Inserts the opening tag of thoughts after `base`, so that the stored text separates them from the reply.
+/// Inserts the opening tag of thoughts after `base`, so that the stored text separates them from
+/// the reply.
 pub(crate) fn opened(base: &str, text: &mut String) {
-    let line = if base.is_empty() || base.ends_with('\n') { "" } else { "\n" };
+    let line = if base.is_empty() || base.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
     text.insert_str(base.len().min(text.len()), &format!("{line}{OPENED}"));
 }
 
@@ -55,7 +62,11 @@ impl Passages {
         let thinking = opened.trim_end().ends_with("<think>");
         Self {
             own_marks: OwnMarks::default(),
-            filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
+            filter: if thinking {
+                PassageFilter::thinking()
+            } else {
+                PassageFilter::default()
+            },
             emotion: EmotionFilter::default(),
             opening: Opening::new(speaker),
             speaker: speaker.to_owned(),
@@ -67,7 +78,10 @@ impl Passages {
     /// For a reply that continues `base`.
     pub(crate) fn going_on(base: &str, postfix: ContinuePostfix) -> Self {
         let mut filter = PassageFilter::default();
-        let in_words = filter.push(base).last().is_none_or(|piece| piece.passage == ReplyPassage::Words);
+        let in_words = filter
+            .push(base)
+            .last()
+            .is_none_or(|piece| piece.passage == ReplyPassage::Words);
         Self {
             own_marks: OwnMarks::default(),
             filter,
@@ -75,12 +89,16 @@ impl Passages {
             opening: Opening::passed(),
             speaker: String::new(),
             owed: "",
-            joint: if in_words { Joint::behind(base, postfix) } else { Joint::Nothing },
+            joint: if in_words {
+                Joint::behind(base, postfix)
+            } else {
+                Joint::Nothing
+            },
         }
     }
 
-    /// Adds the marks that the user named for the thoughts of this model. `opened` is the control text at the end of
-    /// the prompt.
+    /// Adds the marks that the user named for the thoughts of this model. `opened` is the control
+    /// text at the end of the prompt.
     pub(crate) fn with_marks(mut self, mut marks: OwnMarks, opened: &str) -> Self {
         if marks.begin(opened) {
             (self.filter, self.owed) = (PassageFilter::thinking(), OPENED);
@@ -95,10 +113,18 @@ impl Passages {
         Self { own_marks, ..self }
     }
 
-    /// For a continuation of `base` that the model writes as a separate message. It starts like any reply, and its
-    /// text is appended to `base`.
-    pub(crate) fn behind(base: &str, speaker: &str, opened: &str, postfix: ContinuePostfix) -> Self {
-        Self { joint: Joint::of_message(base, postfix), ..Self::new(speaker, opened) }
+    /// For a continuation of `base` that the model writes as a separate message. It starts like any
+    /// reply, and its text is appended to `base`.
+    pub(crate) fn behind(
+        base: &str,
+        speaker: &str,
+        opened: &str,
+        postfix: ContinuePostfix,
+    ) -> Self {
+        Self {
+            joint: Joint::of_message(base, postfix),
+            ..Self::new(speaker, opened)
+        }
     }
 
     /// Returns the parts that are final. There are several only if thoughts end.
@@ -154,10 +180,16 @@ impl Passages {
                 words.push_str(&piece.raw);
                 self.emotion = EmotionFilter::default();
                 self.opening = Opening::new(&self.speaker);
-                parts.push(ReplyPart { stored: words, closes_thoughts: true, ..ReplyPart::default() });
+                parts.push(ReplyPart {
+                    stored: words,
+                    closes_thoughts: true,
+                    ..ReplyPart::default()
+                });
                 continue;
             }
-            let Some(part) = parts.last_mut() else { continue };
+            let Some(part) = parts.last_mut() else {
+                continue;
+            };
             part.stored.push_str(std::mem::take(&mut self.owed));
             if piece.passage != ReplyPassage::Words {
                 // A tag does not span a hidden passage.
@@ -214,10 +246,22 @@ mod tests {
     fn a_closing_tag_alone_turns_text_into_thoughts() {
         let (stored, words, thoughts) = whole(
             Passages::new("Mira", ""),
-            &["She wants in. I should", " open.\n", "</th", "ink>\n\n", "Mira: Come in."],
+            &[
+                "She wants in. I should",
+                " open.\n",
+                "</th",
+                "ink>\n\n",
+                "Mira: Come in.",
+            ],
         );
-        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "She wants in. I should open.\n"));
-        assert_eq!(stored, "<think>\nShe wants in. I should open.\n</think>Come in.");
+        assert_eq!(
+            (words.as_str(), thoughts.as_str()),
+            ("Come in.", "She wants in. I should open.\n")
+        );
+        assert_eq!(
+            stored,
+            "<think>\nShe wants in. I should open.\n</think>Come in."
+        );
     }
 
     #[test]
@@ -226,57 +270,103 @@ mod tests {
         opened("Come in.", &mut text);
         text.push_str("</think>Sit.");
         let display = context::display::display(&text).unwrap();
-        assert_eq!((display.shown.as_str(), display.thoughts.as_str()), ("Come in.\nSit.", "Hm."));
+        assert_eq!(
+            (display.shown.as_str(), display.thoughts.as_str()),
+            ("Come in.\nSit.", "Hm.")
+        );
     }
 
     #[test]
     fn channel_marks_are_not_stored() {
-        let sent =
-            "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Mira: Come in.";
+        let sent = "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Mira: Come in.";
         let (stored, words, thoughts) = whole(Passages::new("Mira", ""), &[sent]);
         assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
-        assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Come in."));
+        assert_eq!(
+            context::display::display(&stored)
+                .map(|display| display.shown)
+                .as_deref(),
+            Some("Come in.")
+        );
     }
 
     #[test]
     fn own_marks_are_thoughts() {
         let marks = || OwnMarks::read("<plan> </plan>");
-        let (stored, words, thoughts) =
-            whole(Passages::new("Mira", "").with_marks(marks(), ""), &["<pl", "an>Cold.</pl", "an>Come in."]);
+        let (stored, words, thoughts) = whole(
+            Passages::new("Mira", "").with_marks(marks(), ""),
+            &["<pl", "an>Cold.</pl", "an>Come in."],
+        );
         assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
         assert_eq!(stored, "<think>Cold.</think>Come in.");
-        let (stored, words, _) =
-            whole(Passages::new("Mira", "").with_marks(marks(), "<plan>\n"), &["Cold.</plan>", "Come in."]);
-        assert_eq!((words.as_str(), stored.as_str()), ("Come in.", "<think>\nCold.</think>Come in."));
+        let (stored, words, _) = whole(
+            Passages::new("Mira", "").with_marks(marks(), "<plan>\n"),
+            &["Cold.</plan>", "Come in."],
+        );
+        assert_eq!(
+            (words.as_str(), stored.as_str()),
+            ("Come in.", "<think>\nCold.</think>Come in.")
+        );
     }
 
-    /// Thoughts never appear in the shown text, and the speaker's name after them is removed as well.
+    /// Thoughts never appear in the shown text, and the speaker's name after them is removed as
+    /// well.
     #[test]
     fn thoughts_are_stored_but_not_shown() {
-        let (stored, words, thoughts) =
-            whole(Passages::new("Mira", ""), &["<thi", "nk>Cold out", ".</th", "ink>\n\nMi", "ra: Come", " in."]);
-        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold out."));
+        let (stored, words, thoughts) = whole(
+            Passages::new("Mira", ""),
+            &[
+                "<thi",
+                "nk>Cold out",
+                ".</th",
+                "ink>\n\nMi",
+                "ra: Come",
+                " in.",
+            ],
+        );
+        assert_eq!(
+            (words.as_str(), thoughts.as_str()),
+            ("Come in.", "Cold out.")
+        );
         assert_eq!(stored, "<think>Cold out.</think>Come in.");
     }
 
     #[test]
     fn thoughts_opened_by_the_prompt_are_stored_tagged() {
-        let (stored, words, _) = whole(Passages::new("Mira", "<|assistant|><think>\n"), &["Hm.</think>", "Yes."]);
-        assert_eq!((stored.as_str(), words.as_str()), ("<think>\nHm.</think>Yes.", "Yes."));
-        assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Yes."));
+        let (stored, words, _) = whole(
+            Passages::new("Mira", "<|assistant|><think>\n"),
+            &["Hm.</think>", "Yes."],
+        );
+        assert_eq!(
+            (stored.as_str(), words.as_str()),
+            ("<think>\nHm.</think>Yes.", "Yes.")
+        );
+        assert_eq!(
+            context::display::display(&stored)
+                .map(|display| display.shown)
+                .as_deref(),
+            Some("Yes.")
+        );
     }
 
     #[test]
     fn emotion_tag_is_neither_stored_nor_shown() {
         let mut passages = Passages::new("Mira", "");
-        let mut parts: Vec<ReplyPart> = ["<think>Hm.</think>\n<emo", "tion=ha", "ppy> Mi", "ra: Come in. <emo"]
-            .iter()
-            .flat_map(|text| passages.push(text))
-            .collect();
+        let mut parts: Vec<ReplyPart> = [
+            "<think>Hm.</think>\n<emo",
+            "tion=ha",
+            "ppy> Mi",
+            "ra: Come in. <emo",
+        ]
+        .iter()
+        .flat_map(|text| passages.push(text))
+        .collect();
         parts.extend(passages.finish());
         let stored: String = parts.iter().map(|part| part.stored.as_str()).collect();
         let words: String = parts.iter().map(|part| part.words.as_str()).collect();
-        assert_eq!((stored.as_str(), words.as_str()), ("<think>Hm.</think>Come in. <emo", "Come in. <emo"));
+        assert_eq!(
+            (stored.as_str(), words.as_str()),
+            ("<think>Hm.</think>Come in. <emo", "Come in. <emo")
+        );
         assert_eq!(passages.emotion(), Some("happy"));
     }
 
@@ -286,7 +376,13 @@ mod tests {
 
     #[test]
     fn continuation_is_joined_to_the_earlier_text() {
-        let behind = |base, texts: &[&str]| whole(Passages::behind(base, "Mira", "", ContinuePostfix::Auto), texts).1;
+        let behind = |base, texts: &[&str]| {
+            whole(
+                Passages::behind(base, "Mira", "", ContinuePostfix::Auto),
+                texts,
+            )
+            .1
+        };
         assert_eq!(behind("Once upon", &["Mira: a", " time."]), " a time.");
         assert_eq!(behind("Once upon ", &["a time."]), "a time.");
         assert_eq!(behind("Once upon a time", &[", there was"]), ", there was");

@@ -19,8 +19,8 @@ use crate::turn::reply_passages::{self, Passages, ReplyPart};
 use crate::turn::thought_tags::ThoughtTags;
 
 impl Turns {
-    /// Calls the model once and reads its reply to the end. `None` if the endpoint has just refused to continue from the
-    /// reply's own text.
+    /// Calls the model once and reads its reply to the end. `None` if the endpoint has just refused
+    /// to continue from the reply's own text.
     pub(crate) async fn request_once(
         &self,
         job: &ReplyJob,
@@ -29,7 +29,11 @@ impl Turns {
         started: Instant,
     ) -> ApiResult<Option<ApiResult<Finish>>> {
         let request = prepared.request(self).await?;
-        let PreparedTurn { answerer, turn, made } = prepared;
+        let PreparedTurn {
+            answerer,
+            turn,
+            made,
+        } = prepared;
         let asks = turn.task.is_some();
         if !asks && !job.options.one_off {
             self.keep_plan(turn, made).await?;
@@ -38,17 +42,25 @@ impl Turns {
         draft.tools.begin(&turn.tools, draft.words.len());
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
         let marks = OwnMarks::read(&answerer.values.thought_marks);
-        draft.start = if draft.text.is_empty() { made.reply_start.clone() } else { String::new() };
+        draft.start = if draft.text.is_empty() {
+            made.reply_start.clone()
+        } else {
+            String::new()
+        };
         let postfix = match job.target.is_after_token() {
             true => ContinuePostfix::Nothing,
             false => answerer.values.continue_postfix,
         };
         draft.passages = match asks {
-            true => Passages::behind(job.target.base(), speaker, opened, postfix).with_marks(marks, opened),
+            true => Passages::behind(job.target.base(), speaker, opened, postfix)
+                .with_marks(marks, opened),
             false if !draft.start.is_empty() => {
-                Passages::going_on(&draft.start, ContinuePostfix::Auto).with_marks_behind(marks, &draft.start)
+                Passages::going_on(&draft.start, ContinuePostfix::Auto)
+                    .with_marks_behind(marks, &draft.start)
             }
-            false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
+            false if draft.text.is_empty() => {
+                Passages::new(speaker, opened).with_marks(marks, opened)
+            }
             false => Passages::going_on(&draft.text, postfix).with_marks_behind(marks, &draft.text),
         };
         let begun = !draft.start.is_empty();
@@ -65,7 +77,12 @@ impl Turns {
     }
 
     /// Begins a new paragraph after the text before a tool round.
-    async fn separate_rounds(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+    async fn separate_rounds(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+    ) -> ApiResult<()> {
         let is_new = draft.tools.rounds.len() > job.target.tool_rounds().len();
         if is_new {
             draft.tools.emotion_tag = draft.emotion_tag().map(str::to_owned);
@@ -75,10 +92,25 @@ impl Turns {
         if !is_new || draft.words.trim().is_empty() {
             return Ok(());
         }
-        let breaks = draft.words.chars().rev().take_while(|letter| *letter == '\n').count();
+        let breaks = draft
+            .words
+            .chars()
+            .rev()
+            .take_while(|letter| *letter == '\n')
+            .count();
         let words = "\n".repeat(2_usize.saturating_sub(breaks));
         let stored = words.clone();
-        self.take(job, draft, model, ReplyPart { stored, words, ..ReplyPart::default() }).await
+        self.take(
+            job,
+            draft,
+            model,
+            ReplyPart {
+                stored,
+                words,
+                ..ReplyPart::default()
+            },
+        )
+        .await
     }
 
     /// Handles the provider's events until the last one.
@@ -105,7 +137,9 @@ impl Turns {
                     continue;
                 }
             };
-            let Some(event) = next else { return Err(internal("a reply's stream ended early")) };
+            let Some(event) = next else {
+                return Err(internal("a reply's stream ended early"));
+            };
             match event {
                 Ok(GenerationEvent::Text(text)) => {
                     let text = match &mut draft.tools.reader {
@@ -115,11 +149,13 @@ impl Turns {
                     if text.is_empty() {
                         continue;
                     }
-                    self.hear(job, draft, &answerer.name, (thoughts.text(text), started)).await?;
+                    self.hear(job, draft, &answerer.name, (thoughts.text(text), started))
+                        .await?;
                 }
                 Ok(GenerationEvent::Thoughts(text)) => {
                     let tagged = thoughts.thought(&draft.text, &text);
-                    self.hear(job, draft, &answerer.name, (tagged, started)).await?;
+                    self.hear(job, draft, &answerer.name, (tagged, started))
+                        .await?;
                 }
                 Ok(GenerationEvent::SignedThought(thought)) => draft.tools.thoughts.push(thought),
                 Ok(GenerationEvent::Choices(tokens)) => draft.tokens.extend(tokens),
@@ -127,12 +163,23 @@ impl Turns {
                     TurnStep::Tool.done(job.chat.id);
                     draft.tool_calls.push(call);
                 }
-                Ok(GenerationEvent::Finished { reason, usage, timings }) => {
-                    self.read_calls(job, draft, &answerer.name, &mut thoughts).await?;
+                Ok(GenerationEvent::Finished {
+                    reason,
+                    usage,
+                    timings,
+                }) => {
+                    self.read_calls(job, draft, &answerer.name, &mut thoughts)
+                        .await?;
                     TurnStep::Finish.done(job.chat.id);
-                    return Ok(Finish { reason, usage, timings });
+                    return Ok(Finish {
+                        reason,
+                        usage,
+                        timings,
+                    });
                 }
-                Ok(event) => news(&chat, event).into_iter().for_each(|event| self.base().events().announce(event)),
+                Ok(event) => news(&chat, event)
+                    .into_iter()
+                    .for_each(|event| self.base().events().announce(event)),
                 Err(error) => {
                     if error.kind == ProviderErrorKind::NoPrefill {
                         self.without_prefill().insert(answerer.key.clone());
@@ -143,7 +190,8 @@ impl Turns {
         }
     }
 
-    /// Takes a piece of the model's text, with its thoughts in tags. The request began at `started`.
+    /// Takes a piece of the model's text, with its thoughts in tags. The request began at
+    /// `started`.
     async fn hear(
         &self,
         job: &ReplyJob,
@@ -157,8 +205,11 @@ impl Turns {
         }
         let parts = draft.passages.push(&text);
         let start = std::mem::take(&mut draft.start);
-        let begins =
-            (!start.is_empty()).then(|| ReplyPart { stored: start.clone(), words: start, ..ReplyPart::default() });
+        let begins = (!start.is_empty()).then(|| ReplyPart {
+            stored: start.clone(),
+            words: start,
+            ..ReplyPart::default()
+        });
         for part in begins.into_iter().chain(parts) {
             self.take(job, draft, model, part).await?;
         }
@@ -173,7 +224,12 @@ impl Turns {
         model: &str,
         thoughts: &mut ThoughtTags,
     ) -> ApiResult<()> {
-        let (rest, calls) = draft.tools.reader.take().map(ReplyCalls::finish).unwrap_or_default();
+        let (rest, calls) = draft
+            .tools
+            .reader
+            .take()
+            .map(ReplyCalls::finish)
+            .unwrap_or_default();
         for part in draft.passages.push(&thoughts.text(rest)) {
             self.take(job, draft, model, part).await?;
         }
@@ -185,7 +241,13 @@ impl Turns {
     }
 
     /// Passes a piece of text to the listeners, and to the next checkpoint.
-    async fn take(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str, part: ReplyPart) -> ApiResult<()> {
+    async fn take(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+        part: ReplyPart,
+    ) -> ApiResult<()> {
         if part.stored.is_empty() {
             return Ok(());
         }
@@ -207,20 +269,41 @@ impl Turns {
             return Ok(());
         }
         let chat = job.chat.id.to_string();
-        let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());
+        let (message, swipe) = (
+            job.target.message().to_string(),
+            job.target.swipe().to_string(),
+        );
         if let Some(text) = turned {
             let seq = job.place.turn_into_thoughts(job.target.base());
             let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
-            self.base().events().announce(Event::ThoughtsClosed { chat, message, swipe, seq, text });
+            self.base().events().announce(Event::ThoughtsClosed {
+                chat,
+                message,
+                swipe,
+                seq,
+                text,
+            });
         }
         if !part.thoughts.is_empty() {
             let seq = job.place.think(&part.thoughts);
             let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
-            self.base().events().announce(Event::Thought { chat, message, swipe, seq, text: part.thoughts });
+            self.base().events().announce(Event::Thought {
+                chat,
+                message,
+                swipe,
+                seq,
+                text: part.thoughts,
+            });
         }
         if !part.words.is_empty() {
             let seq = job.place.write(&part.words);
-            self.base().events().announce(Event::Token { chat, message, swipe, seq, text: part.words });
+            self.base().events().announce(Event::Token {
+                chat,
+                message,
+                swipe,
+                seq,
+                text: part.words,
+            });
         }
         Ok(())
     }
@@ -238,10 +321,26 @@ pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
         | GenerationEvent::Finished { .. } => return None,
         GenerationEvent::Queued => Event::Queued { chat },
         GenerationEvent::Loading { fraction } => Event::Loading { chat, fraction },
-        GenerationEvent::Prefill { done, total, reused } => Event::Prefill { chat, done, total, reused },
-        GenerationEvent::Retrying { attempt, after_ms, why } => {
-            Event::Retrying { chat, attempt, after_ms: after_ms as f64, why }
-        }
+        GenerationEvent::Prefill {
+            done,
+            total,
+            reused,
+        } => Event::Prefill {
+            chat,
+            done,
+            total,
+            reused,
+        },
+        GenerationEvent::Retrying {
+            attempt,
+            after_ms,
+            why,
+        } => Event::Retrying {
+            chat,
+            attempt,
+            after_ms: after_ms as f64,
+            why,
+        },
         GenerationEvent::Stalled { seconds } => Event::Stalled { chat, seconds },
     })
 }

@@ -22,21 +22,39 @@ use crate::turn::source_label::label;
 impl BuiltPrompt {
     /// The control text that opens the reply.
     pub(crate) fn opened(&self) -> &str {
-        self.assembled.segments.last().filter(|segment| segment.control).map_or("", |segment| &segment.text)
+        self.assembled
+            .segments
+            .last()
+            .filter(|segment| segment.control)
+            .map_or("", |segment| &segment.text)
     }
 
-    /// `previous` is the turn before, with its reply. The model has already read the part that this prompt shares
-    /// with it.
+    /// `previous` is the turn before, with its reply. The model has already read the part that this
+    /// prompt shares with it.
     pub(crate) fn report(
         &self,
         turn: &ActivatedTurn,
         answerer: &ModelHandle,
         previous: Option<&(Recorded, String)>,
     ) -> PromptReport {
-        let Assembled { prompt, segments, blocks, total, budget, shares, exact, window, new_epoch, .. } =
-            &self.assembled;
+        let Assembled {
+            prompt,
+            segments,
+            blocks,
+            total,
+            budget,
+            shares,
+            exact,
+            window,
+            new_epoch,
+            ..
+        } = &self.assembled;
         let before = previous.into_iter().flat_map(|(kept, reply)| {
-            kept.report.segments.iter().map(|segment| segment.text.as_str()).chain([reply.as_str()])
+            kept.report
+                .segments
+                .iter()
+                .map(|segment| segment.text.as_str())
+                .chain([reply.as_str()])
         });
         let reused = reuse(before, &self.assembled);
         let mut by_zone = api::ZoneTokens::default();
@@ -48,10 +66,16 @@ impl BuiltPrompt {
             self.block(index, planned, is_reused, turn)
         };
         PromptReport {
-            text: segments.iter().map(|segment| segment.text.as_str()).collect(),
+            text: segments
+                .iter()
+                .map(|segment| segment.text.as_str())
+                .collect(),
             segments: segments
                 .iter()
-                .map(|segment| api::PromptSegment { text: segment.text.clone(), control: segment.control })
+                .map(|segment| api::PromptSegment {
+                    text: segment.text.clone(),
+                    control: segment.control,
+                })
                 .collect(),
             messages: prompt
                 .messages
@@ -85,9 +109,9 @@ impl BuiltPrompt {
                 .map(EpochReason::words)
                 .or_else(|| begun_since(previous, window.epoch))
                 .map(str::to_owned),
-            new_epoch_code: new_epoch
-                .and_then(code)
-                .or_else(|| begun_since(previous, window.epoch).map(|_| "sincePreviousTurn".to_owned())),
+            new_epoch_code: new_epoch.and_then(code).or_else(|| {
+                begun_since(previous, window.epoch).map(|_| "sincePreviousTurn".to_owned())
+            }),
             anchor: window.anchor.map(|id| id.to_string()),
             model: answerer.name.clone(),
             template: turn.inputs.template.id.clone(),
@@ -96,8 +120,16 @@ impl BuiltPrompt {
         }
     }
 
-    fn block(&self, index: usize, planned: &PlannedBlock, reused: bool, turn: &ActivatedTurn) -> api::PromptBlock {
-        let id = planned.message.map_or_else(|| planned.source.key(), |id| id.to_string());
+    fn block(
+        &self,
+        index: usize,
+        planned: &PlannedBlock,
+        reused: bool,
+        turn: &ActivatedTurn,
+    ) -> api::PromptBlock {
+        let id = planned
+            .message
+            .map_or_else(|| planned.source.key(), |id| id.to_string());
         api::PromptBlock {
             id: format!("{id}-{index}"),
             zone: match planned.zone {
@@ -126,7 +158,10 @@ impl BuiltPrompt {
             signals: planned
                 .signals
                 .iter()
-                .map(|signal| api::Signal { of: of(signal.of), value: signal.value })
+                .map(|signal| api::Signal {
+                    of: of(signal.of),
+                    value: signal.value,
+                })
                 .collect(),
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
@@ -141,7 +176,8 @@ impl BuiltPrompt {
     }
 }
 
-/// The character that alone knows a block, in a group scene. With a window of its own, that is everything but the head.
+/// The character that alone knows a block, in a group scene. With a window of its own, that is
+/// everything but the head.
 fn known_to(planned: &PlannedBlock, turn: &ActivatedTurn) -> Option<String> {
     let known = &turn.inputs.known;
     let alone = known.window_of().is_some() && planned.zone != Zone::Head;
@@ -150,7 +186,9 @@ fn known_to(planned: &PlannedBlock, turn: &ActivatedTurn) -> Option<String> {
 
 /// The window was cut in idle time, or the turn that started the epoch has no reply.
 fn begun_since(previous: Option<&(Recorded, String)>, epoch: u32) -> Option<&'static str> {
-    previous.filter(|(kept, _)| kept.report.epoch < epoch).map(|_| "it began after the previous turn")
+    previous
+        .filter(|(kept, _)| kept.report.epoch < epoch)
+        .map(|_| "it began after the previous turn")
 }
 
 /// The error of a prompt that cannot be assembled, with a reference to the block that is too long.
@@ -166,13 +204,27 @@ pub(crate) fn refusal(error: AssembleError, turn: &ActivatedTurn) -> ApiError {
 }
 
 fn too_long(overflow: &Overflow, turn: &ActivatedTurn) -> ApiError {
-    let Overflow { largest, needed, available } = overflow;
+    let Overflow {
+        largest,
+        needed,
+        available,
+    } = overflow;
     let shorten = largest.as_ref().map_or_else(String::new, |largest| {
-        format!("Shorten the {}, which takes {} of them, or choose", overflow.block(), largest.tokens)
+        format!(
+            "Shorten the {}, which takes {} of them, or choose",
+            overflow.block(),
+            largest.tokens
+        )
     });
-    let choose = if shorten.is_empty() { "Choose" } else { &shorten };
+    let choose = if shorten.is_empty() {
+        "Choose"
+    } else {
+        &shorten
+    };
     ApiError::ContextOverflow {
-        message: format!("The prompt and the reply need {needed} tokens; the model takes {available}."),
+        message: format!(
+            "The prompt and the reply need {needed} tokens; the model takes {available}."
+        ),
         hint: format!("{choose} a larger context size."),
         block: largest.as_ref().map(|largest| {
             Box::new(api::LargeBlock {
@@ -191,12 +243,18 @@ fn too_long(overflow: &Overflow, turn: &ActivatedTurn) -> ApiError {
 
 fn reason(reason: &BlockReason) -> api::BlockReason {
     let json = serde_json::to_value(reason).and_then(serde_json::from_value);
-    json.unwrap_or_else(|_| api::BlockReason { code: "text".to_owned(), values: BTreeMap::new() })
+    json.unwrap_or_else(|_| api::BlockReason {
+        code: "text".to_owned(),
+        values: BTreeMap::new(),
+    })
 }
 
 /// The serialized name of a reason without values.
 fn code(reason: impl Serialize) -> Option<String> {
-    serde_json::to_value(reason).ok()?.as_str().map(str::to_owned)
+    serde_json::to_value(reason)
+        .ok()?
+        .as_str()
+        .map(str::to_owned)
 }
 
 fn of(kind: SignalKind) -> api::SignalKind {
@@ -228,34 +286,69 @@ fn origin(source: &Source, turn: &ActivatedTurn) -> api::Origin {
     let character = || turn.inputs.snapshot.chat.character.to_string();
     match source {
         Source::BuiltIn => api::Origin::BuiltIn,
-        Source::Template { template, section } => {
-            api::Origin::Template { template: template.clone(), section: section.clone() }
-        }
-        Source::CardField { field, .. } => api::Origin::Card { character: character(), field: field.clone() },
-        Source::ChatText { field } => api::Origin::ChatText { field: field.clone() },
-        Source::Persona { .. } => api::Origin::Persona { id: turn.inputs.snapshot.persona.id.to_string() },
-        Source::Lore { book, entry, .. } => api::Origin::Lore { book: book.clone(), entry: entry.clone() },
+        Source::Template { template, section } => api::Origin::Template {
+            template: template.clone(),
+            section: section.clone(),
+        },
+        Source::CardField { field, .. } => api::Origin::Card {
+            character: character(),
+            field: field.clone(),
+        },
+        Source::ChatText { field } => api::Origin::ChatText {
+            field: field.clone(),
+        },
+        Source::Persona { .. } => api::Origin::Persona {
+            id: turn.inputs.snapshot.persona.id.to_string(),
+        },
+        Source::Lore { book, entry, .. } => api::Origin::Lore {
+            book: book.clone(),
+            entry: entry.clone(),
+        },
         Source::Memory { id } => api::Origin::Memory { id: id.clone() },
         Source::Keyframe { id } => {
-            let known = turn.memory.keyframes.iter().find(|keyframe| keyframe.id.to_string() == *id);
-            let first = known.and_then(|keyframe| keyframe.messages.first()).map(ToString::to_string);
-            api::Origin::Keyframe { id: id.clone(), first }
+            let known = turn
+                .memory
+                .keyframes
+                .iter()
+                .find(|keyframe| keyframe.id.to_string() == *id);
+            let first = known
+                .and_then(|keyframe| keyframe.messages.first())
+                .map(ToString::to_string);
+            api::Origin::Keyframe {
+                id: id.clone(),
+                first,
+            }
         }
         Source::Message { id, .. } => api::Origin::Message { id: id.to_string() },
-        Source::Older { first, last, count } => {
-            api::Origin::Older { first: first.to_string(), last: last.to_string(), count: *count as u32 }
-        }
+        Source::Older { first, last, count } => api::Origin::Older {
+            first: first.to_string(),
+            last: last.to_string(),
+            count: *count as u32,
+        },
         // One row for everything that did not fit; the retrieval cap decides how much does.
-        Source::Others { .. } => api::Origin::Setting { key: "retrieval_cap".to_owned() },
-        Source::Document { id, name, .. } => api::Origin::Document { id: id.clone(), name: name.clone() },
+        Source::Others { .. } => api::Origin::Setting {
+            key: "retrieval_cap".to_owned(),
+        },
+        Source::Document { id, name, .. } => api::Origin::Document {
+            id: id.clone(),
+            name: name.clone(),
+        },
         Source::Clock => api::Origin::Clock,
         Source::Mode { name } => api::Origin::Mode { name: name.clone() },
-        Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },
-        Source::Note => api::Origin::Setting { key: "author_note".to_owned() },
+        Source::Reminder => api::Origin::Setting {
+            key: "reminder".to_owned(),
+        },
+        Source::Note => api::Origin::Setting {
+            key: "author_note".to_owned(),
+        },
         Source::Hint => api::Origin::Hint,
         Source::Client => api::Origin::Client,
         Source::Setting { key } => api::Origin::Setting { key: key.clone() },
-        Source::ToolRound { message: Some(id), .. } => api::Origin::Message { id: id.to_string() },
-        Source::ToolRound { message: None, .. } => api::Origin::Setting { key: "tool_rounds".to_owned() },
+        Source::ToolRound {
+            message: Some(id), ..
+        } => api::Origin::Message { id: id.to_string() },
+        Source::ToolRound { message: None, .. } => api::Origin::Setting {
+            key: "tool_rounds".to_owned(),
+        },
     }
 }

@@ -32,7 +32,8 @@ use crate::turn::slash::quick_reply::Moment;
 use crate::turn::speaker_queue::SpeakerQueue;
 use crate::turn::target::Target;
 
-/// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
+/// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model
+/// accepts it.
 const MAX_MESSAGE: usize = 4 << 20;
 
 /// Who sends a message.
@@ -55,25 +56,51 @@ impl Turns {
         self.send_with(chat, text, TurnOptions::default()).await
     }
 
-    pub(crate) async fn send_pictures(&self, chat: String, text: String, pictures: Vec<Picture>) -> ApiResult<Started> {
-        self.send_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
+    pub(crate) async fn send_pictures(
+        &self,
+        chat: String,
+        text: String,
+        pictures: Vec<Picture>,
+    ) -> ApiResult<Started> {
+        self.send_with(
+            chat,
+            text,
+            TurnOptions {
+                pictures,
+                ..TurnOptions::default()
+            },
+        )
+        .await
     }
 
     /// Works like [`Self::send_message`], with options for this turn.
     ///
     /// # Errors
-    /// `Busy` while a reply is being written in the chat. After an error the message is not stored. Once it is stored,
-    /// `Event::Ended` reports every failure.
-    pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> ApiResult<Started> {
-        let pictures = self.library().check_pictures(&std::mem::take(&mut options.pictures)).await?;
+    /// `Busy` while a reply is being written in the chat. After an error the message is not stored.
+    /// Once it is stored, `Event::Ended` reports every failure.
+    pub(crate) async fn send_with(
+        &self,
+        chat: String,
+        text: String,
+        mut options: TurnOptions,
+    ) -> ApiResult<Started> {
+        let pictures = self
+            .library()
+            .check_pictures(&std::mem::take(&mut options.pictures))
+            .await?;
         check(&text, pictures.is_empty())?;
         let id = chat.parse()?;
         let snapshot = self.library().snapshot_of(id).await?;
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(id)?;
-        let sender = Sender { source: convert::stored_source(options.source), limited: options.limited_sender };
+        let sender = Sender {
+            source: convert::stored_source(options.source),
+            limited: options.limited_sender,
+        };
         let sent = self.commit(&snapshot, text, pictures, sender).await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
             let (snapshot, place) = self.after_user_message(snapshot, place).await?;
             let speakers = snapshot.speakers();
@@ -81,8 +108,22 @@ impl Turns {
                 drop(place);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
-            let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-            let job = ReplyJob { chat: snapshot.chat, aim, target, options, place, queue };
+            let (aim, target) = (
+                Aim::By(turn.clone()),
+                Target::NewMessage {
+                    message,
+                    swipe,
+                    turn,
+                },
+            );
+            let job = ReplyJob {
+                chat: snapshot.chat,
+                aim,
+                target,
+                options,
+                place,
+                queue,
+            };
             Ok(self.start(job, speakers, Some(&sent)))
         };
         match begun.await {
@@ -91,47 +132,70 @@ impl Turns {
         }
     }
 
-    /// Runs the quick replies that follow a message. They need the chat, so its reservation ends meanwhile, and they may
-    /// change it, so it is read again.
+    /// Runs the quick replies that follow a message. They need the chat, so its reservation ends
+    /// meanwhile, and they may change it, so it is read again.
     async fn after_user_message(
         &self,
         snapshot: ChatSnapshot,
         place: ChatReservation,
     ) -> ApiResult<(ChatSnapshot, ChatReservation)> {
         let id = snapshot.chat.id;
-        if !self.has_automatic(&snapshot.chat, Moment::UserMessage).await {
+        if !self
+            .has_automatic(&snapshot.chat, Moment::UserMessage)
+            .await
+        {
             return Ok((snapshot, place));
         }
         drop(place);
-        self.run_automatic(&snapshot.chat, Moment::UserMessage).await?;
+        self.run_automatic(&snapshot.chat, Moment::UserMessage)
+            .await?;
         let place = self.base().running().begin(id)?;
         Ok((self.library().snapshot_of(id).await?, place))
     }
 
-    /// The speaker of the reply to the last message, and those who reply after it. `None` if the user has to call upon one.
+    /// The speaker of the reply to the last message, and those who reply after it. `None` if the
+    /// user has to call upon one.
     pub(crate) async fn choose_speakers(
         &self,
         snapshot: &ChatSnapshot,
         options: &TurnOptions,
     ) -> ApiResult<Option<(NextSpeaker, SpeakerQueue)>> {
-        let turns = self.library().next_turns_in(&snapshot.chat, &snapshot.group).await?;
-        let Some((turn, queue)) = SpeakerQueue::new(turns) else { return Ok(None) };
+        let turns = self
+            .library()
+            .next_turns_in(&snapshot.chat, &snapshot.group)
+            .await?;
+        let Some((turn, queue)) = SpeakerQueue::new(turns) else {
+            return Ok(None);
+        };
         Ok(Some((self.directed(snapshot, turn, options).await, queue)))
     }
 
     /// Announces a message that nobody answers.
-    async fn unanswered(&self, chat: ChatId, sent: &Message, speakers: &convert::Speakers) -> Started {
+    async fn unanswered(
+        &self,
+        chat: ChatId,
+        sent: &Message,
+        speakers: &convert::Speakers,
+    ) -> Started {
         self.library().messages_changed(chat);
-        Started { sent: Some(convert::message(sent, speakers, |_| None)), reply: None }
+        Started {
+            sent: Some(convert::message(sent, speakers, |_| None)),
+            reply: None,
+        }
     }
 
     /// Announces that the reply to a stored message could not start.
     async fn not_started(&self, chat: ChatId, error: ApiError) -> Started {
-        self.announce_end(chat, None, EndReason::Failed { error }, 0).await;
-        Started { sent: None, reply: None }
+        self.announce_end(chat, None, EndReason::Failed { error }, 0)
+            .await;
+        Started {
+            sent: None,
+            reply: None,
+        }
     }
 
-    /// Announces the end of a reply, with the start of the window as it is stored now. `following` replies come next.
+    /// Announces the end of a reply, with the start of the window as it is stored now. `following`
+    /// replies come next.
     pub(crate) async fn announce_end(
         &self,
         chat: ChatId,
@@ -140,12 +204,21 @@ impl Turns {
         following: u32,
     ) {
         let window = self.library().chat(chat).await.map(|chat| chat.window);
-        let anchor = window.ok().and_then(|window| window.anchor).map(|id| id.to_string());
-        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason, following });
+        let anchor = window
+            .ok()
+            .and_then(|window| window.anchor)
+            .map(|id| id.to_string());
+        self.base().events().announce(api::Event::Ended {
+            chat: chat.to_string(),
+            message,
+            anchor,
+            reason,
+            following,
+        });
     }
 
-    /// Stores the user's message and removes its text from the composer. Macros are expanded only once, now, so that the
-    /// history does not change under the model's cache.
+    /// Stores the user's message and removes its text from the composer. Macros are expanded only
+    /// once, now, so that the history does not change under the model's cache.
     pub(crate) async fn commit(
         &self,
         snapshot: &ChatSnapshot,
@@ -161,7 +234,10 @@ impl Turns {
         let resolved = AssertUnwindSafe(Box::pin(async {
             match sender.limited {
                 true => self.scripted(snapshot, text, &mut after).await,
-                false => self.resolve(snapshot, text, ScriptTarget::UserInput, &mut after).await,
+                false => {
+                    self.resolve(snapshot, text, ScriptTarget::UserInput, &mut after)
+                        .await
+                }
             }
         }))
         .catch_unwind()
@@ -183,7 +259,12 @@ impl Turns {
             selected: 0,
             context_block: None,
         };
-        let learns = self.config().resolved(chat, None, None).await?.values.memory;
+        let learns = self
+            .config()
+            .resolved(chat, None, None)
+            .await?
+            .values
+            .memory;
         let persona = snapshot.persona.clone();
         let row = chat.clone();
         let (message, done) = self
@@ -198,11 +279,21 @@ impl Turns {
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let (text, limited) = (message.text(), sender.limited);
-                let said = CommandMessage { chat: &row, persona: &persona, message: id, text, now, limited };
+                let said = CommandMessage {
+                    chat: &row,
+                    persona: &persona,
+                    message: id,
+                    text,
+                    now,
+                    limited,
+                };
                 // A panic while reading memory commands must not lose the message.
                 let obey = || crate::turn::commands::obey(store, &said);
-                let done =
-                    if learns { panics::or_plain("a command to memory", obey, || Ok(Vec::new()))? } else { Vec::new() };
+                let done = if learns {
+                    panics::or_plain("a command to memory", obey, || Ok(Vec::new()))?
+                } else {
+                    Vec::new()
+                };
                 Ok((message, done))
             })
             .await?;
@@ -211,8 +302,8 @@ impl Turns {
         Ok(message)
     }
 
-    /// Converts `text` to what is stored: applies the regex scripts for `placement`, then expands the macros. Unknown
-    /// macros stay as text.
+    /// Converts `text` to what is stored: applies the regex scripts for `placement`, then expands
+    /// the macros. Unknown macros stay as text.
     pub(crate) async fn resolve(
         &self,
         snapshot: &ChatSnapshot,
@@ -220,12 +311,24 @@ impl Turns {
         placement: ScriptTarget,
         state: &mut MacroState,
     ) -> ApiResult<String> {
-        self.rewritten(snapshot, text, (placement, Expansion::Macros), state).await
+        self.rewritten(snapshot, text, (placement, Expansion::Macros), state)
+            .await
     }
 
     /// Works like [`Self::resolve`] for a user's message, but macros stay as text.
-    async fn scripted(&self, snapshot: &ChatSnapshot, text: String, state: &mut MacroState) -> ApiResult<String> {
-        self.rewritten(snapshot, text, (ScriptTarget::UserInput, Expansion::None), state).await
+    async fn scripted(
+        &self,
+        snapshot: &ChatSnapshot,
+        text: String,
+        state: &mut MacroState,
+    ) -> ApiResult<String> {
+        self.rewritten(
+            snapshot,
+            text,
+            (ScriptTarget::UserInput, Expansion::None),
+            state,
+        )
+        .await
     }
 
     async fn rewritten(
@@ -240,7 +343,9 @@ impl Turns {
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let scripts = self.library().scripts_in(snapshot, state);
         let typed = Occasion { placement, ..SAID };
-        let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
+        let text = ScriptRun::new(&scripts, &words, moment)
+            .apply(&text, typed, state)
+            .text;
         Ok(match expansion {
             Expansion::Macros => words.expand(&text, &moment, state).text,
             Expansion::None => text,
@@ -251,40 +356,58 @@ impl Turns {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
-            return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
+            return Err(bad_input(
+                "There is no reply to continue.",
+                "Send a message, or regenerate.",
+            ));
         };
         let speakers = self.library().speakers(&chat).await?;
         // After tool rounds without text there is no text to continue.
-        let ask = (!last.text().trim().is_empty() || last.swipe().tool_rounds.is_empty()).then_some(Ask::Continue);
+        let ask = (!last.text().trim().is_empty() || last.swipe().tool_rounds.is_empty())
+            .then_some(Ask::Continue);
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
-            target: Target::Extend { message: last, after_token: false },
-            options: TurnOptions { ask, ..TurnOptions::default() },
+            target: Target::Extend {
+                message: last,
+                after_token: false,
+            },
+            options: TurnOptions {
+                ask,
+                ..TurnOptions::default()
+            },
             place,
             queue: SpeakerQueue::default(),
         };
         Ok(self.start(job, speakers, None))
     }
 
-    /// Lets a member or the narrator speak. A separate message calls upon them, and the reply answers it, so that the
-    /// prompt only grows at its end.
-    pub(crate) async fn let_speak(&self, chat: String, speaker: Option<String>) -> ApiResult<Started> {
+    /// Lets a member or the narrator speak. A separate message calls upon them, and the reply
+    /// answers it, so that the prompt only grows at its end.
+    pub(crate) async fn let_speak(
+        &self,
+        chat: String,
+        speaker: Option<String>,
+    ) -> ApiResult<Started> {
         let chat = self.library().chat(chat.parse()?).await?;
         let turn = self.library().turn_named(&chat, speaker.as_deref()).await?;
         self.speak(chat, turn).await
     }
 
-    /// Lets the character speak that goes on without the user, by the turn order. `None` if nobody does: everybody has
-    /// had a turn, or the user has to call upon somebody.
+    /// Lets the character speak that goes on without the user, by the turn order. `None` if nobody
+    /// does: everybody has had a turn, or the user has to call upon somebody.
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat.
     pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
         let chat = self.library().chat(chat.parse()?).await?;
-        let Some(turn) = self.library().following_turn(&chat).await? else { return Ok(None) };
+        let Some(turn) = self.library().following_turn(&chat).await? else {
+            return Ok(None);
+        };
         let snapshot = self.library().snapshot(chat).await?;
-        let turn = self.directed(&snapshot, turn, &TurnOptions::default()).await;
+        let turn = self
+            .directed(&snapshot, turn, &TurnOptions::default())
+            .await;
         self.speak(snapshot.chat, turn).await.map(Some)
     }
 
@@ -293,9 +416,23 @@ impl Turns {
         let place = self.base().running().begin(chat.id)?;
         let called = self.library().call_upon(&chat, &turn).await?;
         let speakers = self.library().speakers(&chat).await?;
-        let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
+        let (aim, target) = (
+            Aim::By(turn.clone()),
+            Target::NewMessage {
+                message,
+                swipe,
+                turn,
+            },
+        );
         let queue = SpeakerQueue::default();
-        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place, queue };
+        let job = ReplyJob {
+            chat,
+            aim,
+            target,
+            options: TurnOptions::default(),
+            place,
+            queue,
+        };
         Ok(self.start(job, speakers, Some(&called)))
     }
 
@@ -304,12 +441,17 @@ impl Turns {
         Ok(())
     }
 
-    pub(crate) async fn preview_prompt(&self, chat: String, text: String, what_if: WhatIf) -> ApiResult<PromptReport> {
+    pub(crate) async fn preview_prompt(
+        &self,
+        chat: String,
+        text: String,
+        what_if: WhatIf,
+    ) -> ApiResult<PromptReport> {
         self.preview_with(chat, text, what_if.into()).await
     }
 
-    /// Previews the prompt like [`Self::preview_prompt`], with options for this turn. An empty `text` previews the
-    /// next turn up to the user's message.
+    /// Previews the prompt like [`Self::preview_prompt`], with options for this turn. An empty
+    /// `text` previews the next turn up to the user's message.
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
@@ -364,7 +506,9 @@ impl Turns {
             tool_calls: Vec::new(),
             tool_rounds: Vec::new(),
         });
-        let mut turn = self.collect_first((snapshot, greeting, text), &answerer, &options).await?;
+        let mut turn = self
+            .collect_first((snapshot, greeting, text), &answerer, &options)
+            .await?;
         let made = self.make(&mut turn, &answerer, &options).await?;
         Ok(made.report(&turn, &answerer, None))
     }
@@ -381,27 +525,44 @@ impl Turns {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                 let snapshot = self.library().snapshot(chat.clone()).await?;
                 let mut state = snapshot.variables.clone();
-                Aim::Words(self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state).await?)
+                Aim::Words(
+                    self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
+                        .await?,
+                )
             }
-            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => match options.regenerate {
-                true => Aim::Before(last.id),
-                false => Aim::Words(String::new()),
-            },
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => {
+                match options.regenerate {
+                    true => Aim::Before(last.id),
+                    false => Aim::Words(String::new()),
+                }
+            }
             _ => Aim::Last,
         })
     }
 
-    /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread, after all pending
-    /// writes.
+    /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread,
+    /// after all pending writes.
     pub(crate) async fn chat_and_last(&self, id: &str) -> ApiResult<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
-        let last = self.base().store().checkpoint(move |store| store.messages().last(id)).await?;
+        let last = self
+            .base()
+            .store()
+            .checkpoint(move |store| store.messages().last(id))
+            .await?;
         // The model cannot see a hidden message, so it must not answer or rewrite it.
-        Ok((self.library().chat(id).await?, last.filter(|last| !last.hidden)))
+        Ok((
+            self.library().chat(id).await?,
+            last.filter(|last| !last.hidden),
+        ))
     }
 
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
-    pub(crate) fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
+    pub(crate) fn start(
+        &self,
+        job: ReplyJob,
+        speakers: convert::Speakers,
+        sent: Option<&Message>,
+    ) -> Started {
         self.base().idle().stop();
         let started = self.announce_start(&job, speakers, sent);
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
@@ -421,12 +582,25 @@ impl Turns {
         sent: Option<&Message>,
     ) -> Started {
         let turn = job.queue.turn();
-        job.place.describe(job.target.message(), job.target.swipe(), job.target.base(), turn);
+        job.place.describe(
+            job.target.message(),
+            job.target.swipe(),
+            job.target.base(),
+            turn,
+        );
         let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
         let reply = job.target.as_begun(speakers, self.base().now());
         let (chat, message) = (job.chat.id.to_string(), reply.clone());
-        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message, turn });
-        Started { sent, reply: Some(reply) }
+        self.base().events().announce(api::Event::Started {
+            chat,
+            sent: sent.clone(),
+            message,
+            turn,
+        });
+        Started {
+            sent,
+            reply: Some(reply),
+        }
     }
 }
 
@@ -434,11 +608,23 @@ pub(crate) fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 
-/// Removes a sent text from the composer. Another text stays: it was typed in another window, or while a program sent
-/// a message.
-fn take_from_composer(store: &mut WriteTransaction<'_>, chat: ChatId, sent: &str) -> Result<(), StoreError> {
-    let draft = store.chats().get(chat)?.map(|chat| chat.draft).unwrap_or_default();
-    if draft.trim() == sent.trim() { store.chats_mut().set_draft(chat, "") } else { Ok(()) }
+/// Removes a sent text from the composer. Another text stays: it was typed in another window, or
+/// while a program sent a message.
+fn take_from_composer(
+    store: &mut WriteTransaction<'_>,
+    chat: ChatId,
+    sent: &str,
+) -> Result<(), StoreError> {
+    let draft = store
+        .chats()
+        .get(chat)?
+        .map(|chat| chat.draft)
+        .unwrap_or_default();
+    if draft.trim() == sent.trim() {
+        store.chats_mut().set_draft(chat, "")
+    } else {
+        Ok(())
+    }
 }
 
 /// # Errors
@@ -449,7 +635,10 @@ pub(crate) fn check(text: &str, alone: bool) -> ApiResult<()> {
     }
     if text.len() > MAX_MESSAGE {
         let (size, limit) = (text.len() >> 20, MAX_MESSAGE >> 20);
-        return Err(bad_input(format!("The message is too long: {size} MiB."), format!("Send at most {limit} MiB.")));
+        return Err(bad_input(
+            format!("The message is too long: {size} MiB."),
+            format!("Send at most {limit} MiB."),
+        ));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The characters of a group that answer one message, one after the other. The chat stays reserved until the last one has
-//! ended, so nothing comes between them, and stopping one reply ends all.
+//! The characters of a group that answer one message, one after the other. The chat stays reserved
+//! until the last one has ended, so nothing comes between them, and stopping one reply ends all.
 
 use std::collections::VecDeque;
 
@@ -40,7 +40,10 @@ impl SpeakerQueue {
     /// The place of the present reply; `None` if it is the only one.
     pub(crate) fn turn(&self) -> Option<ReplyTurn> {
         let of = self.number + self.following();
-        (of > 1).then_some(ReplyTurn { number: self.number, of })
+        (of > 1).then_some(ReplyTurn {
+            number: self.number,
+            of,
+        })
     }
 
     /// Number of replies after the present one.
@@ -56,7 +59,8 @@ impl SpeakerQueue {
 }
 
 impl Turns {
-    /// Calls upon the next speaker of the queue that may still speak. `None` if nobody is left, or the user stopped.
+    /// Calls upon the next speaker of the queue that may still speak. `None` if nobody is left, or
+    /// the user stopped.
     pub(crate) async fn next_in_queue(
         &self,
         (chat, options): (Chat, TurnOptions),
@@ -70,13 +74,33 @@ impl Turns {
         let next = async {
             let scene = self.library().group(&chat).await?;
             queue.waiting.retain(|speaker| scene.may_speak(speaker));
-            let Some(turn) = queue.take().filter(|_| !place.stopped()) else { return Ok(None) };
+            let Some(turn) = queue.take().filter(|_| !place.stopped()) else {
+                return Ok(None);
+            };
             let called = self.library().call_upon(&chat, &turn).await?;
             let speakers = self.library().speakers(&chat).await?;
             let (message, swipe) = new_ids();
-            let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-            let job = ReplyJob { chat, aim, target, options, place, queue };
-            Ok(Some(QueuedReply { job, speakers, called }))
+            let (aim, target) = (
+                Aim::By(turn.clone()),
+                Target::NewMessage {
+                    message,
+                    swipe,
+                    turn,
+                },
+            );
+            let job = ReplyJob {
+                chat,
+                aim,
+                target,
+                options,
+                place,
+                queue,
+            };
+            Ok(Some(QueuedReply {
+                job,
+                speakers,
+                called,
+            }))
         };
         let next: ApiResult<Option<QueuedReply>> = next.await;
         next.unwrap_or_else(|error| {

@@ -1,7 +1,8 @@
 //! The instructions, the scenario and the name of the character that speaks in a group scene.
 //!
-//! SillyTavern sends the speaker's own texts. Classic placement puts them where the template has them. Cache-first
-//! placement sends them with the turn's message, so that the head stays the same whoever speaks.
+//! SillyTavern sends the speaker's own texts. Classic placement puts them where the template has
+//! them. Cache-first placement sends them with the turn's message, so that the head stays the same
+//! whoever speaks.
 
 use context::Placement;
 use context::frame::{BlockKind, Candidate, Source};
@@ -14,8 +15,8 @@ use crate::library::group::{Member, named};
 use crate::library::macro_scope::MacroNames;
 use crate::turn::inputs::TurnInputs;
 
-/// The texts that follow the speaker. With cache-first placement they are sent in the order of their scores; the line
-/// that names the speaker has the score 0.
+/// The texts that follow the speaker. With cache-first placement they are sent in the order of
+/// their scores; the line that names the speaker has the score 0.
 const TEXTS: [(CardText, BlockKind, f32); 3] = [
     (CardText::Scenario, BlockKind::Scenario, 3.0),
     (CardText::SystemPrompt, BlockKind::Rules, 2.0),
@@ -44,8 +45,8 @@ impl TurnInputs {
         }
     }
 
-    /// Macro scope of the head: `{{char}}` is the speaker with classic placement. With cache-first placement the head
-    /// stays the same whoever speaks, so `{{char}}` names all members.
+    /// Macro scope of the head: `{{char}}` is the speaker with classic placement. With cache-first
+    /// placement the head stays the same whoever speaks, so `{{char}}` names all members.
     pub(crate) fn head_words(&self) -> MacroNames<'_> {
         match self.placement() {
             Placement::Classic => self.speaker_words(),
@@ -53,7 +54,8 @@ impl TurnInputs {
         }
     }
 
-    /// The text of a section. In a group scene, text of the chat's own card keeps its character's name.
+    /// The text of a section. In a group scene, text of the chat's own card keeps its character's
+    /// name.
     pub(crate) fn text_of_section(&self, section: &ComposedSection) -> String {
         let of_card = matches!(section.kind, SectionKind::Scenario) || section.original.is_some();
         match self.snapshot.group.members().first().filter(|_| of_card) {
@@ -62,12 +64,14 @@ impl TurnInputs {
         }
     }
 
-    /// The speaker's text in place of the group's. `None` if the group's applies: outside a group scene, by the setting,
-    /// or because the chat or the persona has a text of its own. The narrator and the user have no instructions, and
-    /// share the scenario of the chat's own character.
+    /// The speaker's text in place of the group's. `None` if the group's applies: outside a group
+    /// scene, by the setting, or because the chat or the persona has a text of its own. The
+    /// narrator and the user have no instructions, and share the scenario of the chat's own
+    /// character.
     pub(crate) fn speaker_text(&self, field: CardText) -> Option<SpeakerText> {
         let group = &self.snapshot.group;
-        let of_persona = field == CardText::SystemPrompt && !self.snapshot.persona.instructions.trim().is_empty();
+        let of_persona = field == CardText::SystemPrompt
+            && !self.snapshot.persona.instructions.trim().is_empty();
         let of_group = self.values.group_texts == GroupTexts::Group || of_persona;
         if !group.is_scene() || of_group || !follows_speaker(field.as_str()) {
             return None;
@@ -75,17 +79,28 @@ impl TurnInputs {
         if self.snapshot.own_texts.get(field).is_some() {
             return None;
         }
-        let speaker = self.known.speaker.as_ref().and_then(|turn| group.member(turn));
-        let speaker = speaker.or_else(|| group.members().first().filter(|_| field == CardText::Scenario));
+        let speaker = self
+            .known
+            .speaker
+            .as_ref()
+            .and_then(|turn| group.member(turn));
+        let speaker = speaker.or_else(|| {
+            group
+                .members()
+                .first()
+                .filter(|_| field == CardText::Scenario)
+        });
         let text = |member: &Member| named(field.of(&member.card).trim(), &member.name);
         Some(SpeakerText {
-            card: speaker.map(|member| member.card.display_name().to_owned()).unwrap_or_default(),
+            card: speaker
+                .map(|member| member.card.display_name().to_owned())
+                .unwrap_or_default(),
             text: speaker.map(text).unwrap_or_default(),
         })
     }
 
-    /// The text of a card for the template: the speaker's, or `group` if the group's applies. With cache-first placement
-    /// the speaker's is sent elsewhere.
+    /// The text of a card for the template: the speaker's, or `group` if the group's applies. With
+    /// cache-first placement the speaker's is sent elsewhere.
     pub(crate) fn text_in_template(&self, field: CardText, group: &str) -> String {
         match self.speaker_text(field) {
             Some(own) if self.placement() == Placement::Classic => own.text,
@@ -94,8 +109,8 @@ impl TurnInputs {
         }
     }
 
-    /// The speaker's texts that are sent with the turn's message, not expanded yet. A template without a place for one
-    /// leaves it out.
+    /// The speaker's texts that are sent with the turn's message, not expanded yet. A template
+    /// without a place for one leaves it out.
     pub(crate) fn texts_of_turn(&self) -> Vec<(Candidate, SpeakerText)> {
         if self.placement() == Placement::Classic {
             return Vec::new();
@@ -107,9 +122,17 @@ impl TurnInputs {
         };
         let texts = TEXTS.iter().filter(|(field, ..)| has_place(field));
         let texts = texts.filter_map(|(field, kind, score)| {
-            let own = self.speaker_text(*field).filter(|own| !own.text.is_empty())?;
-            let source = Source::CardField { card: own.card.clone(), field: field.as_str().to_owned() };
-            Some((Candidate::new(*kind, source, BlockReason::Always, "").with_score(*score), own))
+            let own = self
+                .speaker_text(*field)
+                .filter(|own| !own.text.is_empty())?;
+            let source = Source::CardField {
+                card: own.card.clone(),
+                field: field.as_str().to_owned(),
+            };
+            Some((
+                Candidate::new(*kind, source, BlockReason::Always, "").with_score(*score),
+                own,
+            ))
         });
         texts.collect()
     }

@@ -1,4 +1,5 @@
-//! The stages of a prompt as texts that can be compared: sources, filled in, after the budget, sent.
+//! The stages of a prompt as texts that can be compared: sources, filled in, after the budget,
+//! sent.
 
 use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
 use crate::base::error::{ApiResult, internal};
@@ -6,7 +7,11 @@ use crate::base::text_changes;
 use crate::turn::handle::Turns;
 
 impl Turns {
-    pub(crate) async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> ApiResult<StageComparison> {
+    pub(crate) async fn prompt_stage(
+        &self,
+        swipe: String,
+        stage: PromptStage,
+    ) -> ApiResult<StageComparison> {
         compared(self.recorded_words(&swipe).await?, stage).await
     }
 
@@ -23,17 +28,23 @@ impl Turns {
 
 async fn compared(report: PromptReport, stage: PromptStage) -> ApiResult<StageComparison> {
     let compared = tokio::task::spawn_blocking(move || report.stage(stage));
-    compared.await.map_err(|_| internal("two stages of a prompt could not be compared"))
+    compared
+        .await
+        .map_err(|_| internal("two stages of a prompt could not be compared"))
 }
 
 impl PromptReport {
-    /// The prompt at `stage`, compared with the stage before. It is computed from recorded data, so the stages of a
-    /// turn never change.
+    /// The prompt at `stage`, compared with the stage before. It is computed from recorded data, so
+    /// the stages of a turn never change.
     pub fn stage(&self, stage: PromptStage) -> StageComparison {
         let before = stage.before();
         let now = self.lines(stage);
         let before_that = before.map_or_else(|| now.clone(), |before| self.lines(before));
-        StageComparison { stage, before, parts: text_changes::by_lines(&before_that, &now) }
+        StageComparison {
+            stage,
+            before,
+            parts: text_changes::by_lines(&before_that, &now),
+        }
     }
 
     fn lines(&self, stage: PromptStage) -> String {
@@ -68,10 +79,14 @@ impl PromptBlock {
     }
 }
 
-/// Puts each text on separate lines without line breaks at its ends, so that it is the same line in every stage.
+/// Puts each text on separate lines without line breaks at its ends, so that it is the same line in
+/// every stage.
 fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut joined = String::new();
-    for text in texts.map(|text| text.trim_matches('\n')).filter(|text| !text.is_empty()) {
+    for text in texts
+        .map(|text| text.trim_matches('\n'))
+        .filter(|text| !text.is_empty())
+    {
         joined.push_str(text);
         joined.push('\n');
     }

@@ -43,44 +43,77 @@ impl Story {
     /// Adds the template variables of the story.
     pub(crate) fn tell(&self, given: Given) -> Given {
         let now = self.episodes.get(self.now);
-        let themes = |episodes: &[Episode]| episodes.iter().map(|one| one.theme.clone()).collect::<Vec<_>>();
+        let themes = |episodes: &[Episode]| {
+            episodes
+                .iter()
+                .map(|one| one.theme.clone())
+                .collect::<Vec<_>>()
+        };
         given
             .text("scene", &self.scene)
             .text("setting", &self.setting)
             .list("episodes", themes(&self.episodes))
             .text("episode.theme", now.map_or("", |episode| &episode.theme))
-            .list("episode.stages", now.map_or_else(Vec::new, |episode| episode.stages.clone()))
-            .text("episode.summary", themes(&self.episodes[..self.now.min(self.episodes.len())]).join("; "))
+            .list(
+                "episode.stages",
+                now.map_or_else(Vec::new, |episode| episode.stages.clone()),
+            )
+            .text(
+                "episode.summary",
+                themes(&self.episodes[..self.now.min(self.episodes.len())]).join("; "),
+            )
     }
 }
 
 impl Turns {
     /// The story of `chat` for the turn that answers the message at `position`.
-    pub(crate) async fn story(&self, chat: &Chat, values: &Values, position: i64) -> ApiResult<Story> {
+    pub(crate) async fn story(
+        &self,
+        chat: &Chat,
+        values: &Values,
+        position: i64,
+    ) -> ApiResult<Story> {
         let seed = macro_scope::seed(chat.id, None);
         let mut drawn = Vec::new();
         let mut choose = |key, written: &str| {
-            let Some(place) = draw(key, written, seed) else { return written.to_owned() };
+            let Some(place) = draw(key, written, seed) else {
+                return written.to_owned();
+            };
             drawn.push((key, place.to_owned()));
             place.to_owned()
         };
-        let (scene, setting) = (choose("scene", &values.scene), choose("setting", &values.setting));
+        let (scene, setting) = (
+            choose("scene", &values.scene),
+            choose("setting", &values.setting),
+        );
         let episodes = plan(&values.episodes);
         let now = match values.episode {
             _ if episodes.is_empty() => 0,
             Some(number) => number.saturating_sub(1) as usize,
             None => self.episodes_over(chat.id, position).await?,
         };
-        Ok(Story { scene, setting, episodes, now, drawn })
+        Ok(Story {
+            scene,
+            setting,
+            episodes,
+            now,
+            drawn,
+        })
     }
 
-    /// Number of replies up to `position` that ended an episode. Only the stored messages decide, so that deleting or
-    /// editing a reply also undoes its episode end.
+    /// Number of replies up to `position` that ended an episode. Only the stored messages decide,
+    /// so that deleting or editing a reply also undoes its episode end.
     async fn episodes_over(&self, chat: ChatId, position: i64) -> ApiResult<usize> {
-        let texts =
-            self.base().store().read(move |store| store.messages().containing(chat, EPISODE_END, position)).await?;
+        let texts = self
+            .base()
+            .store()
+            .read(move |store| store.messages().containing(chat, EPISODE_END, position))
+            .await?;
         // The mark may be part of a model's thoughts, where it is ignored.
-        Ok(texts.iter().filter(|text| display(text).is_some_and(|shown| shown.ends_episode)).count())
+        Ok(texts
+            .iter()
+            .filter(|text| display(text).is_some_and(|shown| shown.ends_episode))
+            .count())
     }
 }
 
@@ -102,14 +135,23 @@ pub(crate) fn keep(
 
 /// Parses the episodes of a plan, one per line.
 fn plan(text: &str) -> Vec<Episode> {
-    text.lines().filter_map(episode).take(MAX_EPISODES).collect()
+    text.lines()
+        .filter_map(episode)
+        .take(MAX_EPISODES)
+        .collect()
 }
 
 fn episode(line: &str) -> Option<Episode> {
     let (theme, stages) = line.split_once(':').unwrap_or((line, ""));
-    let stages = stages.split(';').map(str::trim).filter(|stage| !stage.is_empty());
+    let stages = stages
+        .split(';')
+        .map(str::trim)
+        .filter(|stage| !stage.is_empty());
     let theme = theme.trim().trim_end_matches('.').to_owned();
-    (!theme.is_empty()).then(|| Episode { theme, stages: stages.take(MAX_STAGES).map(str::to_owned).collect() })
+    (!theme.is_empty()).then(|| Episode {
+        theme,
+        stages: stages.take(MAX_STAGES).map(str::to_owned).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -124,6 +166,12 @@ mod tests {
             .map(|one| (one.theme, one.stages))
             .collect();
         let stages = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-        assert_eq!(read, [("The storm".to_owned(), stages(&["clouds", "rain"])), ("The calm".to_owned(), stages(&[]))]);
+        assert_eq!(
+            read,
+            [
+                ("The storm".to_owned(), stages(&["clouds", "rain"])),
+                ("The calm".to_owned(), stages(&[]))
+            ]
+        );
     }
 }

@@ -11,7 +11,8 @@ use crate::library::group::NextSpeaker;
 use crate::library::group_members::hears_itself;
 use crate::library::macro_variables;
 
-/// Destination of a reply. Rows are created with the first text, so a reply that never started leaves no trace.
+/// Destination of a reply. Rows are created with the first text, so a reply that never started
+/// leaves no trace.
 #[derive(Clone)]
 pub(crate) enum Target {
     NewMessage {
@@ -26,7 +27,8 @@ pub(crate) enum Target {
     /// Continues the text of the selected swipe.
     Extend {
         message: Message,
-        /// The text ends with a token that another one replaced, so it is in the middle of what the model writes.
+        /// The text ends with a token that another one replaced, so it is in the middle of what the
+        /// model writes.
         after_token: bool,
     },
 }
@@ -48,7 +50,13 @@ impl Target {
 
     /// Whether the new text begins in the middle of what the model writes.
     pub(crate) fn is_after_token(&self) -> bool {
-        matches!(self, Self::Extend { after_token: true, .. })
+        matches!(
+            self,
+            Self::Extend {
+                after_token: true,
+                ..
+            }
+        )
     }
 
     /// The text before the first new token.
@@ -90,7 +98,11 @@ impl Target {
             emotion: None,
         };
         let mut whole = match self {
-            Self::NewMessage { message, swipe, turn } => Message {
+            Self::NewMessage {
+                message,
+                swipe,
+                turn,
+            } => Message {
                 id: *message,
                 chat: domain::ChatId(uuid::Uuid::nil()),
                 position: 0,
@@ -113,7 +125,16 @@ impl Target {
             }
             Self::Extend { message, .. } => message.clone(),
         };
-        if let Self::NewMessage { message, turn: NextSpeaker { speaker: Some(speaker), .. }, .. } = self {
+        if let Self::NewMessage {
+            message,
+            turn:
+                NextSpeaker {
+                    speaker: Some(speaker),
+                    ..
+                },
+            ..
+        } = self
+        {
             speakers.others.insert(*message, speaker.clone());
         }
         let selected = whole.selected as usize;
@@ -151,16 +172,26 @@ impl Target {
                 if let Some(speaker) = &turn.speaker {
                     store.groups_mut().set_speaker(*message, speaker)?;
                 }
-                let own = Speaker { character: Some(chat.character), name: String::new() };
+                let own = Speaker {
+                    character: Some(chat.character),
+                    name: String::new(),
+                };
                 hears_itself(store, *message, turn.speaker.as_ref().unwrap_or(&own))?;
             }
             Self::NewSwipe { message, .. } => {
                 crate::base::retraction::reworded(store, message.id)?;
-                let shown = store.messages().get(message.id)?.map(|message| message.swipe().id);
+                let shown = store
+                    .messages()
+                    .get(message.id)?
+                    .map(|message| message.swipe().id);
                 store.swipes_mut().add(message.id, &swipe)?;
                 macro_variables::show_version(store, chat.id, shown, Some(swipe.id))?;
             }
-            Self::Extend { .. } => store.swipes_mut().set_text(swipe.id, text, SwipeState::Streaming)?,
+            Self::Extend { .. } => {
+                store
+                    .swipes_mut()
+                    .set_text(swipe.id, text, SwipeState::Streaming)?
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! The instruction of a job, such as a title: one more message after the chat's own prompt. Head and window equal the
-//! chat's byte for byte, so a model that has read the chat reads only the instruction.
+//! The instruction of a job, such as a title: one more message after the chat's own prompt. Head
+//! and window equal the chat's byte for byte, so a model that has read the chat reads only the
+//! instruction.
 
 use context::frame::{Frame, HistoryMessage, InsertionPoint, Source, differing_source_text};
 use domain::chat::Role;
@@ -28,17 +29,32 @@ pub(crate) struct PromptTask {
 }
 
 impl PromptTask {
-    /// Appends the instruction to the chat. A title needs only the messages. A continuation or a draft for the user
-    /// needs the same context as a normal turn.
+    /// Appends the instruction to the chat. A title needs only the messages. A continuation or a
+    /// draft for the user needs the same context as a normal turn.
     pub(crate) fn put(&self, frame: &mut Frame, at: Timestamp) {
         frame.clock = None;
         if self.bare {
             frame.context.clear();
-            frame.placed.retain(|placed| placed.constant && !matches!(placed.place, InsertionPoint::Depth(_)));
+            frame.placed.retain(|placed| {
+                placed.constant && !matches!(placed.place, InsertionPoint::Depth(_))
+            });
         }
-        let (task, written) = (Some(self.source.clone()), differing_source_text(&self.written, &self.text));
-        let said = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", self.text.clone(), at);
-        frame.history.push(HistoryMessage { task, written, ..said });
+        let (task, written) = (
+            Some(self.source.clone()),
+            differing_source_text(&self.written, &self.text),
+        );
+        let said = HistoryMessage::new(
+            MessageId(Uuid::nil()),
+            Role::User,
+            "",
+            self.text.clone(),
+            at,
+        );
+        frame.history.push(HistoryMessage {
+            task,
+            written,
+            ..said
+        });
     }
 }
 
@@ -63,35 +79,83 @@ impl Turns {
             Ask::Title => (&values.title_prompt, "title"),
         };
         let (template, notice) = self.config().template_or(chosen, built_in).await?;
-        let Built { sections, mut notices, .. } =
-            frame::task(turn, answerer, self.base().clock(), &template, self.base().now())?;
+        let Built {
+            sections,
+            mut notices,
+            ..
+        } = frame::task(
+            turn,
+            answerer,
+            self.base().clock(),
+            &template,
+            self.base().now(),
+        )?;
         let Some(first) = sections.first() else {
             let message = format!("The template \"{}\" has no instruction.", template.name);
             return Err(bad_input(message, "Write one, or reset the template."));
         };
         notices.extend(notice);
-        let source = Source::Template { template: template.id.clone(), section: first.name.clone() };
-        let text = |of: fn(&FrameSection) -> &str| sections.iter().map(of).collect::<Vec<_>>().join("\n\n");
-        let (written, text) = (text(|section| &section.written), text(|section| &section.text));
+        let source = Source::Template {
+            template: template.id.clone(),
+            section: first.name.clone(),
+        };
+        let text = |of: fn(&FrameSection) -> &str| {
+            sections.iter().map(of).collect::<Vec<_>>().join("\n\n")
+        };
+        let (written, text) = (
+            text(|section| &section.written),
+            text(|section| &section.text),
+        );
         // A continuation may be as long as any other reply.
-        let reply_tokens = template.defaults.reply_tokens.filter(|_| ask != Ask::Continue);
-        Ok(Some(PromptTask { bare: ask == Ask::Title, source, text, written, reply_tokens, notices }))
+        let reply_tokens = template
+            .defaults
+            .reply_tokens
+            .filter(|_| ask != Ask::Continue);
+        Ok(Some(PromptTask {
+            bare: ask == Ask::Title,
+            source,
+            text,
+            written,
+            reply_tokens,
+            notices,
+        }))
     }
 
     /// The instruction of a hint, for one version of a reply.
-    pub(crate) fn hint(&self, hint: &str, turn: &ActivatedTurn, answerer: &ModelHandle) -> PromptTask {
-        let moment = MacroMoment { model: answerer.facts(), ..turn.inputs.now(self.base().clock()) };
-        let text = turn.inputs.speaker_words().expand(hint, &moment, &mut turn.lore.variables.clone()).text;
+    pub(crate) fn hint(
+        &self,
+        hint: &str,
+        turn: &ActivatedTurn,
+        answerer: &ModelHandle,
+    ) -> PromptTask {
+        let moment = MacroMoment {
+            model: answerer.facts(),
+            ..turn.inputs.now(self.base().clock())
+        };
+        let text = turn
+            .inputs
+            .speaker_words()
+            .expand(hint, &moment, &mut turn.lore.variables.clone())
+            .text;
         let written = hint.to_owned();
-        PromptTask { bare: false, source: Source::Hint, text, written, reply_tokens: None, notices: Vec::new() }
+        PromptTask {
+            bare: false,
+            source: Source::Hint,
+            text,
+            written,
+            reply_tokens: None,
+            notices: Vec::new(),
+        }
     }
 
-    /// Whether an unfinished reply is continued with an instruction, instead of from its own text. Local models
-    /// always continue from the text. An endpoint does until it has refused once.
+    /// Whether an unfinished reply is continued with an instruction, instead of from its own text.
+    /// Local models always continue from the text. An endpoint does until it has refused once.
     pub(crate) fn asks_to_continue(&self, answerer: &ModelHandle) -> bool {
         use domain::settings::ContinueBy;
         match answerer.values.continue_by {
-            ContinueBy::Auto => answerer.template.is_none() && self.without_prefill().contains(&answerer.key),
+            ContinueBy::Auto => {
+                answerer.template.is_none() && self.without_prefill().contains(&answerer.key)
+            }
             ContinueBy::Prefill => false,
             ContinueBy::Asking => true,
         }

@@ -13,26 +13,53 @@ use crate::turn::inputs::Aim;
 
 impl Turns {
     /// Fills in the template for a chat, regardless of the token budget.
-    pub(crate) async fn render_template(&self, json: String, chat: String) -> ApiResult<RenderedTemplate> {
+    pub(crate) async fn render_template(
+        &self,
+        json: String,
+        chat: String,
+    ) -> ApiResult<RenderedTemplate> {
         let problems = self.config().check_template(json.clone()).await?;
-        if problems.iter().any(|problem| problem.severity == Severity::Error) {
-            return Ok(RenderedTemplate { problems, ..RenderedTemplate::default() });
+        if problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+        {
+            return Ok(RenderedTemplate {
+                problems,
+                ..RenderedTemplate::default()
+            });
         }
-        let options = TurnOptions { template_json: Some(json), ..TurnOptions::default() };
+        let options = TurnOptions {
+            template_json: Some(json),
+            ..TurnOptions::default()
+        };
         let chat = self.library().chat(chat.parse()?).await?;
         let answerer = self.config().answerer(&chat, &options).await?;
         let turn = self.collect(chat, Aim::Last, &answerer, &options).await?;
         let built = frame::build(&turn, &answerer, self.base().clock(), self.base().now())?;
-        let texts = built.sections.iter().map(|section| section.text.clone()).collect();
+        let texts = built
+            .sections
+            .iter()
+            .map(|section| section.text.clone())
+            .collect();
         let tokens = self.count_texts(&answerer, texts).await?;
-        let rendered = |(FrameSection { name, text, .. }, tokens): (FrameSection, &u32)| RenderedSection {
-            name,
-            text,
-            tokens: *tokens,
-        };
-        let sections: Vec<RenderedSection> = built.sections.into_iter().zip(&tokens).map(rendered).collect();
+        let rendered =
+            |(FrameSection { name, text, .. }, tokens): (FrameSection, &u32)| RenderedSection {
+                name,
+                text,
+                tokens: *tokens,
+            };
+        let sections: Vec<RenderedSection> = built
+            .sections
+            .into_iter()
+            .zip(&tokens)
+            .map(rendered)
+            .collect();
         Ok(RenderedTemplate {
-            text: sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n"),
+            text: sections
+                .iter()
+                .map(|section| section.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n\n"),
             tokens: tokens.iter().sum(),
             sections,
             problems,
@@ -41,13 +68,25 @@ impl Turns {
 
     /// Token counts of texts as content.
     async fn count_texts(&self, answerer: &ModelHandle, texts: Vec<String>) -> ApiResult<Vec<u32>> {
-        let segments: Vec<Segment> = texts.into_iter().map(|text| Segment { text, control: false }).collect();
+        let segments: Vec<Segment> = texts
+            .into_iter()
+            .map(|text| Segment {
+                text,
+                control: false,
+            })
+            .collect();
         let mut counter = Counter::new(self.config(), answerer);
-        let unknown: Vec<Segment> =
-            segments.iter().filter(|segment| counter.count(segment).is_none()).cloned().collect();
+        let unknown: Vec<Segment> = segments
+            .iter()
+            .filter(|segment| counter.count(segment).is_none())
+            .cloned()
+            .collect();
         if !unknown.is_empty() {
             counter.learn(unknown).await?;
         }
-        Ok(segments.iter().map(|segment| counter.count(segment).unwrap_or(0)).collect())
+        Ok(segments
+            .iter()
+            .map(|segment| counter.count(segment).unwrap_or(0))
+            .collect())
     }
 }

@@ -19,22 +19,37 @@ impl Turns {
     /// The tokens of a message's selected swipe. Empty if they were not recorded.
     pub(crate) async fn token_choices(&self, message: String) -> ApiResult<api::TokenChoices> {
         let message = self.library().message(message.parse()?).await?;
-        Ok(self.choices_of(&message).await?.map(|choices| shown(message.text(), choices)).unwrap_or_default())
+        Ok(self
+            .choices_of(&message)
+            .await?
+            .map(|choices| shown(message.text(), choices))
+            .unwrap_or_default())
     }
 
-    /// Adds a swipe that is equal to the last reply up to a token, has an alternative in its place, and goes on from
-    /// there.
+    /// Adds a swipe that is equal to the last reply up to a token, has an alternative in its place,
+    /// and goes on from there.
     ///
     /// # Errors
-    /// `BadInput` if the last message is no reply; `NotFound` if there is no such alternative; `Busy` while a reply is
-    /// being written in the chat.
-    pub(crate) async fn continue_from_token(&self, chat: String, token: u32, alternative: u32) -> ApiResult<Started> {
+    /// `BadInput` if the last message is no reply; `NotFound` if there is no such alternative;
+    /// `Busy` while a reply is being written in the chat.
+    pub(crate) async fn continue_from_token(
+        &self,
+        chat: String,
+        token: u32,
+        alternative: u32,
+    ) -> ApiResult<Started> {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == domain::chat::Role::Character) else {
-            return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
+            return Err(bad_input(
+                "There is no reply to continue.",
+                "Send a message, or regenerate.",
+            ));
         };
-        let choices = self.choices_of(&last).await?.ok_or_else(|| not_found("alternative"))?;
+        let choices = self
+            .choices_of(&last)
+            .await?
+            .ok_or_else(|| not_found("alternative"))?;
         let text = choices.with_alternative(last.text(), token as usize, alternative as usize);
         let text = text.ok_or_else(|| not_found("alternative"))?;
         let message = self.add_begun_swipe(&last, text).await?;
@@ -42,8 +57,14 @@ impl Turns {
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
-            target: Target::Extend { message, after_token: true },
-            options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
+            target: Target::Extend {
+                message,
+                after_token: true,
+            },
+            options: TurnOptions {
+                ask: Some(Ask::Continue),
+                ..TurnOptions::default()
+            },
             place,
             queue: SpeakerQueue::default(),
         };
@@ -51,21 +72,45 @@ impl Turns {
     }
 
     /// Stores the tokens of a finished reply if they form the end of its stored text.
-    pub(crate) async fn keep_choices(&self, swipe: SwipeId, text: &str, tokens: Vec<TokenChoice>) -> ApiResult<()> {
-        let Some(choices) = token_choice::TokenChoices::at_end(text, tokens) else { return Ok(()) };
-        Ok(self.base().store().write(move |store| store.token_choices_mut().put(swipe, &choices)).await?)
+    pub(crate) async fn keep_choices(
+        &self,
+        swipe: SwipeId,
+        text: &str,
+        tokens: Vec<TokenChoice>,
+    ) -> ApiResult<()> {
+        let Some(choices) = token_choice::TokenChoices::at_end(text, tokens) else {
+            return Ok(());
+        };
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.token_choices_mut().put(swipe, &choices))
+            .await?)
     }
 
-    pub(crate) async fn choices_of(&self, message: &Message) -> ApiResult<Option<token_choice::TokenChoices>> {
+    pub(crate) async fn choices_of(
+        &self,
+        message: &Message,
+    ) -> ApiResult<Option<token_choice::TokenChoices>> {
         let swipe = message.swipe().id;
-        let found = self.base().store().read(move |store| store.token_choices().of(swipe)).await?;
+        let found = self
+            .base()
+            .store()
+            .read(move |store| store.token_choices().of(swipe))
+            .await?;
         Ok(found.filter(|choices| choices.fits(message.text())))
     }
 
     async fn add_begun_swipe(&self, last: &Message, text: String) -> ApiResult<Message> {
         let (_, swipe) = new_ids();
         let (id, model, created) = (last.id, last.swipe().model.clone(), self.base().now());
-        let new = NewSwipe { id: swipe, text, state: SwipeState::Stopped, created, model };
+        let new = NewSwipe {
+            id: swipe,
+            text,
+            state: SwipeState::Stopped,
+            created,
+            model,
+        };
         self.base()
             .store()
             .write(move |store| {
@@ -85,7 +130,10 @@ fn shown(text: &str, choices: token_choice::TokenChoices) -> api::TokenChoices {
         alternatives: token
             .alternatives
             .into_iter()
-            .map(|other| api::TokenAlternative { text: other.text, probability: probability(other.logprob) })
+            .map(|other| api::TokenAlternative {
+                text: other.text,
+                probability: probability(other.logprob),
+            })
             .collect(),
     };
     api::TokenChoices {

@@ -4,7 +4,8 @@ use domain::chat::WindowState;
 use domain::{ChatId, MessageId, SwipeId};
 
 use crate::api::{
-    self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport, WhatIf,
+    self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport,
+    WhatIf,
 };
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, not_found};
@@ -28,15 +29,28 @@ impl Turns {
         Ok(report)
     }
 
-    /// Token figures that the model reported for the prompt of `swipe`, the same as under the reply.
+    /// Token figures that the model reported for the prompt of `swipe`, the same as under the
+    /// reply.
     async fn measured(&self, swipe: SwipeId) -> ApiResult<Option<MeasuredPrompt>> {
-        let figures = self.base().store().read(move |store| store.manifests().figures(&[swipe])).await?;
+        let figures = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().figures(&[swipe]))
+            .await?;
         let figures = figures.get(&swipe).and_then(|json| manifest::figures(json));
-        Ok(figures.and_then(|figures| Some(MeasuredPrompt { tokens: figures.prompt?, reused: figures.reused? })))
+        Ok(figures.and_then(|figures| {
+            Some(MeasuredPrompt {
+                tokens: figures.prompt?,
+                reused: figures.reused?,
+            })
+        }))
     }
 
     async fn recorded(&self, swipe: &str) -> ApiResult<Recorded> {
-        self.library().kept_manifest(swipe.parse()?).await?.ok_or_else(|| not_found("record of the prompt"))
+        self.library()
+            .kept_manifest(swipe.parse()?)
+            .await?
+            .ok_or_else(|| not_found("record of the prompt"))
     }
 
     /// Works like [`Self::recorded`], but fails if the texts were removed.
@@ -46,7 +60,9 @@ impl Turns {
         }
         let kept = self.recorded(swipe).await?;
         if kept.bare {
-            return Err(api::ApiError::NotFound { message: WORDS_GONE.to_owned() });
+            return Err(api::ApiError::NotFound {
+                message: WORDS_GONE.to_owned(),
+            });
         }
         Ok(kept.report)
     }
@@ -63,9 +79,14 @@ impl Turns {
             .base()
             .store()
             .read(move |store| {
-                let before = before.map(|id| store.messages().get(id)).transpose()?.flatten();
+                let before = before
+                    .map(|id| store.messages().get(id))
+                    .transpose()?
+                    .flatten();
                 let before = before.map_or(i64::MAX, |message| message.position);
-                store.manifests().past(chat, before, limit.clamp(1, MAX_TURNS))
+                store
+                    .manifests()
+                    .past(chat, before, limit.clamp(1, MAX_TURNS))
             })
             .await?;
         let turn = |turn: store::StoredManifest| PastTurn {
@@ -82,7 +103,12 @@ impl Turns {
     pub(crate) async fn compare_prompt(&self, swipe: String) -> ApiResult<PromptComparison> {
         let now = self.recorded_words(&swipe).await?;
         let id = swipe.parse::<SwipeId>()?;
-        let Some(previous) = self.base().store().read(move |store| store.manifests().before(id)).await? else {
+        let Some(previous) = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().before(id))
+            .await?
+        else {
             return Ok(first(now));
         };
         match self.library().kept_manifest(previous.swipe).await? {
@@ -91,7 +117,11 @@ impl Turns {
         }
     }
 
-    pub(crate) async fn compare_next(&self, chat: String, text: String) -> ApiResult<PromptComparison> {
+    pub(crate) async fn compare_next(
+        &self,
+        chat: String,
+        text: String,
+    ) -> ApiResult<PromptComparison> {
         let before = self.library().turn_before(chat.parse()?, None).await?;
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
@@ -100,9 +130,16 @@ impl Turns {
         }
     }
 
-    pub(crate) async fn pin_message(&self, message: String, pinned: bool) -> ApiResult<api::Message> {
+    pub(crate) async fn pin_message(
+        &self,
+        message: String,
+        pinned: bool,
+    ) -> ApiResult<api::Message> {
         let id = message.parse::<MessageId>()?;
-        self.base().store().write(move |store| store.messages_mut().set_pinned(id, pinned)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.messages_mut().set_pinned(id, pinned))
+            .await?;
         let shown = self.library().shown_message(id).await?;
         self.base().events().changed(Changed::Messages, None);
         Ok(shown)
@@ -115,11 +152,18 @@ impl Turns {
         self.base()
             .store()
             .write(move |store| {
-                let Some(last) = store.messages().last(id)? else { return Ok(()) };
-                let Some(chat) = store.chats().get(id)? else { return Ok(()) };
+                let Some(last) = store.messages().last(id)? else {
+                    return Ok(());
+                };
+                let Some(chat) = store.chats().get(id)? else {
+                    return Ok(());
+                };
                 store.chats_mut().set_scene(id, last.position)?;
                 store.groups_mut().end_windows(id)?;
-                let window = WindowState { epoch: chat.window.epoch, ..WindowState::default() };
+                let window = WindowState {
+                    epoch: chat.window.epoch,
+                    ..WindowState::default()
+                };
                 store.chats_mut().set_window(id, &window)
             })
             .await?;
@@ -130,13 +174,26 @@ impl Turns {
 
 /// Comparison for the first prompt of a chat.
 fn first(prompt: PromptReport) -> PromptComparison {
-    PromptComparison { previous: None, parts: vec![changed(Change::Added, prompt.text)] }
+    PromptComparison {
+        previous: None,
+        parts: vec![changed(Change::Added, prompt.text)],
+    }
 }
 
-async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) -> ApiResult<PromptComparison> {
-    let parts = tokio::task::spawn_blocking(move || text_changes::by_lines(&before.text, &now.text));
-    let parts = parts.await.map_err(|_| crate::base::error::internal("two prompts could not be compared"))?;
-    Ok(PromptComparison { previous: Some(previous.to_string()), parts })
+async fn compared(
+    previous: SwipeId,
+    before: PromptReport,
+    now: PromptReport,
+) -> ApiResult<PromptComparison> {
+    let parts =
+        tokio::task::spawn_blocking(move || text_changes::by_lines(&before.text, &now.text));
+    let parts = parts
+        .await
+        .map_err(|_| crate::base::error::internal("two prompts could not be compared"))?;
+    Ok(PromptComparison {
+        previous: Some(previous.to_string()),
+        parts,
+    })
 }
 
 fn changed(change: Change, text: String) -> ChangedText {

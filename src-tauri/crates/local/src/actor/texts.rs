@@ -23,11 +23,21 @@ impl Actor {
         self.ask(job).await;
         while !self.asked.is_empty() {
             let answered = self.until(None, self.settings.policy.reply_timeout, |reply| {
-                let answer =
-                    !matches!(reply, WorkerReply::Loading { .. } | WorkerReply::Loaded(_) | WorkerReply::Ready { .. });
+                let answer = !matches!(
+                    reply,
+                    WorkerReply::Loading { .. }
+                        | WorkerReply::Loaded(_)
+                        | WorkerReply::Ready { .. }
+                );
                 answer.then_some(Ok(()))
             });
-            if let Err(ProviderError { kind, message, hint, .. }) = answered.await {
+            if let Err(ProviderError {
+                kind,
+                message,
+                hint,
+                ..
+            }) = answered.await
+            {
                 for (_, answer) in self.asked.drain() {
                     answer.fail(ProviderError::new(kind, message.as_str(), hint.as_str()));
                 }
@@ -41,16 +51,33 @@ impl Actor {
         let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
         let frame = match job.receiver {
             TextsReceiver::Counts(_) => match job.pictures {
-                Some(pictures) => WorkerRequest::CountPictures { id, sizes: pictures.sizes },
-                None => WorkerRequest::Count { id, texts: texts(&job.texts) },
+                Some(pictures) => WorkerRequest::CountPictures {
+                    id,
+                    sizes: pictures.sizes,
+                },
+                None => WorkerRequest::Count {
+                    id,
+                    texts: texts(&job.texts),
+                },
             },
-            TextsReceiver::Tokens(_) => WorkerRequest::Tokenize { id, texts: texts(&job.texts) },
-            TextsReceiver::Embeddings(_) => {
-                WorkerRequest::Embed { id, texts: job.texts.into_iter().map(|text| text.text).collect() }
-            }
+            TextsReceiver::Tokens(_) => WorkerRequest::Tokenize {
+                id,
+                texts: texts(&job.texts),
+            },
+            TextsReceiver::Embeddings(_) => WorkerRequest::Embed {
+                id,
+                texts: job.texts.into_iter().map(|text| text.text).collect(),
+            },
             TextsReceiver::Bos(answer) => {
-                let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-                let _ = answer.send(loaded.map(|loaded| loaded.info.bos).ok_or_else(failure::shut_down));
+                let loaded = self
+                    .worker
+                    .as_ref()
+                    .and_then(|worker| worker.loaded.as_ref());
+                let _ = answer.send(
+                    loaded
+                        .map(|loaded| loaded.info.bos)
+                        .ok_or_else(failure::shut_down),
+                );
                 return;
             }
         };
@@ -80,7 +107,11 @@ impl Actor {
                     let _ = answer.send(texts.into_iter().map(crate::embedding::read).collect());
                 }
             }
-            WorkerReply::Error { id: Some(id), code, message } => {
+            WorkerReply::Error {
+                id: Some(id),
+                code,
+                message,
+            } => {
                 if let Some(answer) = self.asked.remove(&id) {
                     answer.fail(failure::from_worker(code, message));
                 }
@@ -93,12 +124,20 @@ impl Actor {
 impl TextsJob {
     /// The purpose for which the job needs the model.
     pub(super) fn need(&self) -> ModelNeed {
-        if let Some(PictureSizes { context, options, .. }) = &self.pictures {
-            return ModelNeed::Replies { context: *context, options: Arc::clone(options) };
+        if let Some(PictureSizes {
+            context, options, ..
+        }) = &self.pictures
+        {
+            return ModelNeed::Replies {
+                context: *context,
+                options: Arc::clone(options),
+            };
         }
         match self.receiver {
             TextsReceiver::Embeddings(_) => ModelNeed::Embeddings,
-            TextsReceiver::Counts(_) | TextsReceiver::Tokens(_) | TextsReceiver::Bos(_) => ModelNeed::Vocabulary,
+            TextsReceiver::Counts(_) | TextsReceiver::Tokens(_) | TextsReceiver::Bos(_) => {
+                ModelNeed::Vocabulary
+            }
         }
     }
 }

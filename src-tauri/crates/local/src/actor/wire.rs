@@ -6,10 +6,15 @@ use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, U
 
 use crate::{failure, pictures};
 
-pub(super) fn generate(id: u64, request: &Request, projector: &str) -> Result<Generate, ProviderError> {
+pub(super) fn generate(
+    id: u64,
+    request: &Request,
+    projector: &str,
+) -> Result<Generate, ProviderError> {
     let sampling = &request.sampling;
     let pictures = request.prompt.pictures.iter();
-    let pictures = pictures.map(|picture| pictures::wire(picture, projector).ok_or_else(failure::unreadable_picture));
+    let pictures = pictures
+        .map(|picture| pictures::wire(picture, projector).ok_or_else(failure::unreadable_picture));
     Ok(Generate {
         id,
         cache_key: request.cache_key.clone(),
@@ -52,22 +57,49 @@ fn finite(value: f32, off: f32) -> f32 {
 }
 
 pub(super) fn segment(segment: &Segment) -> protocol::WireSegment {
-    protocol::WireSegment { text: segment.text.clone(), control: segment.control }
+    protocol::WireSegment {
+        text: segment.text.clone(),
+        control: segment.control,
+    }
 }
 
 pub(super) fn from_done(done: &protocol::Done, first_text_ms: f64) -> GenerationEvent {
-    let protocol::Usage { prompt, reused, evaluated, generated } = done.usage;
-    let usage =
-        Usage { prompt: Some(prompt), reused: Some(reused), evaluated: Some(evaluated), generated: Some(generated) };
-    let protocol::Timings { prefill_ms, decode_ms } = done.timings;
+    let protocol::Usage {
+        prompt,
+        reused,
+        evaluated,
+        generated,
+    } = done.usage;
+    let usage = Usage {
+        prompt: Some(prompt),
+        reused: Some(reused),
+        evaluated: Some(evaluated),
+        generated: Some(generated),
+    };
+    let protocol::Timings {
+        prefill_ms,
+        decode_ms,
+    } = done.timings;
     let reason = match done.reason {
         protocol::FinishReason::Stop => FinishReason::Stop,
         protocol::FinishReason::Length => FinishReason::Length,
         protocol::FinishReason::Cancelled => FinishReason::Cancelled,
     };
-    finished(reason, usage, Timings { prefill_ms, decode_ms, first_text_ms })
+    finished(
+        reason,
+        usage,
+        Timings {
+            prefill_ms,
+            decode_ms,
+            first_text_ms,
+        },
+    )
 }
 
 pub(super) fn finished(reason: FinishReason, usage: Usage, timings: Timings) -> GenerationEvent {
-    GenerationEvent::Finished { reason, usage, timings }
+    GenerationEvent::Finished {
+        reason,
+        usage,
+        timings,
+    }
 }

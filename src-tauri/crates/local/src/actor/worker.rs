@@ -31,7 +31,8 @@ enum WorkerEvent {
 }
 
 impl Actor {
-    /// Resets the death count for another model or context size, because the error recommends exactly that change.
+    /// Resets the death count for another model or context size, because the error recommends
+    /// exactly that change.
     pub(super) fn forget_deaths_of_others(&mut self, path: &Path, context: Option<u32>) {
         let (known, size) = (&self.health_of.0, self.health_of.1);
         if known != path || context.is_some_and(|context| context != size) {
@@ -40,11 +41,15 @@ impl Actor {
         }
     }
 
-    /// Starts a worker, unless a suitable one runs. It may use graphics devices only if the throw-away process has found
-    /// some, so that a faulty driver ends no worker.
+    /// Starts a worker, unless a suitable one runs. It may use graphics devices only if the
+    /// throw-away process has found some, so that a faulty driver ends no worker.
     pub(super) async fn start(&mut self) -> Result<(), ProviderError> {
         let graphics = !self.shared.devices.get().graphics().is_empty();
-        if self.worker.as_ref().is_some_and(|worker| worker.graphics != graphics) {
+        if self
+            .worker
+            .as_ref()
+            .is_some_and(|worker| worker.graphics != graphics)
+        {
             self.shut_down().await;
         }
         if self.worker.is_some() {
@@ -64,12 +69,18 @@ impl Actor {
 
     /// Sends a frame. A failure means that the worker died.
     pub(super) async fn send(&mut self, frame: &WorkerRequest) -> Result<(), ProviderError> {
-        let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
+        let Some(worker) = &mut self.worker else {
+            return Err(failure::shut_down());
+        };
         match worker.send(frame, self.settings.policy.reply_timeout).await {
             Ok(()) => Ok(()),
             Err(error @ FrameError::TooLarge { .. }) => {
                 let hint = "shorten the text; it is too large for any local model";
-                Err(ProviderError::new(ProviderErrorKind::BadRequest, error.to_string(), hint))
+                Err(ProviderError::new(
+                    ProviderErrorKind::BadRequest,
+                    error.to_string(),
+                    hint,
+                ))
             }
             Err(FrameError::Pipe(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
                 Err(self.end_worker(Some("it stopped reading".to_owned())).await)
@@ -78,8 +89,9 @@ impl Actor {
         }
     }
 
-    /// Handles frames until `step` returns a result. Meanwhile it accepts commands and cancels `job`, by its id, when
-    /// the caller gives it up. It reports a worker that is silent, and ends it after `limit`.
+    /// Handles frames until `step` returns a result. Meanwhile it accepts commands and cancels
+    /// `job`, by its id, when the caller gives it up. It reports a worker that is silent, and ends
+    /// it after `limit`.
     pub(super) async fn until<T>(
         &mut self,
         job: Option<(&WorkerReplyJob, Option<u64>)>,
@@ -89,16 +101,20 @@ impl Actor {
         let policy = self.settings.policy;
         let (mut last_frame, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
         loop {
-            let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
+            let watched = job
+                .filter(|(_, id)| id.is_some() && !cancelled)
+                .map(|(job, _)| job);
             let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(limit);
             match self.turn(watched, quiet_until).await {
                 WorkerEvent::Frame(WorkerReply::PixelsWanted { id, picture }) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
-                    self.send_pixels(job.map(|(job, _)| job), id, picture).await?;
+                    self.send_pixels(job.map(|(job, _)| job), id, picture)
+                        .await?;
                 }
                 WorkerEvent::Frame(reply) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
-                    if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step) {
+                    if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step)
+                    {
                         return outcome;
                     }
                 }
@@ -111,7 +127,10 @@ impl Actor {
                 }
                 WorkerEvent::Quiet if last_frame.elapsed() >= limit => {
                     return Err(self
-                        .end_worker(Some(format!("it sent nothing for {} seconds", limit.as_secs())))
+                        .end_worker(Some(format!(
+                            "it sent nothing for {} seconds",
+                            limit.as_secs()
+                        )))
                         .await);
                 }
                 WorkerEvent::Quiet => {
@@ -119,7 +138,9 @@ impl Actor {
                     let seconds = u32::try_from(last_frame.elapsed().as_secs()).unwrap_or(u32::MAX);
                     job.inspect(|(job, _)| job.send_event(GenerationEvent::Stalled { seconds }));
                 }
-                WorkerEvent::InvalidFrame(error) => return Err(self.end_worker(Some(error.to_string())).await),
+                WorkerEvent::InvalidFrame(error) => {
+                    return Err(self.end_worker(Some(error.to_string())).await);
+                }
                 WorkerEvent::Closed => return Err(self.end_worker(None).await),
             }
             if self.closing.is_some() {
@@ -128,21 +149,31 @@ impl Actor {
         }
     }
 
-    /// Sends the pixels of a picture of `job`; none if it cannot be read, which ends the reply with an error.
+    /// Sends the pixels of a picture of `job`; none if it cannot be read, which ends the reply with
+    /// an error.
     async fn send_pixels(
         &mut self,
         job: Option<&WorkerReplyJob>,
         id: u64,
         picture: usize,
     ) -> Result<(), ProviderError> {
-        let wanted = job.and_then(|job| job.request.prompt.pictures.get(picture)).cloned();
+        let wanted = job
+            .and_then(|job| job.request.prompt.pictures.get(picture))
+            .cloned();
         let decoded = tokio::task::spawn_blocking(move || pictures::pixels(&wanted?)).await;
         let rgb = decoded.ok().flatten().unwrap_or_default();
-        self.send(&WorkerRequest::Pixels(Pixels { id, picture, rgb })).await
+        self.send(&WorkerRequest::Pixels(Pixels { id, picture, rgb }))
+            .await
     }
 
-    async fn turn(&mut self, job: Option<&WorkerReplyJob>, quiet_until: tokio::time::Instant) -> WorkerEvent {
-        let Some(worker) = &mut self.worker else { return WorkerEvent::Closed };
+    async fn turn(
+        &mut self,
+        job: Option<&WorkerReplyJob>,
+        quiet_until: tokio::time::Instant,
+    ) -> WorkerEvent {
+        let Some(worker) = &mut self.worker else {
+            return WorkerEvent::Closed;
+        };
         let given_up = async {
             match job {
                 Some(job) => job.given_up().await,
@@ -170,9 +201,11 @@ impl Actor {
         step: &mut impl FnMut(WorkerReply) -> Option<Result<T, ProviderError>>,
     ) -> Option<Result<T, ProviderError>> {
         match reply {
-            WorkerReply::Error { id: of, code, message } if of == id || of.is_none() => {
-                Some(Err(failure::from_worker(code, message)))
-            }
+            WorkerReply::Error {
+                id: of,
+                code,
+                message,
+            } if of == id || of.is_none() => Some(Err(failure::from_worker(code, message))),
             WorkerReply::Error { .. }
             | WorkerReply::Counts { .. }
             | WorkerReply::Tokens { .. }
@@ -184,9 +217,12 @@ impl Actor {
         }
     }
 
-    /// Ends the worker and fails every job that waits for it. `killed_because` is the reason if we end it.
+    /// Ends the worker and fails every job that waits for it. `killed_because` is the reason if we
+    /// end it.
     pub(super) async fn end_worker(&mut self, killed_because: Option<String>) -> ProviderError {
-        let Some(mut worker) = self.worker.take() else { return failure::shut_down() };
+        let Some(mut worker) = self.worker.take() else {
+            return failure::shut_down();
+        };
         let death = worker.end(killed_because).await;
         self.saved.iter().for_each(SavedCaches::delete_unfinished);
         self.record_death(&death.describe());
@@ -200,18 +236,23 @@ impl Actor {
         tracing::warn!(how, "worker died");
         self.health.record_death(Instant::now(), how);
         self.shared.deaths.fetch_add(1, Ordering::Relaxed);
-        self.status.send_modify(|status| status.last_death = Some(how.to_owned()));
+        self.status
+            .send_modify(|status| status.last_death = Some(how.to_owned()));
         self.publish(WorkerState::Dead);
     }
 
-    /// Returns the published state. The guard must not outlive this call, because publishing waits for it.
+    /// Returns the published state. The guard must not outlive this call, because publishing waits
+    /// for it.
     pub(super) fn state(&self) -> WorkerState {
         self.status.borrow().state
     }
 
     /// Publishes the state.
     pub(super) fn publish(&self, state: WorkerState) {
-        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+        let loaded = self
+            .worker
+            .as_ref()
+            .and_then(|worker| worker.loaded.as_ref());
         self.status.send_modify(|status| {
             status.state = state;
             status.pid = self.worker.as_ref().and_then(Worker::pid);
@@ -236,7 +277,9 @@ fn shown(loaded: &Loaded, devices: &Devices) -> LoadedModel {
         let device = devices.named(&memory.device);
         UsedDevice {
             name: memory.device.clone(),
-            description: device.map(|device| device.description.clone()).unwrap_or_default(),
+            description: device
+                .map(|device| device.description.clone())
+                .unwrap_or_default(),
             weights: memory.weights,
             cache: memory.cache,
             compute: memory.compute,

@@ -45,7 +45,16 @@ impl Drop for CombinedFile {
 
 fn delete_old(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > OLD);
+        let is_old = || {
+            entry
+                .metadata()
+                .ok()?
+                .modified()
+                .ok()?
+                .elapsed()
+                .ok()
+                .map(|age| age > OLD)
+        };
         if entry.file_name().to_string_lossy().starts_with(NAME) && is_old() == Some(true) {
             // Another app may be faster.
             let _ = fs::remove_file(entry.path());

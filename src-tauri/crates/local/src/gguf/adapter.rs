@@ -25,7 +25,10 @@ pub struct AdapterHeader {
 /// [`GgufError`], naming the file and the first fault.
 pub fn read_adapter(path: &Path) -> Result<AdapterHeader, GgufError> {
     let read = || open(path).and_then(|(file, length)| parse_adapter(file, length));
-    read().map_err(|fault| GgufError { path: path.to_owned(), fault })
+    read().map_err(|fault| GgufError {
+        path: path.to_owned(),
+        fault,
+    })
 }
 
 /// Reads and checks an adapter from `source`, a file of `length` bytes.
@@ -39,12 +42,20 @@ pub fn parse_adapter(source: impl Read + Seek, length: u64) -> Result<AdapterHea
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
     let tensors = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
-    let purpose = purpose::of_settings(&metadata).or_else(|| purpose::of_tensors(&metadata, &tensors));
+    let purpose =
+        purpose::of_settings(&metadata).or_else(|| purpose::of_tensors(&metadata, &tensors));
     match purpose {
         Some(OtherPurpose::Adapter(_)) => {
-            let architecture = metadata.text("general.architecture").unwrap_or_default().to_owned();
+            let architecture = metadata
+                .text("general.architecture")
+                .unwrap_or_default()
+                .to_owned();
             let alpha = metadata.real("adapter.lora.alpha").unwrap_or(0.0);
-            Ok(AdapterHeader { architecture, alpha, tensors })
+            Ok(AdapterHeader {
+                architecture,
+                alpha,
+                tensors,
+            })
         }
         Some(OtherPurpose::Part { .. }) | None => Err(GgufFault::NotAdapter),
         Some(other) => Err(GgufFault::Other(other)),

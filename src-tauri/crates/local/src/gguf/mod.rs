@@ -1,7 +1,8 @@
-//! Reader for GGUF headers, which are untrusted input. Every count has a limit, every size is checked against the
-//! file's length, and no allocation follows a claimed size.
+//! Reader for GGUF headers, which are untrusted input. Every count has a limit, every size is
+//! checked against the file's length, and no allocation follows a claimed size.
 //!
-//! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that the worker links.
+//! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that
+//! the worker links.
 
 mod adapter;
 mod projector;
@@ -54,7 +55,8 @@ pub struct GgufHeader {
     pub layers: Option<u32>,
     /// Number of values in all tensors.
     pub parameters: u64,
-    /// Bytes of the weights of experts, of which each token uses only some; 0 unless the model is a mixture of experts.
+    /// Bytes of the weights of experts, of which each token uses only some; 0 unless the model is a
+    /// mixture of experts.
     pub expert_bytes: u64,
     /// Number of the first layers, which have no experts in a mixture of experts.
     pub dense_layers: u32,
@@ -86,16 +88,24 @@ pub enum GgufFault {
     NotGguf(String),
     #[error("is empty. Download it again")]
     Empty,
-    #[error("is a GGUF file for big-endian machines, which is not supported. Download the usual little-endian file")]
+    #[error(
+        "is a GGUF file for big-endian machines, which is not supported. Download the usual little-endian file"
+    )]
     BigEndian,
-    #[error("is a GGUF file of version {0}; versions 2 and 3 are supported. Download a newer conversion of the model")]
+    #[error(
+        "is a GGUF file of version {0}; versions 2 and 3 are supported. Download a newer conversion of the model"
+    )]
     Version(u32),
     #[error("is incomplete: it ends in its {part}, after {length} bytes. Download it again")]
     CutHeader { part: &'static str, length: u64 },
     #[error("is incomplete: it ends in the tensor data, after {} of {} MiB. Download it again", mebibytes(*have), mebibytes(*need))]
     CutData { have: u64, need: u64 },
     #[error("is damaged: it claims {count} {what}, but real models have at most {limit}")]
-    TooMany { what: &'static str, count: u64, limit: u64 },
+    TooMany {
+        what: &'static str,
+        count: u64,
+        limit: u64,
+    },
     #[error("is damaged: \"{key}\" has a value of an unknown kind ({kind})")]
     UnknownType { key: String, kind: u32 },
     #[error("is damaged: \"{0}\" occurs twice")]
@@ -112,7 +122,9 @@ pub enum GgufFault {
     NoVocabulary,
     #[error("is part of a split model, but {0} is not beside it. Keep all parts in one folder")]
     MissingPart(String),
-    #[error("is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model")]
+    #[error(
+        "is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model"
+    )]
     NotAdapter,
     #[error(
         "is not the part of a model that reads pictures (mmproj). Choose the mmproj file that was made for this model"
@@ -133,20 +145,25 @@ fn mebibytes(bytes: u64) -> u64 {
     bytes / (1 << 20)
 }
 
-/// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header about 10 MB long.
-/// The first file of a split model is read with all its parts.
+/// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header
+/// about 10 MB long. The first file of a split model is read with all its parts.
 ///
 /// # Errors
 /// [`GgufError`], naming the file and the first fault.
 pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
-    let fault = |path: &Path, fault| GgufError { path: path.to_owned(), fault };
+    let fault = |path: &Path, fault| GgufError {
+        path: path.to_owned(),
+        fault,
+    };
     let read = || open(path).and_then(|(file, length)| parse_first(file, length));
     let (mut header, _, parts) = read().map_err(|found| fault(path, found))?;
     if parts > 1 {
         let others = split::other_parts(path, parts)?;
         header.tensors = header.tensors.saturating_add(others.len() as u64);
         header.parameters = header.parameters.saturating_add(tensor::values(&others));
-        header.expert_bytes = header.expert_bytes.saturating_add(tensor::expert_bytes(&others));
+        header.expert_bytes = header
+            .expert_bytes
+            .saturating_add(tensor::expert_bytes(&others));
     }
     Ok(header)
 }
@@ -157,15 +174,18 @@ pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
 /// Same as [`read`].
 pub(crate) fn tensors(path: &Path) -> Result<Vec<Tensor>, GgufError> {
     let read = || open(path).and_then(|(file, length)| parse_first(file, length));
-    let (_, mut tensors, parts) = read().map_err(|fault| GgufError { path: path.to_owned(), fault })?;
+    let (_, mut tensors, parts) = read().map_err(|fault| GgufError {
+        path: path.to_owned(),
+        fault,
+    })?;
     if parts > 1 {
         tensors.extend(split::other_parts(path, parts)?);
     }
     Ok(tensors)
 }
 
-/// Reads a header from the first bytes of a file of `length` bytes; `None` if it needs more of them. Accepts the first
-/// part of a split model, of which it sees only the own tensors.
+/// Reads a header from the first bytes of a file of `length` bytes; `None` if it needs more of
+/// them. Accepts the first part of a split model, of which it sees only the own tensors.
 ///
 /// # Errors
 /// The first [`GgufFault`].
@@ -183,7 +203,10 @@ pub fn parse_start(start: &[u8], length: u64) -> Result<Option<GgufHeader>, Gguf
 /// Same as [`read`], for the part before the tensors.
 pub fn vocabulary(path: &Path) -> Result<Vocabulary, GgufError> {
     let read = || open(path).and_then(|(file, length)| parse_vocabulary(file, length));
-    read().map_err(|fault| GgufError { path: path.to_owned(), fault })
+    read().map_err(|fault| GgufError {
+        path: path.to_owned(),
+        fault,
+    })
 }
 
 /// Creates the tokenizer of the file at `path`. Blocks, for about 0.3 s if the vocabulary is large.
@@ -216,9 +239,12 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<GgufHeader, GgufFa
     }
 }
 
-/// Like [`parse`], but also accepts the first part of a split model. Returns its own tensors and the number of parts as
-/// well.
-fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, Vec<Tensor>, u64), GgufFault> {
+/// Like [`parse`], but also accepts the first part of a split model. Returns its own tensors and
+/// the number of parts as well.
+fn parse_first(
+    source: impl Read + Seek,
+    length: u64,
+) -> Result<(GgufHeader, Vec<Tensor>, u64), GgufFault> {
     let mut reader = GgufReader::new(source, length);
     let version = begin(&mut reader)?;
     let tensors = reader.count("tensors", MAX_TENSORS)?;
@@ -271,9 +297,17 @@ fn describe<R: Read + Seek>(
     version: u32,
     tensors: &[Tensor],
 ) -> Result<GgufHeader, GgufFault> {
-    let architecture = metadata.text("general.architecture").ok_or(GgufFault::NoArchitecture)?.to_owned();
+    let architecture = metadata
+        .text("general.architecture")
+        .ok_or(GgufFault::NoArchitecture)?
+        .to_owned();
     let of_model = |key: &str| metadata.number(&format!("{architecture}.{key}"));
-    let text = |key| metadata.text(key).filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let text = |key| {
+        metadata
+            .text(key)
+            .filter(|text| !text.trim().is_empty())
+            .map(str::to_owned)
+    };
     Ok(GgufHeader {
         version,
         name: text("general.name"),
@@ -287,9 +321,12 @@ fn describe<R: Read + Seek>(
         layers: of_model("block_count").and_then(|layers| u32::try_from(layers).ok()),
         parameters: tensor::values(tensors),
         expert_bytes: tensor::expert_bytes(tensors),
-        dense_layers: of_model("leading_dense_block_count").and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
+        dense_layers: of_model("leading_dense_block_count")
+            .and_then(|count| u32::try_from(count).ok())
+            .unwrap_or(0),
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
-        embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),
+        embedding_length: of_model("embedding_length")
+            .and_then(|length| u32::try_from(length).ok()),
         // Models that generate text do not use pooling.
         embeds: architecture.contains("bert")
             || architecture == "gemma-embedding"
@@ -307,10 +344,16 @@ fn cache_bytes_per_token(metadata: &Metadata, architecture: &str) -> Option<u64>
     let key = number("attention.key_length").or_else(per_head)?;
     let value = number("attention.value_length").or_else(per_head)?;
     let all_heads = match metadata.numbers(&format!("{architecture}.attention.head_count_kv")) {
-        Some(per_layer) => per_layer.iter().try_fold(0u64, |sum, heads| sum.checked_add(*heads))?,
-        None => number("attention.head_count_kv").or(heads)?.checked_mul(layers)?,
+        Some(per_layer) => per_layer
+            .iter()
+            .try_fold(0u64, |sum, heads| sum.checked_add(*heads))?,
+        None => number("attention.head_count_kv")
+            .or(heads)?
+            .checked_mul(layers)?,
     };
-    all_heads.checked_mul(key.checked_add(value)?)?.checked_mul(2)
+    all_heads
+        .checked_mul(key.checked_add(value)?)?
+        .checked_mul(2)
 }
 
 /// `llama_ftype` in `llama.h`.

@@ -1,11 +1,13 @@
-//! GGUF files that are not models for text generation: components, auxiliary files and models for other tasks.
+//! GGUF files that are not models for text generation: components, auxiliary files and models for
+//! other tasks.
 
 use std::fmt;
 
 use super::tensor::Tensor;
 use super::value::Metadata;
 
-/// Purpose of a file that cannot generate text. Its `Display` text follows the file's name and says what to do instead.
+/// Purpose of a file that cannot generate text. Its `Display` text follows the file's name and says
+/// what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OtherPurpose {
     /// Encodes images or audio for another model (mmproj).
@@ -96,8 +98,12 @@ pub(super) fn of_settings(metadata: &Metadata) -> Option<OtherPurpose> {
     let kind = metadata.text("general.type").unwrap_or_default();
     let parts = metadata.number("split.count").filter(|count| *count > 1);
     match (architecture, kind) {
-        _ if kind == "imatrix" || metadata.number("imatrix.chunk_count").is_some() => Some(OtherPurpose::Statistics),
-        _ if kind == "adapter" || metadata.text("adapter.type").is_some() => Some(adapter(architecture)),
+        _ if kind == "imatrix" || metadata.number("imatrix.chunk_count").is_some() => {
+            Some(OtherPurpose::Statistics)
+        }
+        _ if kind == "adapter" || metadata.text("adapter.type").is_some() => {
+            Some(adapter(architecture))
+        }
         ("clip", _) | (_, "mmproj") => Some(OtherPurpose::Projector),
         ("controlvector", _) => Some(OtherPurpose::ControlVector),
         ("whisper", _) => Some(OtherPurpose::Hearing),
@@ -123,7 +129,13 @@ pub(super) fn of_tensors(metadata: &Metadata, tensors: &[Tensor]) -> Option<Othe
     if any(&|name| name.contains("token_embd") || name.contains("embed_tokens")) {
         return None;
     }
-    if begins(&["double_blocks.", "model.diffusion_model.", "first_stage_model.", "joint_blocks.", "input_blocks."]) {
+    if begins(&[
+        "double_blocks.",
+        "model.diffusion_model.",
+        "first_stage_model.",
+        "joint_blocks.",
+        "input_blocks.",
+    ]) {
         return Some(OtherPurpose::Painting(String::new()));
     }
     if begins(&["v.patch_embd", "v.blk.", "mm.", "a.blk."]) {
@@ -136,8 +148,16 @@ pub(super) fn of_tensors(metadata: &Metadata, tensors: &[Tensor]) -> Option<Othe
 }
 
 fn adapter(architecture: &str) -> OtherPurpose {
-    let an = if architecture.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-    OtherPurpose::Adapter(if architecture.is_empty() { String::new() } else { format!("{an} {architecture}") })
+    let an = if architecture.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    OtherPurpose::Adapter(if architecture.is_empty() {
+        String::new()
+    } else {
+        format!("{an} {architecture}")
+    })
 }
 
 /// Describes a file that is not GGUF by its first bytes.
@@ -150,11 +170,15 @@ pub(super) fn of_magic(magic: [u8; 4]) -> String {
             "it is a Git LFS pointer, which only names the model. Run `git lfs pull`, or download the file itself"
         }
         b"PK\x03\x04" => "it is a ZIP archive. Unpack it, and add the model in it",
-        b"\x1f\x8b\x08\x00" | b"Rar!" | b"7z\xbc\xaf" => "it is an archive. Unpack it, and add the model in it",
+        b"\x1f\x8b\x08\x00" | b"Rar!" | b"7z\xbc\xaf" => {
+            "it is an archive. Unpack it, and add the model in it"
+        }
         b"lmgg" | b"fmgg" | b"tjgg" | b"algg" => {
             "it is in the older GGML format, which is not supported. Download the model as GGUF"
         }
-        _ if magic[0] == b'{' => "it is JSON text, such as an error of a server. Download the file itself",
+        _ if magic[0] == b'{' => {
+            "it is JSON text, such as an error of a server. Download the file itself"
+        }
         _ => return format!("it begins with \"{}\"", magic.escape_ascii()),
     };
     what.to_owned()

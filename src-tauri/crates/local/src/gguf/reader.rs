@@ -14,7 +14,12 @@ pub(super) struct GgufReader<R> {
 
 impl<R: Read + Seek> GgufReader<R> {
     pub(super) fn new(source: R, length: u64) -> Self {
-        Self { source, at: 0, length, part: "header" }
+        Self {
+            source,
+            at: 0,
+            length,
+            part: "header",
+        }
     }
 
     /// Names the part that is read next, for [`GgufFault::CutHeader`].
@@ -53,7 +58,8 @@ impl<R: Read + Seek> GgufReader<R> {
         }
     }
 
-    /// Reads a string. Returns `None` for one longer than `limit` bytes, which is skipped. Replaces invalid UTF-8.
+    /// Reads a string. Returns `None` for one longer than `limit` bytes, which is skipped. Replaces
+    /// invalid UTF-8.
     pub(super) fn string(&mut self, limit: u64) -> Result<Option<String>, GgufFault> {
         let length = self.u64()?;
         if length > limit {
@@ -79,11 +85,18 @@ impl<R: Read + Seek> GgufReader<R> {
     }
 
     fn take(&mut self, bytes: u64) -> Result<(), GgufFault> {
-        self.at = self.at.checked_add(bytes).filter(|end| *end <= self.length).ok_or_else(|| self.cut())?;
+        self.at = self
+            .at
+            .checked_add(bytes)
+            .filter(|end| *end <= self.length)
+            .ok_or_else(|| self.cut())?;
         Ok(())
     }
 
     fn cut(&self) -> GgufFault {
-        GgufFault::CutHeader { part: self.part, length: self.length }
+        GgufFault::CutHeader {
+            part: self.part,
+            length: self.length,
+        }
     }
 }

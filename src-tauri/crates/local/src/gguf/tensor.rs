@@ -26,13 +26,17 @@ pub(crate) struct Tensor {
 
 /// Number of values in all tensors.
 pub(super) fn values(tensors: &[Tensor]) -> u64 {
-    tensors.iter().fold(0, |sum, tensor| sum.saturating_add(tensor.values))
+    tensors
+        .iter()
+        .fold(0, |sum, tensor| sum.saturating_add(tensor.values))
 }
 
 /// Bytes of the experts of a mixture, of which each token uses only some. The names are those of
 /// `LLM_TENSOR_FFN_GATE_EXPS` and its neighbours in `llama-arch.cpp`.
 pub(super) fn expert_bytes(tensors: &[Tensor]) -> u64 {
-    let of_experts = |name: &str| name.contains(".ffn_") && (name.contains("_exps.") || name.contains("_chexps."));
+    let of_experts = |name: &str| {
+        name.contains(".ffn_") && (name.contains("_exps.") || name.contains("_chexps."))
+    };
     let experts = tensors.iter().filter(|tensor| of_experts(&tensor.name));
     experts.fold(0, |sum, tensor| sum.saturating_add(tensor.bytes))
 }
@@ -50,32 +54,48 @@ pub(super) fn check_all<R: Read + Seek>(
     let (mut names, mut tensors) = (HashSet::new(), Vec::new());
     for _ in 0..count {
         let name = name(reader)?;
-        let fault = |why| GgufFault::Tensor { name: name.clone(), why };
+        let fault = |why| GgufFault::Tensor {
+            name: name.clone(),
+            why,
+        };
         tensors.push(check(reader, name.clone(), alignment)?.map_err(fault)?);
         if !names.insert(name.clone()) {
             return Err(fault("occurs twice"));
         }
     }
-    let too_large = || GgufFault::CutData { have: reader.length(), need: u64::MAX };
-    let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
+    let too_large = || GgufFault::CutData {
+        have: reader.length(),
+        need: u64::MAX,
+    };
+    let start = reader
+        .at()
+        .checked_next_multiple_of(alignment)
+        .ok_or_else(too_large)?;
     let mut need = start;
     for tensor in &mut tensors {
         tensor.at = start.checked_add(tensor.at).ok_or_else(too_large)?;
         need = need.max(tensor.at.checked_add(tensor.bytes).ok_or_else(too_large)?);
     }
     if reader.length() < need {
-        return Err(GgufFault::CutData { have: reader.length(), need });
+        return Err(GgufFault::CutData {
+            have: reader.length(),
+            need,
+        });
     }
     Ok(tensors)
 }
 
 fn name<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<String, GgufFault> {
-    let limit = GgufFault::TooMany { what: "bytes in a tensor's name", count: MAX_NAME + 1, limit: MAX_NAME };
+    let limit = GgufFault::TooMany {
+        what: "bytes in a tensor's name",
+        count: MAX_NAME + 1,
+        limit: MAX_NAME,
+    };
     reader.string(MAX_NAME)?.ok_or(limit)
 }
 
-/// Reads one tensor, whose position counts from the start of all tensor data. The inner error describes a fault of the
-/// tensor itself.
+/// Reads one tensor, whose position counts from the start of all tensor data. The inner error
+/// describes a fault of the tensor itself.
 fn check<R: Read + Seek>(
     reader: &mut GgufReader<R>,
     name: String,
@@ -91,11 +111,25 @@ fn check<R: Read + Seek>(
     }
     let kind = reader.u32()?;
     let at = reader.u64()?;
-    Ok(extent(shape, kind, at, alignment).map(|(bytes, values)| Tensor { name, shape, kind, at, bytes, values }))
+    Ok(
+        extent(shape, kind, at, alignment).map(|(bytes, values)| Tensor {
+            name,
+            shape,
+            kind,
+            at,
+            bytes,
+            values,
+        }),
+    )
 }
 
 /// Returns the bytes and the number of values.
-fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<(u64, u64), &'static str> {
+fn extent(
+    shape: [u64; 4],
+    kind: u32,
+    offset: u64,
+    alignment: u64,
+) -> Result<(u64, u64), &'static str> {
     const TOO_LARGE: &str = "is larger than any file";
     let (block, bytes) = block(kind).ok_or("has a type that this version does not support")?;
     if !shape[0].is_multiple_of(block) {
@@ -104,9 +138,15 @@ fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<(u6
     if !offset.is_multiple_of(alignment) {
         return Err("is not aligned");
     }
-    let values = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
-    let values = values.filter(|values| i64::try_from(*values).is_ok()).ok_or(TOO_LARGE)?;
-    let bytes = (values / block).checked_mul(bytes).filter(|size| size.checked_add(offset).is_some());
+    let values = shape
+        .iter()
+        .try_fold(1u64, |product, length| product.checked_mul(*length));
+    let values = values
+        .filter(|values| i64::try_from(*values).is_ok())
+        .ok_or(TOO_LARGE)?;
+    let bytes = (values / block)
+        .checked_mul(bytes)
+        .filter(|size| size.checked_add(offset).is_some());
     Ok((bytes.ok_or(TOO_LARGE)?, values))
 }
 

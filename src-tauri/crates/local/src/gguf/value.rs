@@ -7,14 +7,17 @@ use super::GgufFault;
 use super::reader::GgufReader;
 
 const MAX_KEY: u64 = 65_535;
-/// Maximum bytes of a text. Chat templates are the longest texts in use; real ones stay under 100 kB.
+/// Maximum bytes of a text. Chat templates are the longest texts in use; real ones stay under 100
+/// kB.
 const MAX_TEXT: u64 = 1 << 20;
-/// Maximum elements of a list. The largest vocabularies have 262,144 tokens and twice as many merges.
+/// Maximum elements of a list. The largest vocabularies have 262,144 tokens and twice as many
+/// merges.
 const MAX_ELEMENTS: u64 = 1 << 24;
 /// Maximum numbers to keep of an array. Only arrays with one number per layer are used.
 const MAX_KEPT: u64 = 4_096;
 
-/// Maximum bytes of all texts in a list. The largest vocabularies have 4 MB of tokens and 8 MB of merges.
+/// Maximum bytes of all texts in a list. The largest vocabularies have 4 MB of tokens and 8 MB of
+/// merges.
 const MAX_LIST: u64 = 64 << 20;
 
 const TOKENS: &str = "tokenizer.ggml.tokens";
@@ -44,7 +47,10 @@ enum GgufValue {
 pub(super) struct Metadata(HashMap<String, GgufValue>);
 
 impl Metadata {
-    pub(super) fn read<R: Read + Seek>(reader: &mut GgufReader<R>, pairs: u64) -> Result<Self, GgufFault> {
+    pub(super) fn read<R: Read + Seek>(
+        reader: &mut GgufReader<R>,
+        pairs: u64,
+    ) -> Result<Self, GgufFault> {
         reader.begin("settings");
         let mut metadata = HashMap::new();
         for _ in 0..pairs {
@@ -100,12 +106,18 @@ impl Metadata {
         key: &str,
         limit: u64,
     ) -> Result<Option<Vec<String>>, GgufFault> {
-        let Some(GgufValue::Texts { at, count }) = self.0.get(key) else { return Ok(None) };
+        let Some(GgufValue::Texts { at, count }) = self.0.get(key) else {
+            return Ok(None);
+        };
         within(*count, "texts in a vocabulary", limit)?;
         reader.rewind(*at)?;
         let (mut texts, mut bytes) = (Vec::new(), 0);
         for _ in 0..*count {
-            let long = GgufFault::TooMany { what: "bytes in a token", count: MAX_KEY + 1, limit: MAX_KEY };
+            let long = GgufFault::TooMany {
+                what: "bytes in a token",
+                count: MAX_KEY + 1,
+                limit: MAX_KEY,
+            };
             let text = reader.string(MAX_KEY)?.ok_or(long)?;
             bytes += text.len() as u64;
             within(bytes, "bytes in a vocabulary", MAX_LIST)?;
@@ -121,7 +133,9 @@ impl Metadata {
         key: &str,
         limit: u64,
     ) -> Result<Option<Vec<f32>>, GgufFault> {
-        let Some(GgufValue::Array { at, count, kind }) = self.0.get(key) else { return Ok(None) };
+        let Some(GgufValue::Array { at, count, kind }) = self.0.get(key) else {
+            return Ok(None);
+        };
         within(*count, "numbers in a vocabulary", limit)?;
         reader.rewind(*at)?;
         let number = |reader: &mut GgufReader<R>| match kind {
@@ -129,7 +143,10 @@ impl Metadata {
             6 => reader.bytes().map(f32::from_le_bytes),
             kind => Err(unknown(key, *kind)),
         };
-        (0..*count).map(|_| number(reader)).collect::<Result<_, _>>().map(Some)
+        (0..*count)
+            .map(|_| number(reader))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// Returns the alignment of tensor data in bytes.
@@ -146,7 +163,9 @@ impl Metadata {
         reader: &mut GgufReader<R>,
         key: &str,
     ) -> Result<Option<String>, GgufFault> {
-        let (Some(id), Some(GgufValue::Texts { at, count })) = (self.number(key), self.0.get(TOKENS)) else {
+        let (Some(id), Some(GgufValue::Texts { at, count })) =
+            (self.number(key), self.0.get(TOKENS))
+        else {
             return Ok(None);
         };
         if id >= *count {
@@ -162,13 +181,19 @@ impl Metadata {
 }
 
 fn key<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<String, GgufFault> {
-    let limit = GgufFault::TooMany { what: "bytes in a name", count: MAX_KEY + 1, limit: MAX_KEY };
+    let limit = GgufFault::TooMany {
+        what: "bytes in a name",
+        count: MAX_KEY + 1,
+        limit: MAX_KEY,
+    };
     reader.string(MAX_KEY)?.ok_or(limit)
 }
 
 fn value<R: Read + Seek>(reader: &mut GgufReader<R>, key: &str) -> Result<GgufValue, GgufFault> {
     match reader.u32()? {
-        8 => Ok(reader.string(MAX_TEXT)?.map_or(GgufValue::Unused, GgufValue::Text)),
+        8 => Ok(reader
+            .string(MAX_TEXT)?
+            .map_or(GgufValue::Unused, GgufValue::Text)),
         9 => array(reader, key),
         kind => scalar(reader, kind).and_then(|value| value.ok_or_else(|| unknown(key, kind))),
     }
@@ -206,7 +231,10 @@ fn array<R: Read + Seek>(reader: &mut GgufReader<R>, key: &str) -> Result<GgufVa
 }
 
 /// Reads a single value of a `gguf_type`; `None` for an unknown type.
-fn scalar<R: Read + Seek>(reader: &mut GgufReader<R>, kind: u32) -> Result<Option<GgufValue>, GgufFault> {
+fn scalar<R: Read + Seek>(
+    reader: &mut GgufReader<R>,
+    kind: u32,
+) -> Result<Option<GgufValue>, GgufFault> {
     let signed = |number: i64| u64::try_from(number).map_or(GgufValue::Unused, GgufValue::Number);
     Ok(Some(match kind {
         0 => GgufValue::Number(u8::from_le_bytes(reader.bytes()?).into()),
@@ -239,9 +267,16 @@ fn size(kind: u32) -> Option<u64> {
 }
 
 fn within(count: u64, what: &'static str, limit: u64) -> Result<(), GgufFault> {
-    if count > limit { Err(GgufFault::TooMany { what, count, limit }) } else { Ok(()) }
+    if count > limit {
+        Err(GgufFault::TooMany { what, count, limit })
+    } else {
+        Ok(())
+    }
 }
 
 fn unknown(key: &str, kind: u32) -> GgufFault {
-    GgufFault::UnknownType { key: key.chars().take(80).collect(), kind }
+    GgufFault::UnknownType {
+        key: key.chars().take(80).collect(),
+        kind,
+    }
 }

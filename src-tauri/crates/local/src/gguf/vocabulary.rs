@@ -12,19 +12,33 @@ use super::value::Metadata;
 const MAX_TOKENS: u64 = 1 << 20;
 const MAX_MERGES: u64 = 1 << 21;
 
-pub(super) fn read<R: Read + Seek>(reader: &mut GgufReader<R>, metadata: &Metadata) -> Result<Vocabulary, GgufFault> {
+pub(super) fn read<R: Read + Seek>(
+    reader: &mut GgufReader<R>,
+    metadata: &Metadata,
+) -> Result<Vocabulary, GgufFault> {
     let of = |key: &str| format!("tokenizer.ggml.{key}");
-    let tokens = metadata.texts(reader, &of("tokens"), MAX_TOKENS)?.ok_or(GgufFault::NoVocabulary)?;
+    let tokens = metadata
+        .texts(reader, &of("tokens"), MAX_TOKENS)?
+        .ok_or(GgufFault::NoVocabulary)?;
     let kinds = match metadata.list(reader, &of("token_type"), MAX_TOKENS)? {
         Some(kinds) if kinds.len() >= tokens.len() => kinds.into_iter().map(kind).collect(),
         _ => vec![TokenKind::Normal; tokens.len()],
     };
     Ok(Vocabulary {
-        model: metadata.text(&of("model")).ok_or(GgufFault::NoVocabulary)?.to_owned(),
+        model: metadata
+            .text(&of("model"))
+            .ok_or(GgufFault::NoVocabulary)?
+            .to_owned(),
         pre: metadata.text(&of("pre")).map(str::to_owned),
-        scores: metadata.list(reader, &of("scores"), MAX_TOKENS)?.unwrap_or_default(),
-        merges: metadata.texts(reader, &of("merges"), MAX_MERGES)?.unwrap_or_default(),
-        unknown: metadata.number(&of("unknown_token_id")).and_then(|id| u32::try_from(id).ok()),
+        scores: metadata
+            .list(reader, &of("scores"), MAX_TOKENS)?
+            .unwrap_or_default(),
+        merges: metadata
+            .texts(reader, &of("merges"), MAX_MERGES)?
+            .unwrap_or_default(),
+        unknown: metadata
+            .number(&of("unknown_token_id"))
+            .and_then(|id| u32::try_from(id).ok()),
         space_prefix: metadata.flag(&of("add_space_prefix")),
         lowercase: metadata.flag(&of("normalizer.lowercase")),
         strip_accents: metadata.flag(&of("normalizer.strip_accents")),

@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
 
-/// Cancels at the first event that `at` accepts. Returns the outcome and how long the stream continued after that.
+/// Cancels at the first event that `at` accepts. Returns the outcome and how long the stream
+/// continued after that.
 async fn cancelled(
     provider: &dyn Provider,
     request: provider::Request,
@@ -29,7 +30,10 @@ async fn cancelled(
 async fn cancelled_reply_stops_in_time_and_keeps_its_text() {
     let host = host();
     let provider = host.provider(&model(), 2048);
-    let (outcome, took) = cancelled(&*provider, endless(), |event| matches!(event, GenerationEvent::Text(_))).await;
+    let (outcome, took) = cancelled(&*provider, endless(), |event| {
+        matches!(event, GenerationEvent::Text(_))
+    })
+    .await;
     assert_eq!(outcome.reason(), FinishReason::Cancelled);
     assert!(took < Duration::from_millis(300), "{took:?}");
     assert!(!outcome.text.is_empty());
@@ -40,9 +44,13 @@ async fn cancelled_reply_stops_in_time_and_keeps_its_text() {
 async fn cancelled_prompt_processing_is_reused() {
     let host = host();
     let provider = host.provider(&model(), 4096);
-    let reading = |event: &GenerationEvent| matches!(event, GenerationEvent::Prefill { done: 1.., .. });
+    let reading =
+        |event: &GenerationEvent| matches!(event, GenerationEvent::Prefill { done: 1.., .. });
     let (outcome, took) = cancelled(&*provider, request(long_chat(), 10), reading).await;
-    assert_eq!((outcome.reason(), outcome.text.as_str()), (FinishReason::Cancelled, ""));
+    assert_eq!(
+        (outcome.reason(), outcome.text.as_str()),
+        (FinishReason::Cancelled, "")
+    );
     assert!(took < Duration::from_millis(300), "{took:?}");
     let usage = outcome.usage();
     assert!(usage.evaluated < usage.prompt, "{usage:?}");
@@ -59,7 +67,10 @@ async fn dropped_stream_frees_the_model() {
     while !matches!(stream.next().await, Some(Ok(GenerationEvent::Text(_)))) {}
     drop(stream);
     let mut status = host.watch();
-    status.wait_for(|status| status.state == WorkerState::Idle).await.unwrap();
+    status
+        .wait_for(|status| status.state == WorkerState::Idle)
+        .await
+        .unwrap();
     is_well(&*provider).await;
 }
 
@@ -80,7 +91,10 @@ async fn cancels_a_queued_request() {
         first.cancel();
         outcome.unwrap()
     });
-    assert_eq!((running.reason(), waiting.reason()), (FinishReason::Cancelled, FinishReason::Cancelled));
+    assert_eq!(
+        (running.reason(), waiting.reason()),
+        (FinishReason::Cancelled, FinishReason::Cancelled)
+    );
     assert_eq!(waiting.text, "");
     is_well(&*provider).await;
 }

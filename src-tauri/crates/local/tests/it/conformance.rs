@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
 
-/// Renders the messages of the suite as ChatML, because the worker reads segments. The engine does it with the model's own
-/// template.
+/// Renders the messages of the suite as ChatML, because the worker reads segments. The engine does
+/// it with the model's own template.
 struct Rendered<'p>(&'p dyn Provider);
 
 impl Provider for Rendered<'_> {
@@ -28,7 +28,11 @@ fn chatml(prompt: &Prompt) -> Vec<Segment> {
             PromptRole::User => "user",
             PromptRole::Character => "assistant",
         };
-        segments.extend([control(&format!("<|im_start|>{role}\n")), plain(&message.text), control("<|im_end|>\n")]);
+        segments.extend([
+            control(&format!("<|im_start|>{role}\n")),
+            plain(&message.text),
+            control("<|im_end|>\n"),
+        ]);
     }
     if prompt.continues {
         segments.pop();
@@ -45,6 +49,11 @@ async fn worker_conforms() {
     let request = request(chat(&["Tell me a very long story."]), 40);
     conformance::check(&*provider, &request).await.unwrap();
     // Calls are text to the worker. The engine demands them by a grammar and reads them.
-    let abilities = Abilities { prefill: true, ..Abilities::default() };
-    conformance::check_abilities(&Rendered(&*provider), &request, abilities).await.unwrap();
+    let abilities = Abilities {
+        prefill: true,
+        ..Abilities::default()
+    };
+    conformance::check_abilities(&Rendered(&*provider), &request, abilities)
+        .await
+        .unwrap();
 }

@@ -5,7 +5,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % sides as u64) as usize
     }
 
@@ -63,8 +66,10 @@ const ENGLISH: &[&str] = &[
     "strange",
     "letters",
 ];
-const SYLLABLES: &[&str] =
-    &["ka", "ther", "in", "el", "or", "sti", "mo", "an", "dri", "ly", "qua", "ves", "ton", "ph", "oun"];
+const SYLLABLES: &[&str] = &[
+    "ka", "ther", "in", "el", "or", "sti", "mo", "an", "dri", "ly", "qua", "ves", "ton", "ph",
+    "oun",
+];
 const RUSSIAN: &[&str] = &[
     "и",
     "в",
@@ -91,7 +96,9 @@ const RUSSIAN: &[&str] = &[
     "дорога",
     "здравствуйте",
 ];
-const RUSSIAN_ENDINGS: &[&str] = &["", "", "", "ами", "ого", "ость", "ение", "ла", "ющий", "ский"];
+const RUSSIAN_ENDINGS: &[&str] = &[
+    "", "", "", "ами", "ого", "ость", "ение", "ла", "ющий", "ский",
+];
 const CODE: &[&str] = &[
     "fn ",
     "let mut ",
@@ -129,8 +136,10 @@ const CODE: &[&str] = &[
     "\\n",
     "%s",
 ];
-const STOPS: &[&str] =
-    &[". ", ", ", "! ", "? ", "; ", ": ", "... ", " - ", " — ", "\n", "\n\n", ".\" ", ") ", " (", " *", "* "];
+const STOPS: &[&str] = &[
+    ". ", ", ", "! ", "? ", "; ", ": ", "... ", " - ", " — ", "\n", "\n\n", ".\" ", ") ", " (",
+    " *", "* ",
+];
 
 /// Returns about `bytes` bytes of text: paragraphs of English, Chinese, Cyrillic, emoji and code.
 pub(crate) fn corpus(seed: u64, bytes: usize) -> Vec<String> {
@@ -166,13 +175,19 @@ fn english(dice: &mut Dice, text: &mut String) {
 
 fn chinese(dice: &mut Dice, text: &mut String) {
     (0..2 + dice.roll(12)).for_each(|_| text.push(dice.letter('\u{4e00}', 20_000)));
-    text.push_str(dice.pick(&["，", "。", "！", "？", "、", "“", "”", "…", "\n", "3", "ABC", " ", "：", "的", "了"]));
+    text.push_str(dice.pick(&[
+        "，", "。", "！", "？", "、", "“", "”", "…", "\n", "3", "ABC", " ", "：", "的", "了",
+    ]));
 }
 
 fn cyrillic(dice: &mut Dice, text: &mut String) {
     text.push_str(dice.pick(RUSSIAN));
     text.push_str(dice.pick(RUSSIAN_ENDINGS));
-    text.push_str(if dice.roll(6) == 0 { dice.pick(STOPS) } else { " " });
+    text.push_str(if dice.roll(6) == 0 {
+        dice.pick(STOPS)
+    } else {
+        " "
+    });
 }
 
 fn emoji(dice: &mut Dice, text: &mut String) {

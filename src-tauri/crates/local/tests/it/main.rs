@@ -1,4 +1,5 @@
-//! The local provider with a real worker and a real model (SmolLM2-135M). `cargo xtask setup` provides both.
+//! The local provider with a real worker and a real model (SmolLM2-135M). `cargo xtask setup`
+//! provides both.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -17,7 +18,12 @@ mod replies;
 mod samplers;
 mod saved;
 mod support;
-#[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with other crates")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "shared with other crates"
+)]
 #[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 mod tokens;

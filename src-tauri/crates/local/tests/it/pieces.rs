@@ -1,4 +1,5 @@
-//! Compares the SentencePiece tokenizer with the worker on generated vocabularies, like those of Llama 2 and Gemma.
+//! Compares the SentencePiece tokenizer with the worker on generated vocabularies, like those of
+//! Llama 2 and Gemma.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,14 +27,16 @@ const BYTE: i32 = 6;
 struct Words(Vec<(String, f32, i32)>);
 
 impl Words {
-    /// Builds the special tokens and single bytes, then byte-pair merges of sample text, most frequent first.
+    /// Builds the special tokens and single bytes, then byte-pair merges of sample text, most
+    /// frequent first.
     fn learned(more: &[(&str, i32)]) -> Self {
         let mut words = Self(Vec::new());
         words.add("<unk>", 0.0, UNKNOWN);
         words.add("<s>", 0.0, CONTROL);
         words.add("</s>", 0.0, CONTROL);
         (0..=255_u8).for_each(|byte| words.add(&format!("<0x{byte:02X}>"), 0.0, BYTE));
-        more.iter().for_each(|(text, kind)| words.add(text, 0.0, *kind));
+        more.iter()
+            .for_each(|(text, kind)| words.add(text, 0.0, *kind));
         let (merged, letters) = learned();
         for (rank, text) in merged.iter().chain(&letters).enumerate() {
             words.add(text, -(rank as f32), NORMAL);
@@ -52,14 +55,33 @@ impl Words {
 fn learned() -> (Vec<String>, Vec<String>) {
     let mut tokenizer = Tokenizer::new(BPE::default());
     tokenizer.with_pre_tokenizer(Some(Metaspace::new('▁', PrependScheme::Always, true)));
-    let trainer = BpeTrainer::builder().show_progress(false).vocab_size(1_500).limit_alphabet(600).build();
-    tokenizer.train(&mut TrainerWrapper::from(trainer), corpus(6, 200_000).into_iter()).unwrap();
-    let file: serde_json::Value = serde_json::from_str(&tokenizer.to_string(false).unwrap()).unwrap();
+    let trainer = BpeTrainer::builder()
+        .show_progress(false)
+        .vocab_size(1_500)
+        .limit_alphabet(600)
+        .build();
+    tokenizer
+        .train(
+            &mut TrainerWrapper::from(trainer),
+            corpus(6, 200_000).into_iter(),
+        )
+        .unwrap();
+    let file: serde_json::Value =
+        serde_json::from_str(&tokenizer.to_string(false).unwrap()).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let pair = |merge: &serde_json::Value| format!("{}{}", text(&merge[0]), text(&merge[1]));
-    let merged = file["model"]["merges"].as_array().unwrap().iter().map(pair).collect();
-    let vocab: HashMap<String, u32> = serde_json::from_value(file["model"]["vocab"].clone()).unwrap();
-    let letters: BTreeSet<String> = vocab.into_keys().filter(|text| text.chars().count() == 1).collect();
+    let merged = file["model"]["merges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(pair)
+        .collect();
+    let vocab: HashMap<String, u32> =
+        serde_json::from_value(file["model"]["vocab"].clone()).unwrap();
+    let letters: BTreeSet<String> = vocab
+        .into_keys()
+        .filter(|text| text.chars().count() == 1)
+        .collect();
     (merged, letters.into_iter().collect())
 }
 
@@ -77,7 +99,8 @@ fn list(key: &str, kind: u32, items: impl ExactSizeIterator<Item = Vec<u8>>) -> 
     pair(key, 9, &value)
 }
 
-/// Writes a GGUF file of `words` with one unused tensor, because counting loads only the vocabulary.
+/// Writes a GGUF file of `words` with one unused tensor, because counting loads only the
+/// vocabulary.
 fn gguf(path: &Path, words: &Words, space_prefix: bool) -> PathBuf {
     let number = |key: &str, number: u32| pair(key, 4, &number.to_le_bytes());
     let pairs = [
@@ -88,16 +111,46 @@ fn gguf(path: &Path, words: &Words, space_prefix: bool) -> PathBuf {
         number("llama.embedding_length", 32),
         number("llama.attention.head_count", 1),
         pair("tokenizer.ggml.model", 8, &string("llama")),
-        list("tokenizer.ggml.tokens", 8, words.0.iter().map(|(text, ..)| string(text))),
-        list("tokenizer.ggml.scores", 6, words.0.iter().map(|(_, score, _)| score.to_le_bytes().to_vec())),
-        list("tokenizer.ggml.token_type", 5, words.0.iter().map(|(.., kind)| kind.to_le_bytes().to_vec())),
+        list(
+            "tokenizer.ggml.tokens",
+            8,
+            words.0.iter().map(|(text, ..)| string(text)),
+        ),
+        list(
+            "tokenizer.ggml.scores",
+            6,
+            words
+                .0
+                .iter()
+                .map(|(_, score, _)| score.to_le_bytes().to_vec()),
+        ),
+        list(
+            "tokenizer.ggml.token_type",
+            5,
+            words.0.iter().map(|(.., kind)| kind.to_le_bytes().to_vec()),
+        ),
         number("tokenizer.ggml.unknown_token_id", 0),
         number("tokenizer.ggml.bos_token_id", 1),
         number("tokenizer.ggml.eos_token_id", 2),
-        pair("tokenizer.ggml.add_space_prefix", 7, &[u8::from(space_prefix)]),
+        pair(
+            "tokenizer.ggml.add_space_prefix",
+            7,
+            &[u8::from(space_prefix)],
+        ),
     ];
-    let one_row = [1_u32.to_le_bytes().to_vec(), 32_u64.to_le_bytes().to_vec(), vec![0; 12]].concat();
-    let head = [&b"GGUF"[..], &3_u32.to_le_bytes(), &1_u64.to_le_bytes(), &(pairs.len() as u64).to_le_bytes()].concat();
+    let one_row = [
+        1_u32.to_le_bytes().to_vec(),
+        32_u64.to_le_bytes().to_vec(),
+        vec![0; 12],
+    ]
+    .concat();
+    let head = [
+        &b"GGUF"[..],
+        &3_u32.to_le_bytes(),
+        &1_u64.to_le_bytes(),
+        &(pairs.len() as u64).to_le_bytes(),
+    ]
+    .concat();
     let mut bytes = [head, pairs.concat(), string("output_norm.weight"), one_row].concat();
     bytes.resize(bytes.len().next_multiple_of(32) + 128, 0);
     std::fs::write(path, bytes).unwrap();
@@ -134,7 +187,10 @@ async fn agrees_with_the_worker_on_llama2_and_gemma() {
     let words = Words::learned(&[("<mark>", CONTROL), ("[INST]", USER_DEFINED)]);
     // Gemma has runs of spaces, and tokens that cross the end of a word.
     let mut over_words = Words::learned(&[("<mark>", USER_DEFINED)]);
-    for (score, text) in ["▁▁", "▁▁▁", "▁▁▁▁", "of▁the", "\n\n", "a▁b"].into_iter().enumerate() {
+    for (score, text) in ["▁▁", "▁▁▁", "▁▁▁▁", "of▁the", "\n\n", "a▁b"]
+        .into_iter()
+        .enumerate()
+    {
         over_words.add(text, -0.5 - score as f32, NORMAL);
     }
     for (name, words, space_prefix) in [
@@ -147,9 +203,16 @@ async fn agrees_with_the_worker_on_llama2_and_gemma() {
         let different = difference(&model_at(path.clone()), &texts()).await;
         assert!(different.is_none(), "{name}: {different:?}");
 
-        let model = LocalModel { sha256: "0c".into(), ..model_at(path) };
+        let model = LocalModel {
+            sha256: "0c".into(),
+            ..model_at(path)
+        };
         let host = host();
         host.count(&model, &texts()[..4]).await.unwrap();
-        assert_eq!(host.counted_by(&model), CountingMethod::ThisProcess, "{name}");
+        assert_eq!(
+            host.counted_by(&model),
+            CountingMethod::ThisProcess,
+            "{name}"
+        );
     }
 }

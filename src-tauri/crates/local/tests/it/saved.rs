@@ -11,11 +11,13 @@ use tempfile::TempDir;
 
 use crate::support::*;
 
-const FIRST: &str =
-    "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
+const FIRST: &str = "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
 
 fn settings_with(folder: &TempDir) -> WorkerSettings {
-    WorkerSettings { state_dir: Some(folder.path().join("cache")), ..settings() }
+    WorkerSettings {
+        state_dir: Some(folder.path().join("cache")),
+        ..settings()
+    }
 }
 
 fn host_with(folder: &TempDir) -> LocalHost {
@@ -23,7 +25,10 @@ fn host_with(folder: &TempDir) -> LocalHost {
 }
 
 fn of(chat: &str, segments: Vec<Segment>) -> Request {
-    Request { cache_key: chat.into(), ..request(segments, 20) }
+    Request {
+        cache_key: chat.into(),
+        ..request(segments, 20)
+    }
 }
 
 /// Runs a first turn that ends with a shutdown. Returns the reply.
@@ -44,7 +49,11 @@ fn second_prompt(first: &Outcome) -> Vec<Segment> {
 
 async fn second_turn(folder: &TempDir, key: &str, first: &Outcome) -> Outcome {
     let host = host_with(folder);
-    let outcome = reply(&*host.provider(&model(), 2048), of(key, second_prompt(first))).await;
+    let outcome = reply(
+        &*host.provider(&model(), 2048),
+        of(key, second_prompt(first)),
+    )
+    .await;
     host.shutdown().await;
     outcome
 }
@@ -52,9 +61,16 @@ async fn second_turn(folder: &TempDir, key: &str, first: &Outcome) -> Outcome {
 /// Returns the saved caches, oldest first.
 fn files(folder: &TempDir) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
-        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+        fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect::<Vec<_>>()
     };
-    let mut files: Vec<_> = entries(&folder.path().join("cache")).iter().flat_map(|folder| entries(folder)).collect();
+    let mut files: Vec<_> = entries(&folder.path().join("cache"))
+        .iter()
+        .flat_map(|folder| entries(folder))
+        .collect();
     files.sort_by_key(|file| fs::metadata(file).unwrap().modified().unwrap());
     files
 }
@@ -69,15 +85,36 @@ async fn chat_resumes_from_a_saved_cache() {
     let first = first_turn(&folder, &["chat"]).await;
     let saved = files(&folder);
     assert_eq!(saved.len(), 1);
-    assert_eq!(fs::metadata(&saved[0]).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(fs::metadata(saved[0].parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs::metadata(&saved[0]).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        fs::metadata(saved[0].parent().unwrap())
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777,
+        0o700
+    );
 
     let second = second_turn(&folder, "chat", &first).await;
     let usage = second.usage();
-    assert!(usage.reused >= first.usage().prompt, "{usage:?} after {:?}", first.usage());
-    assert!(usage.evaluated < Some(20), "only the reply's end and the new message: {usage:?}");
+    assert!(
+        usage.reused >= first.usage().prompt,
+        "{usage:?} after {:?}",
+        first.usage()
+    );
+    assert!(
+        usage.evaluated < Some(20),
+        "only the reply's end and the new message: {usage:?}"
+    );
     let cold = host();
-    let cold = reply(&*cold.provider(&model(), 2048), of("chat", second_prompt(&first))).await;
+    let cold = reply(
+        &*cold.provider(&model(), 2048),
+        of("chat", second_prompt(&first)),
+    )
+    .await;
     assert!(is_cold(cold.usage()));
     assert_eq!(second.text, cold.text);
 }
@@ -88,22 +125,38 @@ async fn caches_are_saved_per_context_size() {
     let first = first_turn(&folder, &["ada", "bob"]).await;
     assert_eq!(files(&folder).len(), 2);
     let host = host_with(&folder);
-    let (ada, narrow) = (of("ada", second_prompt(&first)), host.provider(&model(), 1024));
-    assert!(is_cold(reply(&*narrow, ada.clone()).await.usage()), "another context size");
+    let (ada, narrow) = (
+        of("ada", second_prompt(&first)),
+        host.provider(&model(), 1024),
+    );
+    assert!(
+        is_cold(reply(&*narrow, ada.clone()).await.usage()),
+        "another context size"
+    );
     let usage = reply(&*host.provider(&model(), 2048), ada).await.usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?}");
-    assert_eq!(files(&folder).len(), 3, "changing the context size saved the unloaded cache");
+    assert_eq!(
+        files(&folder).len(),
+        3,
+        "changing the context size saved the unloaded cache"
+    );
     host.shutdown().await;
 }
 
 #[tokio::test]
 async fn caches_without_room_in_memory_go_to_disk() {
     let folder = tempfile::tempdir().unwrap();
-    let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let host = LocalHost::new(WorkerSettings {
+        cache_budget: 0,
+        ..settings_with(&folder)
+    })
+    .unwrap();
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
     reply(&*provider, of("bob", chat(&["Who are you?"]))).await;
-    let again = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
+    let again = reply(&*provider, of("ada", second_prompt(&first)))
+        .await
+        .usage();
     assert!(again.reused >= first.usage().prompt, "{again:?}");
 }
 
@@ -117,17 +170,29 @@ async fn deletes_damaged_or_foreign_cache_files() {
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     let half = whole[..whole.len() / 2].to_vec();
-    for (what, bytes) in [("empty", Vec::new()), ("half", half), ("one bit", flipped), ("another chat's", other)] {
+    for (what, bytes) in [
+        ("empty", Vec::new()),
+        ("half", half),
+        ("one bit", flipped),
+        ("another chat's", other),
+    ] {
         fs::write(path, bytes).unwrap();
         let host = host_with(&folder);
-        let outcome = reply(&*host.provider(&model(), 2048), of("chat", second_prompt(&first))).await;
+        let outcome = reply(
+            &*host.provider(&model(), 2048),
+            of("chat", second_prompt(&first)),
+        )
+        .await;
         assert!(is_cold(outcome.usage()), "{what}: {outcome:?}");
         assert!(!path.exists(), "{what}");
         assert_eq!(host.status().deaths, 0, "{what}");
         host.shutdown().await;
     }
     let usage = second_turn(&folder, "chat", &first).await.usage();
-    assert!(usage.reused > first.usage().prompt, "the rebuilt cache is saved: {usage:?}");
+    assert!(
+        usage.reused > first.usage().prompt,
+        "the rebuilt cache is saved: {usage:?}"
+    );
 }
 
 #[tokio::test]
@@ -137,19 +202,33 @@ async fn cache_file_that_kills_the_worker_is_not_reused() {
     let path = files(&folder).remove(0);
     let whole = fs::read(&path).unwrap();
     // The seal is valid but llama.cpp's data is not, so llama.cpp may abort on it.
-    for bytes in
-        [&b"no state"[..], &whole[..8], &whole[..whole.len() / 2], &[&whole[..12], &[0xff; 9_000][..]].concat()]
-    {
+    for bytes in [
+        &b"no state"[..],
+        &whole[..8],
+        &whole[..whole.len() / 2],
+        &[&whole[..12], &[0xff; 9_000][..]].concat(),
+    ] {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
-        let place = path.strip_prefix(folder.path().join("cache")).unwrap().to_str().unwrap();
+        let place = path
+            .strip_prefix(folder.path().join("cache"))
+            .unwrap()
+            .to_str()
+            .unwrap();
         worker::saved::seal(&path, place).unwrap();
         let host = host_with(&folder);
         let provider = host.provider(&model(), 2048);
         let outcome = reply(&*provider, of("chat", second_prompt(&first))).await;
-        assert!(outcome.end.is_ok() || outcome.error().message.contains("SIGABRT"), "{outcome:?}");
+        assert!(
+            outcome.end.is_ok() || outcome.error().message.contains("SIGABRT"),
+            "{outcome:?}"
+        );
         assert!(!path.exists());
-        let outcome = reply(&*provider, of("chat", chat(&["What is the capital of France?"]))).await;
+        let outcome = reply(
+            &*provider,
+            of("chat", chat(&["What is the capital of France?"])),
+        )
+        .await;
         assert!(outcome.text.contains("Paris"), "{outcome:?}");
         assert_eq!(files(&folder), Vec::<PathBuf>::new());
         host.shutdown().await;
@@ -160,17 +239,31 @@ async fn cache_file_that_kills_the_worker_is_not_reused() {
 async fn deletes_the_oldest_caches_beyond_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     first_turn(&folder, &["ada", "bob"]).await;
-    let sizes: u64 = files(&folder).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    let sizes: u64 = files(&folder)
+        .iter()
+        .map(|file| fs::metadata(file).unwrap().len())
+        .sum();
     let (ada, bob) = (files(&folder).remove(0), files(&folder).remove(1));
-    let settings = WorkerSettings { state_budget: sizes + 1_000, ..settings_with(&folder) };
+    let settings = WorkerSettings {
+        state_budget: sizes + 1_000,
+        ..settings_with(&folder)
+    };
     let host = LocalHost::new(settings).unwrap();
     reply(&*host.provider(&model(), 2048), of("cleo", chat(&[FIRST]))).await;
     host.shutdown().await;
     assert!(!ada.exists() && bob.exists());
     assert_eq!(files(&folder).len(), 2, "the latest remains");
 
-    let none = LocalHost::new(WorkerSettings { state_budget: 0, ..settings_with(&folder) }).unwrap();
-    assert!(is_cold(reply(&*none.provider(&model(), 2048), of("bob", chat(&[FIRST]))).await.usage()));
+    let none = LocalHost::new(WorkerSettings {
+        state_budget: 0,
+        ..settings_with(&folder)
+    })
+    .unwrap();
+    assert!(is_cold(
+        reply(&*none.provider(&model(), 2048), of("bob", chat(&[FIRST])))
+            .await
+            .usage()
+    ));
 }
 
 #[tokio::test]
@@ -179,10 +272,18 @@ async fn forget_removes_a_chat_from_disk_and_memory() {
     let first = first_turn(&folder, &["ada", "bob"]).await;
     let host = host_with(&folder);
     let provider = host.provider(&model(), 2048);
-    assert!(!is_cold(reply(&*provider, of("ada", second_prompt(&first))).await.usage()));
+    assert!(!is_cold(
+        reply(&*provider, of("ada", second_prompt(&first)))
+            .await
+            .usage()
+    ));
     host.forget("ada");
     host.forget("never seen");
-    assert!(is_cold(reply(&*provider, of("ada", second_prompt(&first))).await.usage()));
+    assert!(is_cold(
+        reply(&*provider, of("ada", second_prompt(&first)))
+            .await
+            .usage()
+    ));
     host.forget("ada");
     host.shutdown().await;
     assert_eq!(files(&folder).len(), 1, "bob's");
@@ -193,8 +294,16 @@ async fn forget_removes_a_chat_from_disk_and_memory() {
 /// Returns the chats with a saved cache for any model.
 fn saved_chats<'c>(folder: &TempDir, chats: &[&'c str]) -> Vec<&'c str> {
     let saved = files(folder);
-    let is_saved = |chat: &str| saved.iter().any(|file| file.ends_with(worker::saved::file_name(chat)));
-    chats.iter().copied().filter(|chat| is_saved(chat)).collect()
+    let is_saved = |chat: &str| {
+        saved
+            .iter()
+            .any(|file| file.ends_with(worker::saved::file_name(chat)))
+    };
+    chats
+        .iter()
+        .copied()
+        .filter(|chat| is_saved(chat))
+        .collect()
 }
 
 #[tokio::test]
@@ -205,7 +314,9 @@ async fn withdrawn_text_leaves_the_disk_for_every_model() {
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", second_prompt(&first))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.exclude_from_saving(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into(), "never seen".into()])
+        .await
+        .unwrap();
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), [""; 0]);
     // Loading another context size saves both caches: ada's in memory and bob's, the last one used.
     reply(&*host.provider(&model(), 1024), of("cleo", chat(&[FIRST]))).await;
@@ -220,8 +331,12 @@ async fn withdrawn_cache_is_saved_after_another_prompt() {
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.exclude_from_saving(vec!["ada".into(), "bob".into()]).await.unwrap();
-    let usage = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into()])
+        .await
+        .unwrap();
+    let usage = reply(&*provider, of("ada", second_prompt(&first)))
+        .await
+        .usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?}");
     host.shutdown().await;
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), ["ada"]);
@@ -230,7 +345,11 @@ async fn withdrawn_cache_is_saved_after_another_prompt() {
 #[tokio::test]
 async fn withdrawn_text_is_not_saved_when_memory_is_full() {
     let folder = tempfile::tempdir().unwrap();
-    let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let host = LocalHost::new(WorkerSettings {
+        cache_budget: 0,
+        ..settings_with(&folder)
+    })
+    .unwrap();
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", chat(&[FIRST]))).await;
     host.exclude_from_saving(vec!["ada".into()]).await.unwrap();
@@ -241,14 +360,25 @@ async fn withdrawn_text_is_not_saved_when_memory_is_full() {
 }
 
 /// Returns the outcome of `request` if `leave` runs once 500 tokens are processed.
-async fn left_half_read(host: &LocalHost, request: &Request, leave: impl Future<Output = ()>) -> Outcome {
+async fn left_half_read(
+    host: &LocalHost,
+    request: &Request,
+    leave: impl Future<Output = ()>,
+) -> Outcome {
     let provider = host.provider(&model(), 4096);
-    let stream = provider::Provider::stream(&*provider, request.clone(), tokio_util::sync::CancellationToken::new());
+    let stream = provider::Provider::stream(
+        &*provider,
+        request.clone(),
+        tokio_util::sync::CancellationToken::new(),
+    );
     let (begun, reading) = tokio::sync::oneshot::channel();
     let mut begun = Some(begun);
     let watch = |_, event: &provider::GenerationEvent| {
         if let provider::GenerationEvent::Prefill { done: 500.., .. } = event {
-            begun.take().into_iter().for_each(|begun| begun.send(()).unwrap());
+            begun
+                .take()
+                .into_iter()
+                .for_each(|begun| begun.send(()).unwrap());
         }
     };
     let leave = async {
@@ -264,11 +394,22 @@ async fn shutdown_during_a_reply_saves_the_cache() {
     let host = host_with(&folder);
     // Longer than what is read at once, and short enough for the second host to read the rest soon.
     let text = "The lamplighter walks along the quay and counts the ships. ".repeat(90);
-    let long = Request { cache_key: "chat".into(), ..request(chat(&[&text]), 400) };
+    let long = Request {
+        cache_key: "chat".into(),
+        ..request(chat(&[&text]), 400)
+    };
     let outcome = left_half_read(&host, &long, host.shutdown()).await;
     assert!(outcome.end.is_err());
     let host = host_with(&folder);
-    let usage = reply(&*host.provider(&model(), 4096), Request { sampling: greedy(1), ..long }).await.usage();
+    let usage = reply(
+        &*host.provider(&model(), 4096),
+        Request {
+            sampling: greedy(1),
+            ..long
+        },
+    )
+    .await
+    .usage();
     assert!(usage.reused >= Some(500), "{usage:?}");
 }
 
@@ -276,7 +417,10 @@ async fn shutdown_during_a_reply_saves_the_cache() {
 async fn shutdown_after_a_withdrawal_saves_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let host = host_with(&folder);
-    let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
+    let long = Request {
+        cache_key: "chat".into(),
+        ..request(long_chat(), 4_000)
+    };
     let leave = async {
         let gone = host.exclude_from_saving(vec!["chat".into()]);
         host.shutdown().await;

@@ -9,17 +9,25 @@ use domain::prompt::{Prompt, Segment};
 use domain::sampling::{SamplerOptions, Sampling};
 use futures_util::StreamExt;
 use local::{LocalHost, Policy, WorkerSettings};
-use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
+use provider::{
+    EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage,
+};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn models_dir() -> PathBuf {
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
-    folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models"))).unwrap()
+    folder
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")))
+        .unwrap()
 }
 
 pub(crate) fn model_path() -> PathBuf {
     let path = models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
-    assert!(path.is_file(), "{} is missing: run `cargo xtask setup`", path.display());
+    assert!(
+        path.is_file(),
+        "{} is missing: run `cargo xtask setup`",
+        path.display()
+    );
     path
 }
 
@@ -43,10 +51,18 @@ pub(crate) fn model() -> LocalModel {
 pub(crate) fn settings() -> WorkerSettings {
     let settings = WorkerSettings {
         threads: 1,
-        policy: Policy { deaths: 1_000, backoff: Duration::ZERO, ..Policy::default() },
+        policy: Policy {
+            deaths: 1_000,
+            backoff: Duration::ZERO,
+            ..Policy::default()
+        },
         ..WorkerSettings::default()
     };
-    assert!(settings.worker.is_file(), "{} is missing: run `cargo xtask setup`", settings.worker.display());
+    assert!(
+        settings.worker.is_file(),
+        "{} is missing: run `cargo xtask setup`",
+        settings.worker.display()
+    );
     settings
 }
 
@@ -55,20 +71,34 @@ pub(crate) fn host() -> LocalHost {
 }
 
 pub(crate) fn control(text: &str) -> Segment {
-    Segment { text: text.into(), control: true }
+    Segment {
+        text: text.into(),
+        control: true,
+    }
 }
 
 pub(crate) fn plain(text: &str) -> Segment {
-    Segment { text: text.into(), control: false }
+    Segment {
+        text: text.into(),
+        control: false,
+    }
 }
 
-/// Builds a ChatML prompt with alternating messages of user and character. The character replies next.
+/// Builds a ChatML prompt with alternating messages of user and character. The character replies
+/// next.
 pub(crate) fn chat(messages: &[&str]) -> Vec<Segment> {
-    let mut segments =
-        vec![control("<|im_start|>system\n"), plain("You are a helpful assistant."), control("<|im_end|>\n")];
+    let mut segments = vec![
+        control("<|im_start|>system\n"),
+        plain("You are a helpful assistant."),
+        control("<|im_end|>\n"),
+    ];
     for (turn, message) in messages.iter().enumerate() {
         let role = if turn % 2 == 0 { "user" } else { "assistant" };
-        segments.extend([control(&format!("<|im_start|>{role}\n")), plain(message), control("<|im_end|>\n")]);
+        segments.extend([
+            control(&format!("<|im_start|>{role}\n")),
+            plain(message),
+            control("<|im_end|>\n"),
+        ]);
     }
     segments.push(control("<|im_start|>assistant\n"));
     segments
@@ -90,8 +120,17 @@ pub(crate) fn greedy(max_tokens: u32) -> Sampling {
 }
 
 pub(crate) fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
-    let prompt = Prompt { segments, ..Prompt::default() };
-    Request { cache_key: "chat".into(), background: false, prompt, sampling: greedy(max_tokens), response_schema: None }
+    let prompt = Prompt {
+        segments,
+        ..Prompt::default()
+    };
+    Request {
+        cache_key: "chat".into(),
+        background: false,
+        prompt,
+        sampling: greedy(max_tokens),
+        response_schema: None,
+    }
 }
 
 /// A request for a reply without end.
@@ -124,7 +163,10 @@ impl Outcome {
 }
 
 /// Reads a stream to its end and calls `watch` with each event and its number.
-pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &GenerationEvent)) -> Outcome {
+pub(crate) async fn follow(
+    mut stream: EventStream,
+    mut watch: impl FnMut(usize, &GenerationEvent),
+) -> Outcome {
     let (mut text, mut events) = (String::new(), Vec::new());
     while let Some(event) = stream.next().await {
         match event {
@@ -132,9 +174,16 @@ pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize,
                 watch(events.len(), &event);
                 match &event {
                     GenerationEvent::Text(piece) => text += piece,
-                    GenerationEvent::Finished { reason, usage, timings } => {
+                    GenerationEvent::Finished {
+                        reason,
+                        usage,
+                        timings,
+                    } => {
                         let end = Ok((*reason, *usage, *timings));
-                        assert!(stream.next().await.is_none(), "no event follows the final event");
+                        assert!(
+                            stream.next().await.is_none(),
+                            "no event follows the final event"
+                        );
                         return Outcome { text, events, end };
                     }
                     _ => {}
@@ -143,7 +192,11 @@ pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize,
             }
             Err(error) => {
                 assert!(stream.next().await.is_none(), "no event follows an error");
-                return Outcome { text, events, end: Err(error) };
+                return Outcome {
+                    text,
+                    events,
+                    end: Err(error),
+                };
             }
         }
     }
@@ -151,12 +204,20 @@ pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize,
 }
 
 pub(crate) async fn reply(provider: &dyn Provider, request: Request) -> Outcome {
-    follow(provider.stream(request, CancellationToken::new()), |_, _| {}).await
+    follow(
+        provider.stream(request, CancellationToken::new()),
+        |_, _| {},
+    )
+    .await
 }
 
 /// Checks that a short reply works.
 pub(crate) async fn is_well(provider: &dyn Provider) {
-    let outcome = reply(provider, request(chat(&["What is the capital of France?"]), 12)).await;
+    let outcome = reply(
+        provider,
+        request(chat(&["What is the capital of France?"]), 12),
+    )
+    .await;
     assert!(outcome.text.contains("Paris"), "{outcome:?}");
 }
 
@@ -164,7 +225,10 @@ pub(crate) async fn is_well(provider: &dyn Provider) {
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(5), "timed out waiting for {what}");
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "timed out waiting for {what}"
+        );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

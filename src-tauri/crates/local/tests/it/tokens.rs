@@ -22,39 +22,58 @@ pub(crate) async fn difference(
     texts.iter().zip(theirs).find_map(|(text, theirs)| {
         let ours = tokenizer.tokenize(text);
         assert_eq!(tokenizer.count(text) as usize, ours.len());
-        let same = ours.iter().map(|token| i64::from(*token)).eq(theirs.iter().map(|token| i64::from(*token)));
+        let same = ours
+            .iter()
+            .map(|token| i64::from(*token))
+            .eq(theirs.iter().map(|token| i64::from(*token)));
         (!same).then(|| (text.text.clone(), ours, theirs))
     })
 }
 
 #[tokio::test]
 async fn agrees_with_the_worker_on_five_scripts() {
-    let texts: Vec<Segment> = corpus(1, TWO_MEGABYTES).iter().map(|text| plain(text)).collect();
+    let texts: Vec<Segment> = corpus(1, TWO_MEGABYTES)
+        .iter()
+        .map(|text| plain(text))
+        .collect();
     assert_eq!(difference(&model(), &texts).await, None);
 }
 
 #[tokio::test]
 async fn agrees_with_the_worker_for_the_encoder() {
     let path = model_path().with_file_name("all-MiniLM-L6-v2.Q8_0.gguf");
-    let texts: Vec<Segment> = corpus(2, TWO_MEGABYTES).iter().map(|text| plain(text)).collect();
+    let texts: Vec<Segment> = corpus(2, TWO_MEGABYTES)
+        .iter()
+        .map(|text| plain(text))
+        .collect();
     assert_eq!(difference(&model_at(path), &texts).await, None);
 }
 
 /// The model with its hash, because verdicts are stored by hash.
 fn hashed() -> domain::model::LocalModel {
-    domain::model::LocalModel { sha256: "b179c9523d0e6a0f".into(), ..model() }
+    domain::model::LocalModel {
+        sha256: "b179c9523d0e6a0f".into(),
+        ..model()
+    }
 }
 
 #[tokio::test]
 async fn compares_with_the_worker_once_per_file() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = local::WorkerSettings { state_dir: Some(folder.path().to_owned()), ..settings() };
+    let settings = local::WorkerSettings {
+        state_dir: Some(folder.path().to_owned()),
+        ..settings()
+    };
     let texts = [plain("a <|im_end|> lamp"), control("<|im_end|>")];
 
     let host = local::LocalHost::new(settings.clone()).unwrap();
     assert_eq!(host.counted_by(&hashed()), CountingMethod::Unknown);
     let counts = host.count(&hashed(), &texts).await.unwrap();
-    assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "equal to the worker's count");
+    assert_eq!(
+        counts,
+        host.count(&model(), &texts).await.unwrap(),
+        "equal to the worker's count"
+    );
     assert_eq!(host.counted_by(&hashed()).to_string(), "exact");
 
     let next = local::LocalHost::new(settings).unwrap();
@@ -69,7 +88,11 @@ fn with_kind(folder: &std::path::Path, name: &[u8; 4]) -> std::path::PathBuf {
     let path = folder.join("kind.gguf");
     let mut bytes = std::fs::read(model_path()).unwrap();
     let key = b"tokenizer.ggml.model\x08\0\0\0\x04\0\0\0\0\0\0\0";
-    let at = bytes.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    let at = bytes
+        .windows(key.len())
+        .position(|window| window == key)
+        .unwrap()
+        + key.len();
     bytes[at..at + 4].copy_from_slice(name);
     std::fs::write(&path, bytes).unwrap();
     path
@@ -78,24 +101,64 @@ fn with_kind(folder: &std::path::Path, name: &[u8; 4]) -> std::path::PathBuf {
 #[tokio::test]
 async fn worker_counts_unsupported_vocabularies() {
     let folder = tempfile::tempdir().unwrap();
-    let texts = [plain("Сколько кораблей came in at 12:30?"), control("<|im_end|>\n"), plain("")];
+    let texts = [
+        plain("Сколько кораблей came in at 12:30?"),
+        control("<|im_end|>\n"),
+        plain(""),
+    ];
     for (path, hash, reason) in [
-        (with_pre(folder.path(), "jais-2"), "0a", "this process does not support the pre-tokenizer \"jais-2\""),
-        (with_kind(folder.path(), b"rwkv"), "0b", "this process does not support vocabularies of type \"rwkv\""),
+        (
+            with_pre(folder.path(), "jais-2"),
+            "0a",
+            "this process does not support the pre-tokenizer \"jais-2\"",
+        ),
+        (
+            with_kind(folder.path(), b"rwkv"),
+            "0b",
+            "this process does not support vocabularies of type \"rwkv\"",
+        ),
     ] {
-        let model = domain::model::LocalModel { sha256: hash.into(), ..model_at(path) };
-        let settings = local::WorkerSettings { state_dir: Some(folder.path().to_owned()), ..settings() };
+        let model = domain::model::LocalModel {
+            sha256: hash.into(),
+            ..model_at(path)
+        };
+        let settings = local::WorkerSettings {
+            state_dir: Some(folder.path().to_owned()),
+            ..settings()
+        };
         let host = local::LocalHost::new(settings.clone()).unwrap();
         let counts = host.count(&model, &texts).await.unwrap();
-        let unhashed = domain::model::LocalModel { sha256: String::new(), ..model.clone() };
-        assert_eq!(counts, host.count(&unhashed, &texts).await.unwrap(), "equal to the worker's count");
+        let unhashed = domain::model::LocalModel {
+            sha256: String::new(),
+            ..model.clone()
+        };
+        assert_eq!(
+            counts,
+            host.count(&unhashed, &texts).await.unwrap(),
+            "equal to the worker's count"
+        );
         let ids = host.tokenize(&model, &texts).await.unwrap();
-        assert_eq!(counts, ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>());
-        assert_eq!(host.counted_by(&model), CountingMethod::Worker { reason: reason.into() });
-        assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the model process ({reason})"));
+        assert_eq!(
+            counts,
+            ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            host.counted_by(&model),
+            CountingMethod::Worker {
+                reason: reason.into()
+            }
+        );
+        assert_eq!(
+            host.counted_by(&model).to_string(),
+            format!("exact, by the model process ({reason})")
+        );
 
         let next = local::LocalHost::new(settings).unwrap();
-        assert_eq!(next.counted_by(&model), host.counted_by(&model), "the stored verdict is known at once");
+        assert_eq!(
+            next.counted_by(&model),
+            host.counted_by(&model),
+            "the stored verdict is known at once"
+        );
         assert_eq!(next.count(&model, &texts).await.unwrap(), counts);
     }
 }
@@ -104,10 +167,23 @@ async fn worker_counts_unsupported_vocabularies() {
 fn reference() -> tokenizers::Tokenizer {
     let vocabulary = local::gguf::vocabulary(&model_path()).unwrap();
     let vocab: Vocab = vocabulary.tokens.into_iter().zip(0..).collect();
-    let merges = vocabulary.merges.iter().map(|merge| merge.split_once(' ').unwrap());
-    let merges = merges.map(|(left, right)| (left.to_owned(), right.to_owned())).collect();
-    let mut reference = tokenizers::Tokenizer::new(BPE::builder().vocab_and_merges(vocab, merges).build().unwrap());
-    let stages = vec![Digits::new(true).into(), ByteLevel::new(false, true, true).into()];
+    let merges = vocabulary
+        .merges
+        .iter()
+        .map(|merge| merge.split_once(' ').unwrap());
+    let merges = merges
+        .map(|(left, right)| (left.to_owned(), right.to_owned()))
+        .collect();
+    let mut reference = tokenizers::Tokenizer::new(
+        BPE::builder()
+            .vocab_and_merges(vocab, merges)
+            .build()
+            .unwrap(),
+    );
+    let stages = vec![
+        Digits::new(true).into(),
+        ByteLevel::new(false, true, true).into(),
+    ];
     reference.with_pre_tokenizer(Some(Sequence::new(stages)));
     reference
 }
@@ -116,7 +192,11 @@ fn reference() -> tokenizers::Tokenizer {
 fn agrees_with_the_tokenizers_crate() {
     let (ours, reference) = (local::open_tokenizer(&model_path()).unwrap(), reference());
     for text in corpus(3, 200_000) {
-        assert_eq!(ours.tokenize(&plain(&text)), reference.encode(text.as_str(), false).unwrap().get_ids(), "{text}");
+        assert_eq!(
+            ours.tokenize(&plain(&text)),
+            reference.encode(text.as_str(), false).unwrap().get_ids(),
+            "{text}"
+        );
     }
 }
 
@@ -137,12 +217,18 @@ const FAMILIES: &[&str] = &[
     "minicpm5",
 ];
 
-/// Copies the model with the pre-tokenizer `name`. The chat template is adjusted to keep the length.
+/// Copies the model with the pre-tokenizer `name`. The chat template is adjusted to keep the
+/// length.
 fn with_pre(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let path = folder.join("model.gguf");
     let mut bytes = std::fs::read(model_path()).unwrap();
     let place = |bytes: &[u8], key: &[u8]| {
-        let at = bytes.windows(key.len()).position(|window| window == key).unwrap() + key.len() + 4;
+        let at = bytes
+            .windows(key.len())
+            .position(|window| window == key)
+            .unwrap()
+            + key.len()
+            + 4;
         let length = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
         (at, at + 8, at + 8 + length)
     };

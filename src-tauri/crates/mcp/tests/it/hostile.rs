@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use mcp::{Connection, Limits, McpError};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::small;
@@ -33,7 +35,11 @@ impl Script {
     }
 
     async fn answer(&mut self, id: &Value, result: Value) {
-        self.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "result": result }))).await;
+        self.send(format!(
+            "{}\n",
+            json!({ "jsonrpc": "2.0", "id": id, "result": result })
+        ))
+        .await;
     }
 
     async fn shake_hands(&mut self) {
@@ -55,8 +61,12 @@ async fn with<T>(
     use_it: impl AsyncFnOnce(Connection) -> T,
 ) -> T {
     let (ours, theirs) = tokio::io::duplex(16 << 10);
-    let ((read, write), (their_read, their_write)) = (tokio::io::split(ours), tokio::io::split(theirs));
-    let mut server = Script { lines: BufReader::new(their_read).lines(), write: their_write };
+    let ((read, write), (their_read, their_write)) =
+        (tokio::io::split(ours), tokio::io::split(theirs));
+    let mut server = Script {
+        lines: BufReader::new(their_read).lines(),
+        write: their_write,
+    };
     let serve = async {
         server.shake_hands().await;
         script(&mut server).await;
@@ -72,7 +82,10 @@ async fn with<T>(
 
 async fn tools(script: impl AsyncFnOnce(&mut Script)) -> Result<Vec<String>, McpError> {
     let names = async |connection: Connection| {
-        connection.tools().await.map(|list| list.tools.into_iter().map(|tool| tool.name).collect())
+        connection
+            .tools()
+            .await
+            .map(|list| list.tools.into_iter().map(|tool| tool.name).collect())
     };
     with(small(), script, names).await
 }
@@ -87,7 +100,13 @@ async fn endless_message_ends_the_connection() {
         script.request("tools/list").await;
         while script.send([b'x'; 8_192]).await {}
     };
-    assert_eq!(tools(flood).await, Err(McpError::TooMuch { megabytes: 0, one_message: true }));
+    assert_eq!(
+        tools(flood).await,
+        Err(McpError::TooMuch {
+            megabytes: 0,
+            one_message: true
+        })
+    );
 }
 
 #[tokio::test]
@@ -100,19 +119,40 @@ async fn endless_messages_end_the_connection() {
         );
         while script.send(&line).await {}
     };
-    assert_eq!(tools(flood).await, Err(McpError::TooMuch { megabytes: 0, one_message: false }));
+    assert_eq!(
+        tools(flood).await,
+        Err(McpError::TooMuch {
+            megabytes: 0,
+            one_message: false
+        })
+    );
 }
 
 #[tokio::test]
 async fn garbage_before_an_answer_is_skipped() {
     let garbage = async |script: &mut Script| {
         let id = script.request("tools/list").await;
-        script.send(b"\xff\xfe\x00binary\n{\"half\": \n[]\n\n7\n").await;
-        script.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 999, "result": {} }))).await;
         script
-            .send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": "text", "error": { "code": 1, "message": "x" } })))
+            .send(b"\xff\xfe\x00binary\n{\"half\": \n[]\n\n7\n")
             .await;
-        script.answer(&id, json!({ "tools": [tool("real", "", json!({ "type": "object" }))] })).await;
+        script
+            .send(format!(
+                "{}\n",
+                json!({ "jsonrpc": "2.0", "id": 999, "result": {} })
+            ))
+            .await;
+        script
+            .send(format!(
+                "{}\n",
+                json!({ "jsonrpc": "2.0", "id": "text", "error": { "code": 1, "message": "x" } })
+            ))
+            .await;
+        script
+            .answer(
+                &id,
+                json!({ "tools": [tool("real", "", json!({ "type": "object" }))] }),
+            )
+            .await;
     };
     assert_eq!(tools(garbage).await, Ok(vec!["real".to_owned()]));
 }
@@ -135,9 +175,25 @@ async fn odd_tools_are_left_out_or_cleaned() {
         ]);
         script.answer(&id, json!({ "tools": tools })).await;
     };
-    let listed = with(small(), odd, async |connection| connection.tools().await.unwrap()).await;
-    let left_out: Vec<&str> = listed.left_out.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(left_out, ["good", "number 3", &format!("{}…", "x".repeat(100)), "hasbell", "large"]);
+    let listed = with(small(), odd, async |connection| {
+        connection.tools().await.unwrap()
+    })
+    .await;
+    let left_out: Vec<&str> = listed
+        .left_out
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            "good",
+            "number 3",
+            &format!("{}…", "x".repeat(100)),
+            "hasbell",
+            "large"
+        ]
+    );
     let listed = listed.tools;
     let names: Vec<&str> = listed.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["good", "wordy"]);
@@ -155,15 +211,41 @@ async fn one_odd_tool_costs_only_itself() {
     let odd = async |script: &mut Script| {
         let id = script.request("tools/list").await;
         let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
-        let deep = format!(r#"{{"name":"deep","inputSchema":{{"type":"object","default":{}}}}}"#, nested(200));
-        let tools = format!(r#"[{good},{{"name":"null","inputSchema":null}},{{"name":"none"}},7,{deep}]"#);
-        script.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":{tools}}}}}\n")).await;
+        let deep = format!(
+            r#"{{"name":"deep","inputSchema":{{"type":"object","default":{}}}}}"#,
+            nested(200)
+        );
+        let tools =
+            format!(r#"[{good},{{"name":"null","inputSchema":null}},{{"name":"none"}},7,{deep}]"#);
+        script
+            .send(format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":{tools}}}}}\n"
+            ))
+            .await;
     };
-    let listed = with(small(), odd, async |connection| connection.tools().await.unwrap()).await;
-    assert_eq!(listed.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["good"]);
-    let left_out: Vec<&str> = listed.left_out.iter().map(|tool| tool.name.as_str()).collect();
+    let listed = with(small(), odd, async |connection| {
+        connection.tools().await.unwrap()
+    })
+    .await;
+    assert_eq!(
+        listed
+            .tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect::<Vec<_>>(),
+        ["good"]
+    );
+    let left_out: Vec<&str> = listed
+        .left_out
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
     assert_eq!(left_out, ["null", "none", "number 4", "deep"]);
-    assert!(listed.left_out[3].reason.contains("nested too deeply"), "{:?}", listed.left_out);
+    assert!(
+        listed.left_out[3].reason.contains("nested too deeply"),
+        "{:?}",
+        listed.left_out
+    );
 }
 
 #[tokio::test]
@@ -192,7 +274,9 @@ async fn pages_without_end_are_cut_off() {
     let endless = async |script: &mut Script| {
         loop {
             let id = script.request("tools/list").await;
-            script.answer(&id, json!({ "tools": [], "nextCursor": "again" })).await;
+            script
+                .answer(&id, json!({ "tools": [], "nextCursor": "again" }))
+                .await;
         }
     };
     assert_eq!(tools(endless).await, Ok(Vec::new()));
@@ -200,22 +284,38 @@ async fn pages_without_end_are_cut_off() {
 
 #[tokio::test]
 async fn silent_server_times_out() {
-    let limits = Limits { request: Duration::from_millis(50), ..small() };
+    let limits = Limits {
+        request: Duration::from_millis(50),
+        ..small()
+    };
     let silent = async |script: &mut Script| drop(script.request("tools/call").await);
-    let called =
-        async |connection: Connection| connection.call("x", serde_json::Map::new(), &CancellationToken::new()).await;
-    assert!(matches!(with(limits, silent, called).await, Err(McpError::Timeout { .. })));
+    let called = async |connection: Connection| {
+        connection
+            .call("x", serde_json::Map::new(), &CancellationToken::new())
+            .await
+    };
+    assert!(matches!(
+        with(limits, silent, called).await,
+        Err(McpError::Timeout { .. })
+    ));
 }
 
 #[tokio::test]
 async fn wrong_shapes_are_a_protocol_error() {
-    for result in [json!({ "tools": "many" }), json!(null), json!({ "content": [] })] {
+    for result in [
+        json!({ "tools": "many" }),
+        json!(null),
+        json!({ "content": [] }),
+    ] {
         let shown = result.to_string();
         let wrong = async move |script: &mut Script| {
             let id = script.request("tools/list").await;
             script.answer(&id, result).await;
         };
-        assert!(matches!(tools(wrong).await, Err(McpError::Protocol { .. })), "{shown}");
+        assert!(
+            matches!(tools(wrong).await, Err(McpError::Protocol { .. })),
+            "{shown}"
+        );
     }
 }
 
@@ -224,13 +324,25 @@ async fn long_result_and_hidden_text_are_cut() {
     let text = format!("a\u{0}\u{1b}b\u{e0041}{}", "c".repeat(5_000));
     let long = async move |script: &mut Script| {
         let id = script.request("tools/call").await;
-        script.answer(&id, json!({ "content": [{ "type": "text", "text": text }] })).await;
+        script
+            .answer(
+                &id,
+                json!({ "content": [{ "type": "text", "text": text }] }),
+            )
+            .await;
     };
     let called = async |connection: Connection| {
-        connection.call("x", serde_json::Map::new(), &CancellationToken::new()).await.unwrap()
+        connection
+            .call("x", serde_json::Map::new(), &CancellationToken::new())
+            .await
+            .unwrap()
     };
     let output = with(small(), long, called).await;
-    assert!(output.text.starts_with("abcc") && output.text.ends_with('…'), "{}", &output.text[..9]);
+    assert!(
+        output.text.starts_with("abcc") && output.text.ends_with('…'),
+        "{}",
+        &output.text[..9]
+    );
     assert!(output.text.len() <= small().result_bytes + 3);
 }
 
@@ -263,10 +375,17 @@ async fn wrong_handshake_is_an_error() {
     ] {
         let (ours, theirs) = tokio::io::duplex(16 << 10);
         let (read, write) = tokio::io::split(ours);
-        let limits = Limits { start: Duration::from_millis(200), ..small() };
+        let limits = Limits {
+            start: Duration::from_millis(200),
+            ..small()
+        };
         let serve = async {
             let (their_read, mut their_write) = tokio::io::split(theirs);
-            BufReader::new(their_read).lines().next_line().await.unwrap();
+            BufReader::new(their_read)
+                .lines()
+                .next_line()
+                .await
+                .unwrap();
             their_write.write_all(answer.as_bytes()).await.unwrap();
             std::future::pending::<()>().await;
         };

@@ -1,4 +1,5 @@
-//! Tests of the client with servers in this process, with servers that break the rules, and with real processes.
+//! Tests of the client with servers in this process, with servers that break the rules, and with
+//! real processes.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 

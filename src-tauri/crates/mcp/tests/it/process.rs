@@ -31,7 +31,10 @@ fn shell(folder: &Path, args: &[&str], env: &[(&str, &str)]) -> ServerConfig {
     ServerConfig::Process {
         command: "sh".into(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        env: env.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect(),
+        env: env
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)))
+            .collect(),
         folder: folder.to_owned(),
     }
 }
@@ -42,13 +45,22 @@ fn server(folder: &Path, tool: &str, env: &[(&str, &str)]) -> Arc<Server> {
 }
 
 async fn run(server: &Arc<Server>) -> Result<String, McpError> {
-    server.call("run", Map::new(), &CancellationToken::new()).await.map(|output| output.text)
+    server
+        .call("run", Map::new(), &CancellationToken::new())
+        .await
+        .map(|output| output.text)
 }
 
 /// Whether the process exists and is not a zombie.
 fn is_alive(pid: &str) -> bool {
     let status = std::fs::read_to_string(PathBuf::from("/proc").join(pid).join("stat"));
-    status.is_ok_and(|status| !status.rsplit(") ").next().unwrap_or_default().starts_with('Z'))
+    status.is_ok_and(|status| {
+        !status
+            .rsplit(") ")
+            .next()
+            .unwrap_or_default()
+            .starts_with('Z')
+    })
 }
 
 async fn until_dead(pid: &str) {
@@ -57,29 +69,53 @@ async fn until_dead(pid: &str) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), dead).await.unwrap_or_else(|_| panic!("{pid} still runs"));
+    tokio::time::timeout(Duration::from_secs(5), dead)
+        .await
+        .unwrap_or_else(|_| panic!("{pid} still runs"));
 }
 
 #[tokio::test]
 async fn process_gets_a_clean_environment() {
     let folder = tempfile::tempdir().unwrap();
-    let server = server(folder.path(), "env | cut -d= -f1 | tr '\\n' ' '", &[("DECLARED", "yes")]);
+    let server = server(
+        folder.path(),
+        "env | cut -d= -f1 | tr '\\n' ' '",
+        &[("DECLARED", "yes")],
+    );
     let names = run(&server).await.unwrap();
     let names: BTreeSet<&str> = names.split_whitespace().collect();
-    assert!(names.contains("DECLARED") && names.contains("PATH"), "{names:?}");
+    assert!(
+        names.contains("DECLARED") && names.contains("PATH"),
+        "{names:?}"
+    );
     // The shell sets the last three itself.
-    let allowed =
-        ["DECLARED", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"];
-    let allowed = BTreeSet::from_iter(allowed.into_iter().chain(["USER", "PWD", "OLDPWD", "SHLVL", "_"]));
-    assert!(std::env::vars().any(|(name, _)| !allowed.contains(name.as_str())), "this process has variables to hide");
-    assert_eq!(names.difference(&allowed).collect::<Vec<_>>(), Vec::<&&str>::new());
+    let allowed = [
+        "DECLARED", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM",
+        "TMPDIR", "TZ",
+    ];
+    let allowed = BTreeSet::from_iter(
+        allowed
+            .into_iter()
+            .chain(["USER", "PWD", "OLDPWD", "SHLVL", "_"]),
+    );
+    assert!(
+        std::env::vars().any(|(name, _)| !allowed.contains(name.as_str())),
+        "this process has variables to hide"
+    );
+    assert_eq!(
+        names.difference(&allowed).collect::<Vec<_>>(),
+        Vec::<&&str>::new()
+    );
 }
 
 #[tokio::test]
 async fn process_starts_in_its_own_folder() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("servers/one");
-    assert_eq!(run(&server(&own, "pwd -P", &[])).await.unwrap(), own.canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(
+        run(&server(&own, "pwd -P", &[])).await.unwrap(),
+        own.canonicalize().unwrap().to_str().unwrap()
+    );
 }
 
 #[tokio::test]
@@ -111,7 +147,10 @@ async fn stopped_server_starts_again_when_needed() {
 #[tokio::test]
 async fn stop_ends_a_start_in_progress() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::new(shell(folder.path(), &["-c", "read -r line; sleep 600"], &[]), small());
+    let server = Server::new(
+        shell(folder.path(), &["-c", "read -r line; sleep 600"], &[]),
+        small(),
+    );
     let (listed, ()) = tokio::join!(server.tools(), async {
         while server.state() != ServerState::Starting {
             tokio::task::yield_now().await;
@@ -125,8 +164,14 @@ async fn stop_ends_a_start_in_progress() {
 #[tokio::test]
 async fn idle_server_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let limits = Limits { idle: Duration::from_millis(100), ..small() };
-    let server = Server::new(shell(folder.path(), &["-c", SERVER, "sh", "echo $$"], &[]), limits);
+    let limits = Limits {
+        idle: Duration::from_millis(100),
+        ..small()
+    };
+    let server = Server::new(
+        shell(folder.path(), &["-c", SERVER, "sh", "echo $$"], &[]),
+        limits,
+    );
     let pid = run(&server).await.unwrap();
     until_dead(&pid).await;
     while server.state() != ServerState::Stopped {
@@ -140,17 +185,28 @@ async fn last_words_of_a_failed_start_are_shown() {
     let script = "echo first >&2; echo 'missing key: API_KEY' >&2; exit 3";
     let server = Server::new(shell(folder.path(), &["-c", script], &[]), small());
     let error = server.tools().await.unwrap_err();
-    assert_eq!(error, McpError::Ended { stderr: "first / missing key: API_KEY".into() });
+    assert_eq!(
+        error,
+        McpError::Ended {
+            stderr: "first / missing key: API_KEY".into()
+        }
+    );
     assert_eq!(server.state(), ServerState::Failed(error));
 }
 
 #[tokio::test]
 async fn endless_error_output_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "i=0; while [ $i -lt 20000 ]; do echo noise >&2; i=$((i+1)); done; echo end >&2; exit 1";
+    let script =
+        "i=0; while [ $i -lt 20000 ]; do echo noise >&2; i=$((i+1)); done; echo end >&2; exit 1";
     let server = Server::new(shell(folder.path(), &["-c", script], &[]), small());
-    let McpError::Ended { stderr } = server.tools().await.unwrap_err() else { panic!("another error") };
-    assert!(stderr.ends_with("noise / end") && stderr.len() < 700, "{stderr}");
+    let McpError::Ended { stderr } = server.tools().await.unwrap_err() else {
+        panic!("another error")
+    };
+    assert!(
+        stderr.ends_with("noise / end") && stderr.len() < 700,
+        "{stderr}"
+    );
 }
 
 #[tokio::test]
@@ -160,7 +216,10 @@ async fn server_that_keeps_dying_is_left_alone() {
     for _ in 0..small().deaths {
         assert!(matches!(server.tools().await, Err(McpError::Ended { .. })));
     }
-    assert!(matches!(server.tools().await, Err(McpError::TooManyDeaths { .. })));
+    assert!(matches!(
+        server.tools().await,
+        Err(McpError::TooManyDeaths { .. })
+    ));
     server.forgive();
     assert!(matches!(server.tools().await, Err(McpError::Ended { .. })));
 }
@@ -169,7 +228,12 @@ async fn server_that_keeps_dying_is_left_alone() {
 async fn death_during_a_call_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(folder.path(), "echo gone >&2; kill -9 $$", &[]);
-    assert_eq!(run(&server).await, Err(McpError::Ended { stderr: "gone".into() }));
+    assert_eq!(
+        run(&server).await,
+        Err(McpError::Ended {
+            stderr: "gone".into()
+        })
+    );
     assert!(server.tools().await.is_ok(), "the next use starts it again");
 }
 
@@ -183,12 +247,23 @@ async fn missing_program_is_named() {
         folder: folder.path().to_owned(),
     };
     let error = Server::new(config, small()).tools().await.unwrap_err();
-    assert_eq!(error, McpError::ProgramNotFound { program: "no-such-program".into() });
+    assert_eq!(
+        error,
+        McpError::ProgramNotFound {
+            program: "no-such-program".into()
+        }
+    );
 }
 
 #[tokio::test]
 async fn nothing_at_an_address_is_an_error() {
-    let config = ServerConfig::Http { url: "http://127.0.0.1:9/mcp?key=secret".into(), headers: Vec::new() };
+    let config = ServerConfig::Http {
+        url: "http://127.0.0.1:9/mcp?key=secret".into(),
+        headers: Vec::new(),
+    };
     let error = Server::new(config, small()).tools().await.unwrap_err();
-    assert!(matches!(&error, McpError::Unreachable { host, .. } if host == "127.0.0.1:9"), "{error:?}");
+    assert!(
+        matches!(&error, McpError::Unreachable { host, .. } if host == "127.0.0.1:9"),
+        "{error:?}"
+    );
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use mcp::{Connection, McpError, ToolOutput};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, JsonObject,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, serve_server};
 use serde_json::json;
@@ -27,14 +28,22 @@ struct Library {
 
 impl Library {
     fn with(tools: usize) -> Self {
-        Self { tools, cancelled: CancellationToken::new() }
+        Self {
+            tools,
+            cancelled: CancellationToken::new(),
+        }
     }
 }
 
 impl ServerHandler for Library {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().build())
-            .with_server_info(Implementation::new("library", "1.2").with_title("The library"))
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_resources()
+                .build(),
+        )
+        .with_server_info(Implementation::new("library", "1.2").with_title("The library"))
     }
 
     async fn list_tools(
@@ -42,12 +51,19 @@ impl ServerHandler for Library {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let from = request.and_then(|page| page.cursor).map_or(0, |cursor| cursor.parse().unwrap());
+        let from = request
+            .and_then(|page| page.cursor)
+            .map_or(0, |cursor| cursor.parse().unwrap());
         let until = (from + PAGE).min(self.tools);
-        let schema: Arc<JsonObject> = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
+        let schema: Arc<JsonObject> =
+            Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
         let tool = |index: usize| {
-            Tool::new(format!("tool{index}"), format!("Does {index}."), Arc::clone(&schema))
-                .with_annotations(ToolAnnotations::new().read_only(index == 0))
+            Tool::new(
+                format!("tool{index}"),
+                format!("Does {index}."),
+                Arc::clone(&schema),
+            )
+            .with_annotations(ToolAnnotations::new().read_only(index == 0))
         };
         let mut page = ListToolsResult::with_all_items((from..until).map(tool).collect());
         page.next_cursor = (until < self.tools).then(|| until.to_string());
@@ -64,7 +80,9 @@ impl ServerHandler for Library {
                 let words = json!(request.arguments.unwrap_or_default()).to_string();
                 Ok(CallToolResult::success(vec![ContentBlock::text(words)]).into())
             }
-            "tool1" => Ok(CallToolResult::error(vec![ContentBlock::text("The shelf is empty.")]).into()),
+            "tool1" => {
+                Ok(CallToolResult::error(vec![ContentBlock::text("The shelf is empty.")]).into())
+            }
             "tool2" => {
                 context.ct.cancelled().await;
                 self.cancelled.cancel();
@@ -79,7 +97,9 @@ impl ServerHandler for Library {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(vec![Resource::new("book:1", "A book").with_mime_type("text/plain")]))
+        Ok(ListResourcesResult::with_all_items(vec![
+            Resource::new("book:1", "A book").with_mime_type("text/plain"),
+        ]))
     }
 
     async fn read_resource(
@@ -95,7 +115,9 @@ impl ServerHandler for Library {
 async fn connected(server: Library) -> Connection {
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     tokio::spawn(async move {
-        let running = serve_server(server, tokio::io::split(theirs)).await.unwrap();
+        let running = serve_server(server, tokio::io::split(theirs))
+            .await
+            .unwrap();
         let _ = running.waiting().await;
     });
     let (read, write) = tokio::io::split(ours);
@@ -104,7 +126,9 @@ async fn connected(server: Library) -> Connection {
 
 async fn call(connection: &Connection, tool: &str) -> Result<ToolOutput, McpError> {
     let arguments = json!({ "shelf": 7 }).as_object().cloned().unwrap();
-    connection.call(tool, arguments, &CancellationToken::new()).await
+    connection
+        .call(tool, arguments, &CancellationToken::new())
+        .await
 }
 
 #[tokio::test]
@@ -112,27 +136,62 @@ async fn lists_the_tools_of_all_pages() {
     let connection = connected(Library::with(18)).await;
     let tools = connection.tools().await.unwrap().tools;
     assert_eq!(tools.len(), 18);
-    assert_eq!((tools[17].name.as_str(), tools[17].description.as_str()), ("tool17", "Does 17."));
+    assert_eq!(
+        (tools[17].name.as_str(), tools[17].description.as_str()),
+        ("tool17", "Does 17.")
+    );
     assert!(tools[0].reads_only && !tools[1].reads_only);
-    assert_eq!((connection.about().name.as_str(), connection.about().version.as_str()), ("The library", "1.2"));
+    assert_eq!(
+        (
+            connection.about().name.as_str(),
+            connection.about().version.as_str()
+        ),
+        ("The library", "1.2")
+    );
 }
 
 #[tokio::test]
 async fn tools_beyond_the_limit_are_left_out() {
-    assert_eq!(connected(Library::with(500)).await.tools().await.unwrap().tools.len(), small().tools);
+    assert_eq!(
+        connected(Library::with(500))
+            .await
+            .tools()
+            .await
+            .unwrap()
+            .tools
+            .len(),
+        small().tools
+    );
 }
 
 #[tokio::test]
 async fn calls_a_tool_with_its_arguments() {
     let connection = connected(Library::with(3)).await;
-    assert_eq!(call(&connection, "tool0").await, Ok(ToolOutput { text: r#"{"shelf":7}"#.into(), error: false }));
+    assert_eq!(
+        call(&connection, "tool0").await,
+        Ok(ToolOutput {
+            text: r#"{"shelf":7}"#.into(),
+            error: false
+        })
+    );
 }
 
 #[tokio::test]
 async fn failed_tool_is_an_output() {
     let connection = connected(Library::with(3)).await;
-    assert_eq!(call(&connection, "tool1").await, Ok(ToolOutput { text: "The shelf is empty.".into(), error: true }));
-    assert_eq!(call(&connection, "tool9").await, Err(McpError::Refused { message: "no such tool".into() }));
+    assert_eq!(
+        call(&connection, "tool1").await,
+        Ok(ToolOutput {
+            text: "The shelf is empty.".into(),
+            error: true
+        })
+    );
+    assert_eq!(
+        call(&connection, "tool9").await,
+        Err(McpError::Refused {
+            message: "no such tool".into()
+        })
+    );
     assert!(connection.is_open());
 }
 
@@ -140,19 +199,31 @@ async fn failed_tool_is_an_output() {
 async fn cancel_reaches_the_server() {
     let server = Library::with(3);
     let (connection, cancel) = (connected(server.clone()).await, CancellationToken::new());
-    let (result, ()) = tokio::join!(connection.call("tool2", JsonObject::new(), &cancel), async {
-        tokio::task::yield_now().await;
-        cancel.cancel();
-    });
+    let (result, ()) = tokio::join!(
+        connection.call("tool2", JsonObject::new(), &cancel),
+        async {
+            tokio::task::yield_now().await;
+            cancel.cancel();
+        }
+    );
     assert_eq!(result, Err(McpError::Cancelled));
-    assert!(call(&connection, "tool0").await.is_ok(), "the connection survives");
+    assert!(
+        call(&connection, "tool0").await.is_ok(),
+        "the connection survives"
+    );
 }
 
 #[tokio::test]
 async fn lists_and_reads_resources() {
     let connection = connected(Library::with(1)).await;
     let resources = connection.resources().await.unwrap();
-    assert_eq!((resources[0].uri.as_str(), resources[0].name.as_str()), ("book:1", "A book"));
+    assert_eq!(
+        (resources[0].uri.as_str(), resources[0].name.as_str()),
+        ("book:1", "A book")
+    );
     let text = connection.read("book:1").await.unwrap();
-    assert_eq!(text, "Once upon a time.\n[File, unknown type, 1 kB: not shown]");
+    assert_eq!(
+        text,
+        "Once upon a time.\n[File, unknown type, 1 kB: not shown]"
+    );
 }

@@ -13,7 +13,8 @@ pub(crate) enum ApiKeyVerb {
     },
     /// List the keys without their secrets
     List,
-    /// Replace the limits of a key; without options it may use all characters, but no model without one
+    /// Replace the limits of a key; without options it may use all characters, but no model without
+    /// one
     Limit {
         /// Name or id
         name: String,

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(crate) enum LoreVerb {
     /// Report which entries activate and why, or run recorded cases
     Test(LoreTestArgs),
-    /// Copy a lorebook, or that of a card, under a new name; the copy applies nowhere until it is bound
+    /// Copy a lorebook, or that of a card, under a new name; the copy applies nowhere until it is
+    /// bound
     Duplicate {
         /// Name or id; for a card's own lorebook, also the character's name
         name: String,
@@ -38,7 +39,8 @@ pub(crate) struct LoreTestArgs {
     /// Context size in tokens, from which the lore budget is calculated
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) context_tokens: u32,
-    /// Scan after each message up to N, carrying timers along [default: scan once, after the last message]
+    /// Scan after each message up to N, carrying timers along [default: scan once, after the last
+    /// message]
     #[arg(long, value_name = "N")]
     pub(crate) at: Option<usize>,
     /// File of recorded cases to run

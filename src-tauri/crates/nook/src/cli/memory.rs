@@ -79,8 +79,8 @@ pub(crate) enum MemoryVerb {
         character: String,
         file: PathBuf,
     },
-    /// Tidy up memories now instead of once a day: merge duplicates, mark outdated ones as replaced, archive old and
-    /// uncertain ones
+    /// Tidy up memories now instead of once a day: merge duplicates, mark outdated ones as
+    /// replaced, archive old and uncertain ones
     Consolidate,
     /// Restore archived memories
     Restore {
@@ -93,8 +93,8 @@ pub(crate) enum MemoryVerb {
     /// Rank a corpus of messages for questions about it, to measure recall; needs no data folder
     #[cfg(feature = "evaluation")]
     Rank(RankArgs),
-    /// Run a scenario and print what each probe's prompt contains from memory; without --data-dir, uses a temporary
-    /// folder
+    /// Run a scenario and print what each probe's prompt contains from memory; without --data-dir,
+    /// uses a temporary folder
     #[cfg(feature = "evaluation")]
     Scenario(ScenarioArgs),
 }
@@ -117,7 +117,8 @@ pub(crate) struct ForgetArgs {
 #[cfg(feature = "evaluation")]
 #[derive(Debug, Args)]
 pub(crate) struct RankArgs {
-    /// Input: JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in order
+    /// Input: JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in
+    /// order
     #[arg(long, value_name = "FILE")]
     pub(crate) messages: PathBuf,
     /// Input: JSON lines of {conversation_id, question_id, question}
@@ -126,7 +127,8 @@ pub(crate) struct RankArgs {
     /// Output: JSON lines of {conversation_id, question_id, ranked_ids}
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Speaker that "I" in the questions refers to, one per conversation [default: its first speaker]
+    /// Speaker that "I" in the questions refers to, one per conversation [default: its first
+    /// speaker]
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Vec<String>,
     /// Only rank messages that fit into this many tokens of a prompt, by an estimate
@@ -140,8 +142,8 @@ pub(crate) struct RankArgs {
 #[cfg(feature = "evaluation")]
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArgs {
-    /// JSON lines, one step each: {"step": "say", "pair", "chat", "who", "text", "time"?}, ... {"step": "probe", "id",
-    /// "pair", "chat", "text"}
+    /// JSON lines, one step each: {"step": "say", "pair", "chat", "who", "text", "time"?}, ...
+    /// {"step": "probe", "id", "pair", "chat", "text"}
     pub(crate) file: PathBuf,
     /// Output file for the answers as JSON lines [default: print them]
     #[arg(long, value_name = "FILE")]
@@ -153,8 +155,8 @@ pub(crate) struct MemoryArgs {
     /// Name or id
     #[arg(long)]
     pub(crate) character: String,
-    /// Where the memory is used: everywhere, with the character, with the character and one persona, in one chat, or
-    /// with one lorebook
+    /// Where the memory is used: everywhere, with the character, with the character and one
+    /// persona, in one chat, or with one lorebook
     #[arg(long, default_value = "pair")]
     pub(crate) scope: ScopeArg,
     /// For scope pair: name or id of the persona [default: the default persona]
@@ -166,7 +168,8 @@ pub(crate) struct MemoryArgs {
     /// For scope world: id or name of the lorebook
     #[arg(long, required_if_eq("scope", "world"))]
     pub(crate) world: Option<String>,
-    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion or open_thread
+    /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion
+    /// or open_thread
     #[arg(long = "type", value_name = "TYPE", default_value = "note")]
     pub(crate) kind: String,
     #[arg(long, value_name = "1-10", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]

@@ -42,7 +42,8 @@ pub(crate) enum ModelVerb {
     },
     /// Download a model from the hub and add it; an interrupted download continues
     Download {
-        /// OWNER/NAME, OWNER/NAME:QUANTISATION, the address of its page, or the id of a suggested model
+        /// OWNER/NAME, OWNER/NAME:QUANTISATION, the address of its page, or the id of a suggested
+        /// model
         repo: String,
         /// Path or quantisation [default: the file that suits this machine]
         file: Option<String>,
@@ -73,7 +74,8 @@ pub(crate) enum ModelVerb {
         #[arg(long, value_name = "DIR", group = "folder")]
         forget: Option<String>,
     },
-    /// List other apps with model files on this machine, or add the models of one without copying them
+    /// List other apps with model files on this machine, or add the models of one without copying
+    /// them
     Apps { app: Option<String> },
     /// Show or change the address of the model hub, and its access token
     Hub {
@@ -92,8 +94,8 @@ pub(crate) enum ModelVerb {
     Devices,
     /// Load a model with its own settings, and report where it is
     Load { name: String },
-    /// Change how a model is loaded, such as `gpu_layers`, `kv_cache_type` or `context_limit`; `show settings` lists all
-    /// keys
+    /// Change how a model is loaded, such as `gpu_layers`, `kv_cache_type` or `context_limit`;
+    /// `show settings` lists all keys
     Set {
         name: String,
         key: String,

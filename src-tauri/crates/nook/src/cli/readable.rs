@@ -22,6 +22,11 @@ pub(crate) struct ReadableArgs {
 
 impl ReadableArgs {
     pub(crate) fn options(self) -> ReadableOptions {
-        ReadableOptions { names: !self.no_names, thoughts: self.thoughts, times: self.times, hidden: self.hidden }
+        ReadableOptions {
+            names: !self.no_names,
+            thoughts: self.thoughts,
+            times: self.times,
+            hidden: self.hidden,
+        }
     }
 }

@@ -11,7 +11,8 @@ pub(crate) enum ToolServerVerb {
     List,
     /// Add a tool server; it is switched off
     Add(ToolServerArgs),
-    /// Add the servers of a JSON text with "mcpServers", as documentation and other apps use it; all are switched off
+    /// Add the servers of a JSON text with "mcpServers", as documentation and other apps use it;
+    /// all are switched off
     Paste {
         /// The file; - reads stdin
         file: PathBuf,

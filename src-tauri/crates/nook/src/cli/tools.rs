@@ -10,7 +10,8 @@ pub(crate) enum ToolVerb {
     Forget {
         /// Name of the tool, such as set_mood
         tool: String,
-        /// Forget only the decision for this chat: title or id [default: all decisions about the tool]
+        /// Forget only the decision for this chat: title or id [default: all decisions about the
+        /// tool]
         #[arg(long)]
         chat: Option<String>,
     },

@@ -43,7 +43,8 @@ pub(crate) struct PromptArgs {
     /// Id or title
     #[arg(long, required_unless_present = "character")]
     pub(crate) chat: Option<String>,
-    /// Name or id; without --chat, uses the character's newest chat, or shows the first turn if there is none
+    /// Name or id; without --chat, uses the character's newest chat, or shows the first turn if
+    /// there is none
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) character: Option<String>,
     /// The message to build the prompt for

@@ -8,7 +8,8 @@ use crate::failure::CommandError;
 use crate::output::Output;
 use crate::verbs::endpoints::secret;
 
-/// Prints the result as JSON, with or without `--json`. A reply that the operation starts is finished first.
+/// Prints the result as JSON, with or without `--json`. A reply that the operation starts is
+/// finished first.
 pub(super) async fn call(
     engine: &Engine,
     operation: &str,

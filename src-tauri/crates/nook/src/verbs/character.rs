@@ -10,17 +10,33 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn character(engine: &Engine, verb: CharacterVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn character(
+    engine: &Engine,
+    verb: CharacterVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
         CharacterVerb::Duplicate { name } => {
-            let copy = engine.duplicate_character(find::character(engine, &name).await?.id).await?;
-            out.answer(&json!({ "id": copy.id, "name": copy.fields.name }), |_| copy.id.clone())
+            let copy = engine
+                .duplicate_character(find::character(engine, &name).await?.id)
+                .await?;
+            out.answer(&json!({ "id": copy.id, "name": copy.fields.name }), |_| {
+                copy.id.clone()
+            })
         }
-        CharacterVerb::Versions { name, version: None } => {
-            let items = engine.card_versions(find::character(engine, &name).await?.id).await?;
+        CharacterVerb::Versions {
+            name,
+            version: None,
+        } => {
+            let items = engine
+                .card_versions(find::character(engine, &name).await?.id)
+                .await?;
             lines(ItemList { items }, out, version)
         }
-        CharacterVerb::Versions { name, version: Some(version) } => {
+        CharacterVerb::Versions {
+            name,
+            version: Some(version),
+        } => {
             let id = find::character(engine, &name).await?.id;
             let items = engine.card_version_changes(id, version).await?;
             lines(ItemList { items }, out, changes)
@@ -28,7 +44,9 @@ pub(crate) async fn character(engine: &Engine, verb: CharacterVerb, out: &Output
         CharacterVerb::Restore { name, version } => {
             let id = find::character(engine, &name).await?.id;
             let restored = engine.restore_card_version(id, version).await?;
-            out.answer(&json!({ "id": restored.id }), |_| format!("restored {}", restored.fields.name))
+            out.answer(&json!({ "id": restored.id }), |_| {
+                format!("restored {}", restored.fields.name)
+            })
         }
         CharacterVerb::Persona { name, persona } => {
             let id = find::character(engine, &name).await?.id;
@@ -36,23 +54,44 @@ pub(crate) async fn character(engine: &Engine, verb: CharacterVerb, out: &Output
                 Some(persona) => Some(find::persona(engine, &persona).await?),
                 None => None,
             };
-            engine.bind_persona(id.clone(), persona.as_ref().map(|persona| persona.id.clone())).await?;
-            let played = persona.map_or_else(|| "the default persona".to_owned(), |persona| persona.name);
-            out.answer(&json!({ "id": id }), |_| format!("new chats begin with {played}"))
+            engine
+                .bind_persona(
+                    id.clone(),
+                    persona.as_ref().map(|persona| persona.id.clone()),
+                )
+                .await?;
+            let played =
+                persona.map_or_else(|| "the default persona".to_owned(), |persona| persona.name);
+            out.answer(&json!({ "id": id }), |_| {
+                format!("new chats begin with {played}")
+            })
         }
         CharacterVerb::ToPersona { name } => {
-            let persona = engine.persona_from_character(find::character(engine, &name).await?.id).await?;
-            out.answer(&json!({ "id": persona.id, "name": persona.name }), |_| persona.id.clone())
+            let persona = engine
+                .persona_from_character(find::character(engine, &name).await?.id)
+                .await?;
+            out.answer(&json!({ "id": persona.id, "name": persona.name }), |_| {
+                persona.id.clone()
+            })
         }
         CharacterVerb::FromPersona { persona } => {
-            let added = engine.character_from_persona(find::persona(engine, &persona).await?.id).await?;
-            out.answer(&json!({ "id": added.id, "name": added.fields.name }), |_| added.id.clone())
+            let added = engine
+                .character_from_persona(find::persona(engine, &persona).await?.id)
+                .await?;
+            out.answer(
+                &json!({ "id": added.id, "name": added.fields.name }),
+                |_| added.id.clone(),
+            )
         }
     }
 }
 
 fn version(version: &CardVersion) -> String {
-    let differs = if version.changed.is_empty() { "same as now".to_owned() } else { version.changed.join(", ") };
+    let differs = if version.changed.is_empty() {
+        "same as now".to_owned()
+    } else {
+        version.changed.join(", ")
+    };
     format!("{}  until {}  {differs}", version.id, version.replaced)
 }
 

@@ -16,13 +16,29 @@ use crate::find;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
-pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn chat(
+    engine: &Engine,
+    args: ChatArgs,
+    out: &Output,
+) -> Result<(), CommandError> {
     let options = options(engine, &args).await?;
     let chat = open(engine, &args).await?;
     let files: Vec<_> = args.key_from.iter().cloned().collect();
-    keys::give(engine, &files, options.model.clone().or_else(|| chat.model.clone())).await?;
+    keys::give(
+        engine,
+        &files,
+        options.model.clone().or_else(|| chat.model.clone()),
+    )
+    .await?;
     let interrupts = Interrupts::listen()?;
-    let mut talk = Talk { engine, out, chat: chat.id.clone(), options, interrupts, lines: StdinLines::default() };
+    let mut talk = Talk {
+        engine,
+        out,
+        chat: chat.id.clone(),
+        options,
+        interrupts,
+        lines: StdinLines::default(),
+    };
     match args.message {
         Some(text) => talk.turn(text).await?.into_result(),
         None => converse(&mut talk, &chat).await,
@@ -46,8 +62,17 @@ async fn picture(engine: &Engine, file: &Path) -> Result<Picture, CommandError> 
     let mut bytes = Vec::new();
     std::fs::File::open(file)
         .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
-        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        .map_err(|error| {
+            CommandError::because(
+                "badInput",
+                format!("cannot read {}: {error}", file.display()),
+            )
+        })?;
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     Ok(engine.add_picture_bytes(name, bytes).await?)
 }
 
@@ -62,10 +87,19 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
         None => None,
     };
     let chat = match (&args.chat, character) {
-        (Some(chat), Some(character)) => engine.open_chat(with(engine, chat, &character).await?).await?,
+        (Some(chat), Some(character)) => {
+            engine
+                .open_chat(with(engine, chat, &character).await?)
+                .await?
+        }
         (Some(chat), None) => engine.open_chat(find::chat(engine, chat).await?.id).await?,
         (None, Some(character)) => engine.new_chat(character).await?,
-        (None, None) => return Err(CommandError::because("usage", "specify --chat or --character")),
+        (None, None) => {
+            return Err(CommandError::because(
+                "usage",
+                "specify --chat or --character",
+            ));
+        }
     };
     if let Some(persona) = persona {
         engine.set_chat_persona(chat.id.clone(), persona).await?;
@@ -74,11 +108,17 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
 }
 
 /// Returns the id of the chat if it is with this character.
-pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result<String, CommandError> {
+pub(super) async fn with(
+    engine: &Engine,
+    chat: &str,
+    character: &str,
+) -> Result<String, CommandError> {
     let found = find::chat(engine, chat).await?;
     if found.character != character {
-        let message =
-            format!("the chat \"{}\" is with {}, not with the given character", found.title, found.character_name);
+        let message = format!(
+            "the chat \"{}\" is with {}, not with the given character",
+            found.title, found.character_name
+        );
         return Err(CommandError::because("badInput", message));
     }
     Ok(found.id)
@@ -88,7 +128,8 @@ pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result
 async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), CommandError> {
     let on_terminal = std::io::stdin().is_terminal();
     if let (true, Some(last)) = (on_terminal, chat.page.messages.last()) {
-        talk.out.print(&format!("{}: {}\n", last.name, shown(last)))?;
+        talk.out
+            .print(&format!("{}: {}\n", last.name, shown(last)))?;
     }
     loop {
         if on_terminal {
@@ -98,7 +139,9 @@ async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), CommandError> 
             line = talk.lines.next() => line,
             _ = talk.interrupts.next() => return Ok(()),
         };
-        let Some(line) = line.transpose()? else { return Ok(()) };
+        let Some(line) = line.transpose()? else {
+            return Ok(());
+        };
         if line.trim().is_empty() {
             continue;
         }

@@ -28,7 +28,14 @@ pub(crate) async fn doctor(
 
 pub(super) fn report(health: &Health, out: &Output) -> Result<(), CommandError> {
     out.answer(health, text)?;
-    if health.ok { Ok(()) } else { Err(CommandError::reported("unhealthy", "some checks failed; see the list")) }
+    if health.ok {
+        Ok(())
+    } else {
+        Err(CommandError::reported(
+            "unhealthy",
+            "some checks failed; see the list",
+        ))
+    }
 }
 
 /// Returns the health report for a data folder that cannot be opened.
@@ -38,19 +45,29 @@ fn closed(error: OpenError) -> Health {
         OpenError::InUse { .. } | OpenError::Storage { .. } => "data folder",
     };
     let reason = match CommandError::from(error) {
-        CommandError::Because(ErrorReason { message, .. }) | CommandError::Reported(ErrorReason { message, .. }) => {
-            message
-        }
+        CommandError::Because(ErrorReason { message, .. })
+        | CommandError::Reported(ErrorReason { message, .. }) => message,
         CommandError::PipeClosed => String::new(),
     };
-    let check = HealthCheck { name: name.to_owned(), ok: false, reason };
-    Health { ok: false, version: env!("CARGO_PKG_VERSION").to_owned(), checks: vec![check], facts: None }
+    let check = HealthCheck {
+        name: name.to_owned(),
+        ok: false,
+        reason,
+    };
+    Health {
+        ok: false,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        checks: vec![check],
+        facts: None,
+    }
 }
 
 fn text(health: &Health) -> String {
     let line = |check: &HealthCheck| {
         let mark = if check.ok { "ok" } else { "NO" };
-        format!("{mark}  {}: {}", check.name, check.reason).trim_end_matches([' ', ':']).to_owned()
+        format!("{mark}  {}: {}", check.name, check.reason)
+            .trim_end_matches([' ', ':'])
+            .to_owned()
     };
     let lines: Vec<_> = health.checks.iter().map(line).collect();
     format!("Inglenook {}\n{}", health.version, lines.join("\n"))

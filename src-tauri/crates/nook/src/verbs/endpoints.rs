@@ -5,8 +5,8 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    Endpoint, EndpointDialect, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef, OfferedModel,
-    SettingsChange,
+    Endpoint, EndpointDialect, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef,
+    OfferedModel, SettingsChange,
 };
 
 use super::keys;
@@ -16,10 +16,26 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn endpoints(
+    engine: &Engine,
+    verb: EndpointVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
-        EndpointVerb::List => lines(ItemList { items: engine.list_endpoints().await? }, out, line),
-        EndpointVerb::Services => lines(ItemList { items: engine.endpoint_services().await? }, out, service),
+        EndpointVerb::List => lines(
+            ItemList {
+                items: engine.list_endpoints().await?,
+            },
+            out,
+            line,
+        ),
+        EndpointVerb::Services => lines(
+            ItemList {
+                items: engine.endpoint_services().await?,
+            },
+            out,
+            service,
+        ),
         EndpointVerb::Add(args) => {
             let added = add(engine, args).await?;
             if added.key_is_for_session {
@@ -29,10 +45,16 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
         }
         EndpointVerb::Models { name } => {
             let found = find::endpoint(engine, &name).await?;
-            lines(ItemList { items: found.models }, out, |model| match model.context {
-                Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
-                None => format!("{}  {}", model.id, model.name),
-            })
+            lines(
+                ItemList {
+                    items: found.models,
+                },
+                out,
+                |model| match model.context {
+                    Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
+                    None => format!("{}  {}", model.id, model.name),
+                },
+            )
         }
         EndpointVerb::Test { name } => {
             let endpoint = find::endpoint(engine, &name).await?;
@@ -40,9 +62,12 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             let found = engine.refresh_endpoint(endpoint.id).await?;
             out.answer(&found, |found| {
                 let models = found.models.len();
-                let price = found
-                    .price
-                    .map(|price| format!("; ${:.2} in and ${:.2} out per million tokens", price.input, price.output));
+                let price = found.price.map(|price| {
+                    format!(
+                        "; ${:.2} in and ${:.2} out per million tokens",
+                        price.input, price.output
+                    )
+                });
                 format!(
                     "answered in {:.0} ms; {models} model{} listed{}",
                     found.took_ms,
@@ -54,37 +79,69 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
         EndpointVerb::Default { name } => {
             let (endpoint, id) = find::endpoint_model(engine, &name).await?;
             let default_model = Some(ModelRef::Remote { id });
-            engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
+            engine
+                .update_settings(SettingsChange {
+                    default_model,
+                    ..SettingsChange::default()
+                })
+                .await?;
             out.answer(&find::endpoint(engine, &endpoint.id).await?, now_default)
         }
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
             engine.delete_endpoint(found.id.clone()).await?;
-            out.answer(&found, |found| format!("removed {} and its key", found.name))
+            out.answer(&found, |found| {
+                format!("removed {} and its key", found.name)
+            })
         }
     }
 }
 
 async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandError> {
-    let EndpointArgs { name, url, service, api, model, context, key_from, headers_from } = args;
+    let EndpointArgs {
+        name,
+        url,
+        service,
+        api,
+        model,
+        context,
+        key_from,
+        headers_from,
+    } = args;
     let services = engine.endpoint_services().await?;
     let known = match &service {
         Some(wanted) => Some(
             services
                 .into_iter()
                 .find(|one| one.id == *wanted || one.name.eq_ignore_ascii_case(wanted))
-                .ok_or_else(|| CommandError::not_found(format!("there is no service named \"{wanted}\"")))?,
+                .ok_or_else(|| {
+                    CommandError::not_found(format!("there is no service named \"{wanted}\""))
+                })?,
         ),
         None => None,
     };
     let dialect = match api.as_deref() {
         Some(name) => Some(dialect(name)?),
-        None => known.as_ref().filter(|_| url.is_none()).map(|one| one.dialect),
+        None => known
+            .as_ref()
+            .filter(|_| url.is_none())
+            .map(|one| one.dialect),
     };
-    let url = url.or_else(|| known.as_ref().map(|one| one.url.clone())).unwrap_or_default();
-    let typed = model.iter().map(|name| OfferedModel { name: name.clone(), context: None, typed: true }).collect();
+    let url = url
+        .or_else(|| known.as_ref().map(|one| one.url.clone()))
+        .unwrap_or_default();
+    let typed = model
+        .iter()
+        .map(|name| OfferedModel {
+            name: name.clone(),
+            context: None,
+            typed: true,
+        })
+        .collect();
     let draft = EndpointDraft {
-        name: name.or_else(|| known.map(|one| one.name)).unwrap_or_else(|| url.clone()),
+        name: name
+            .or_else(|| known.map(|one| one.name))
+            .unwrap_or_else(|| url.clone()),
         url,
         dialect,
         model: model.unwrap_or_default(),
@@ -103,14 +160,20 @@ fn dialect(name: &str) -> Result<EndpointDialect, CommandError> {
         .map_err(|_| CommandError::because("badInput", format!("there is no API named \"{name}\"")))
 }
 
-/// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see command-line arguments.
+/// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see
+/// command-line arguments.
 pub(super) fn secret(file: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let read = match file.as_os_str() == "-" {
         true => std::io::stdin().read_to_string(&mut text).map(drop),
         false => std::fs::read_to_string(file).map(|read| text = read),
     };
-    read.map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
+    read.map_err(|error| {
+        CommandError::because(
+            "badInput",
+            format!("cannot read {}: {error}", file.display()),
+        )
+    })?;
     Ok(text.trim().to_owned())
 }
 
@@ -124,14 +187,23 @@ fn headers(file: &Path) -> Result<Vec<HeaderDraft>, CommandError> {
                 "each header line needs a name, a colon and a value, such as X-Team: lamps",
             )
         })?;
-        Ok(HeaderDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
+        Ok(HeaderDraft {
+            name: name.trim().to_owned(),
+            value: Some(value.trim().to_owned()),
+        })
     };
-    text.lines().filter(|line| !line.trim().is_empty()).map(header).collect()
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(header)
+        .collect()
 }
 
 /// Names the new default, with its model unless that is the endpoint's own.
 fn now_default(endpoint: &Endpoint) -> String {
-    let model = endpoint.default_model.as_ref().filter(|model| **model != endpoint.model);
+    let model = endpoint
+        .default_model
+        .as_ref()
+        .filter(|model| **model != endpoint.model);
     let model = model.map(|model| format!("/{model}")).unwrap_or_default();
     format!("{}{model} is now the default", endpoint.name)
 }
@@ -139,10 +211,21 @@ fn now_default(endpoint: &Endpoint) -> String {
 fn line(endpoint: &Endpoint) -> String {
     let mark = if endpoint.default { "*" } else { " " };
     let model = endpoint.default_model.as_ref().unwrap_or(&endpoint.model);
-    let model = if model.is_empty() { String::new() } else { format!(", {model}") };
+    let model = if model.is_empty() {
+        String::new()
+    } else {
+        format!(", {model}")
+    };
     let count = endpoint.models.len();
-    let models = if count == 0 { String::new() } else { format!(", {count} models") };
-    format!("{mark} {}  {} ({}{model}{models})", endpoint.id, endpoint.name, endpoint.url)
+    let models = if count == 0 {
+        String::new()
+    } else {
+        format!(", {count} models")
+    };
+    format!(
+        "{mark} {}  {} ({}{model}{models})",
+        endpoint.id, endpoint.name, endpoint.url
+    )
 }
 
 fn service(service: &EndpointService) -> String {

@@ -33,11 +33,24 @@ pub(crate) async fn export(
 }
 
 /// Writes a file and reports it.
-pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Output) -> Result<(), CommandError> {
+pub(super) fn keep(
+    file: &Path,
+    bytes: &[u8],
+    warnings: Vec<String>,
+    out: &Output,
+) -> Result<(), CommandError> {
     write_whole(file, bytes)?;
-    let written = ExportedFile { file: file.display().to_string(), bytes: bytes.len(), warnings };
+    let written = ExportedFile {
+        file: file.display().to_string(),
+        bytes: bytes.len(),
+        warnings,
+    };
     out.answer(&written, |written| {
-        let warnings: String = written.warnings.iter().map(|warning| format!("\n    {warning}")).collect();
+        let warnings: String = written
+            .warnings
+            .iter()
+            .map(|warning| format!("\n    {warning}"))
+            .collect();
         format!("wrote {} ({} bytes){warnings}", written.file, written.bytes)
     })
 }
@@ -47,44 +60,73 @@ async fn exported(
     (kind, format, parts): (ExportKind, ExportFormat, ReadableOptions),
     name: &str,
 ) -> Result<Exported, CommandError> {
-    let unfit = |forms: &str| CommandError::because("usage", format!("this kind can be exported as {forms}"));
+    let unfit = |forms: &str| {
+        CommandError::because("usage", format!("this kind can be exported as {forms}"))
+    };
     Ok(match kind {
         ExportKind::Character => {
-            let format = card_format(format).ok_or_else(|| unfit("png, json-v2, json-v3 or charx"))?;
-            engine.export_character(find::character(engine, name).await?.id, format).await?
+            let format =
+                card_format(format).ok_or_else(|| unfit("png, json-v2, json-v3 or charx"))?;
+            engine
+                .export_character(find::character(engine, name).await?.id, format)
+                .await?
         }
         ExportKind::Lorebook => {
             let format = book_format(format).ok_or_else(|| unfit("native or v3"))?;
-            engine.export_lorebook(find::lorebook(engine, name).await?.id, format).await?
+            engine
+                .export_lorebook(find::lorebook(engine, name).await?.id, format)
+                .await?
         }
         ExportKind::Chat => {
-            let format = chat_format(format).ok_or_else(|| unfit("jsonl, html, text, markdown or group"))?;
-            engine.export_chat_with(find::chat(engine, name).await?.id, format, parts).await?
+            let format =
+                chat_format(format).ok_or_else(|| unfit("jsonl, html, text, markdown or group"))?;
+            engine
+                .export_chat_with(find::chat(engine, name).await?.id, format, parts)
+                .await?
         }
-        ExportKind::Preset if format == ExportFormat::Sillytavern => presets::export(engine, name).await?,
+        ExportKind::Preset if format == ExportFormat::Sillytavern => {
+            presets::export(engine, name).await?
+        }
         ExportKind::Script if format == ExportFormat::Sillytavern => {
             let id = presets::id(engine, "regexScript", name).await?;
-            engine.export_prompt_file(PromptFile::RegexScript, id).await?
+            engine
+                .export_prompt_file(PromptFile::RegexScript, id)
+                .await?
         }
         ExportKind::QuickReplies if format == ExportFormat::Sillytavern => {
             let id = presets::id(engine, "quickReplies", name).await?;
-            engine.export_prompt_file(PromptFile::QuickReplies, id).await?
+            engine
+                .export_prompt_file(PromptFile::QuickReplies, id)
+                .await?
         }
-        ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
+        ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => {
+            return Err(unfit("sillytavern"));
+        }
         ExportKind::Template if format == ExportFormat::Json => {
-            engine.export_prompt_file(PromptFile::Template, find::template(engine, name).await?).await?
+            engine
+                .export_prompt_file(PromptFile::Template, find::template(engine, name).await?)
+                .await?
         }
         ExportKind::Template => return Err(unfit("json")),
-        ExportKind::Background if format == ExportFormat::Original => background(engine, name).await?,
+        ExportKind::Background if format == ExportFormat::Original => {
+            background(engine, name).await?
+        }
         ExportKind::Background => return Err(unfit("original")),
     })
 }
 
 async fn background(engine: &Engine, name: &str) -> Result<Exported, CommandError> {
     let all = engine.list_backgrounds().await?;
-    let found = find::pick("background", all, name, |one| (one.picture.as_str(), vec![one.name.as_str()]))?;
+    let found = find::pick("background", all, name, |one| {
+        (one.picture.as_str(), vec![one.name.as_str()])
+    })?;
     let bytes = engine.asset(found.picture).await?.bytes;
-    Ok(Exported { file_name: found.name, mime: "application/octet-stream", bytes, warnings: Vec::new() })
+    Ok(Exported {
+        file_name: found.name,
+        mime: "application/octet-stream",
+        bytes,
+        warnings: Vec::new(),
+    })
 }
 
 fn card_format(format: ExportFormat) -> Option<CardFormat> {
@@ -116,23 +158,34 @@ fn chat_format(format: ExportFormat) -> Option<ChatFileFormat> {
     }
 }
 
-/// Writes a file atomically: a full disk leaves the old file unchanged. A link stays, and its target is replaced. Devices
-/// and pipes, such as `/dev/stdout`, are written to directly, because a rename would put a file in their place.
+/// Writes a file atomically: a full disk leaves the old file unchanged. A link stays, and its
+/// target is replaced. Devices and pipes, such as `/dev/stdout`, are written to directly, because a
+/// rename would put a file in their place.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    write(file, bytes)
-        .map_err(|error| CommandError::because("storage", format!("cannot write {}: {error}", file.display())))
+    write(file, bytes).map_err(|error| {
+        CommandError::because(
+            "storage",
+            format!("cannot write {}: {error}", file.display()),
+        )
+    })
 }
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     match std::fs::metadata(file) {
-        Ok(old) if !old.is_file() => std::fs::OpenOptions::new().write(true).open(file)?.write_all(bytes),
+        Ok(old) if !old.is_file() => std::fs::OpenOptions::new()
+            .write(true)
+            .open(file)?
+            .write_all(bytes),
         Ok(_) => replace(&file.canonicalize()?, bytes),
         Err(_) => replace(file, bytes),
     }
 }
 
 fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     // Temporary files are readable only by their owner, and the export may hold a private chat.
     let mut whole = tempfile::NamedTempFile::new_in(folder)?;
     whole.write_all(bytes)?;
@@ -159,14 +212,20 @@ mod tests {
     #[test]
     fn export_keeps_links_and_pipes() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, link, pipe) =
-            (folder.path().join("mira.json"), folder.path().join("link.json"), folder.path().join("pipe"));
+        let (file, link, pipe) = (
+            folder.path().join("mira.json"),
+            folder.path().join("link.json"),
+            folder.path().join("pipe"),
+        );
         std::fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         write_whole(&link, b"new").unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert!(link.is_symlink());
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap();
         assert!(made.success());
         let reader = std::thread::spawn({
             let pipe = pipe.clone();
@@ -187,6 +246,9 @@ mod tests {
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let file = folder.path().join("mira.json");
         write_whole(&file, b"private").unwrap();
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 }

@@ -1,11 +1,12 @@
-//! `models search`, `files`, `fit`, `download` and other verbs that bring models from outside into the library.
+//! `models search`, `files`, `fit`, `download` and other verbs that bring models from outside into
+//! the library.
 
 use std::path::PathBuf;
 
 use engine::Engine;
 use engine::api::{
-    AddedModels, Download, DownloadState, Event, FitReport, GraphicsFit, HubFile, HubModel, HubRepository, HubSettings,
-    OtherAppModels, SuggestedModel,
+    AddedModels, Download, DownloadState, Event, FitReport, GraphicsFit, HubFile, HubModel,
+    HubRepository, HubSettings, OtherAppModels, SuggestedModel,
 };
 use serde_json::json;
 
@@ -25,15 +26,31 @@ pub(super) async fn search(
 ) -> Result<(), CommandError> {
     let found = engine.search_hub(query.to_owned(), page).await?;
     out.answer(&found, |found| {
-        let next = found.next.as_ref().map(|cursor| format!("more: --page {cursor}"));
-        found.models.iter().map(model_line).chain(next).collect::<Vec<_>>().join("\n")
+        let next = found
+            .next
+            .as_ref()
+            .map(|cursor| format!("more: --page {cursor}"));
+        found
+            .models
+            .iter()
+            .map(model_line)
+            .chain(next)
+            .collect::<Vec<_>>()
+            .join("\n")
     })
 }
 
 fn model_line(model: &HubModel) -> String {
     let licence = model.licence.as_deref().unwrap_or("no licence stated");
-    let gated = if model.gated { ", asks to accept its terms" } else { "" };
-    format!("{}  ({licence}{gated}, {} downloads)", model.repo, model.downloads)
+    let gated = if model.gated {
+        ", asks to accept its terms"
+    } else {
+        ""
+    };
+    format!(
+        "{}  ({licence}{gated}, {} downloads)",
+        model.repo, model.downloads
+    )
 }
 
 pub(super) async fn files(engine: &Engine, repo: String, out: &Output) -> Result<(), CommandError> {
@@ -42,18 +59,39 @@ pub(super) async fn files(engine: &Engine, repo: String, out: &Output) -> Result
         let recommended = |file: &HubFile| repository.recommended.as_ref() == Some(&file.path);
         let files = repository.files.iter().chain(&repository.projectors);
         let files = files.map(|file| file_line(file, recommended(file)));
-        std::iter::once(model_line(&repository.model)).chain(files).collect::<Vec<_>>().join("\n")
+        std::iter::once(model_line(&repository.model))
+            .chain(files)
+            .collect::<Vec<_>>()
+            .join("\n")
     })
 }
 
 fn file_line(file: &HubFile, recommended: bool) -> String {
     let mark = if recommended { "*" } else { " " };
-    let size = file.bytes.map_or_else(|| "unknown size".to_owned(), |bytes| fetched(bytes, None));
-    let parts = if file.parts > 1 { format!(", {} parts", file.parts) } else { String::new() };
-    let fits = file.fits.map_or_else(String::new, |fits| format!(", {}", fit_text(fits)));
-    let hash = file.sha256.as_ref().map_or_else(String::new, |hash| format!("  {hash}"));
-    let installed = if file.installed { ", in the library" } else { "" };
-    format!("{mark} {}  ({size}{parts}{fits}{installed}){hash}", file.path)
+    let size = file
+        .bytes
+        .map_or_else(|| "unknown size".to_owned(), |bytes| fetched(bytes, None));
+    let parts = if file.parts > 1 {
+        format!(", {} parts", file.parts)
+    } else {
+        String::new()
+    };
+    let fits = file
+        .fits
+        .map_or_else(String::new, |fits| format!(", {}", fit_text(fits)));
+    let hash = file
+        .sha256
+        .as_ref()
+        .map_or_else(String::new, |hash| format!("  {hash}"));
+    let installed = if file.installed {
+        ", in the library"
+    } else {
+        ""
+    };
+    format!(
+        "{mark} {}  ({size}{parts}{fits}{installed}){hash}",
+        file.path
+    )
 }
 
 pub(super) async fn fit(
@@ -70,8 +108,14 @@ pub(super) async fn fit(
 fn fit_lines(report: &FitReport) -> String {
     let size = |bytes| fetched(bytes, None);
     let available = report.available.map_or_else(|| "unknown".to_owned(), size);
-    let largest = report.largest_context.map_or_else(|| "unknown".to_owned(), |tokens| format!("{tokens} tokens"));
-    let graphics = report.graphics.as_ref().map(graphics_line).unwrap_or_default();
+    let largest = report
+        .largest_context
+        .map_or_else(|| "unknown".to_owned(), |tokens| format!("{tokens} tokens"));
+    let graphics = report
+        .graphics
+        .as_ref()
+        .map(graphics_line)
+        .unwrap_or_default();
     format!(
         "{} with {} tokens of context\n  weights {}, KV cache {}, buffers {}: {} of {available} available\n  largest \
          context that fits: {largest} (trained for {}){graphics}",
@@ -90,7 +134,12 @@ fn graphics_line(fit: &GraphicsFit) -> String {
         0 => String::new(),
         layers => format!(", the experts of {layers} on the processor"),
     };
-    format!("\n  {}: about {} of {} layers{experts}", fit.devices.join(", "), fit.layers, fit.of)
+    format!(
+        "\n  {}: about {} of {} layers{experts}",
+        fit.devices.join(", "),
+        fit.layers,
+        fit.of
+    )
 }
 
 /// The path of a file, which may be given by its quantisation or its name.
@@ -103,18 +152,29 @@ fn chosen(repository: &HubRepository, file: Option<&str>) -> Result<String, Comm
         });
     };
     let is_wanted = |file: &&HubFile| {
-        let is_name = file.path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
+        let is_name = file
+            .path
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case(wanted));
         file.path == wanted
             || is_name
-            || file.quantisation.as_deref().is_some_and(|one| one.eq_ignore_ascii_case(wanted))
+            || file
+                .quantisation
+                .as_deref()
+                .is_some_and(|one| one.eq_ignore_ascii_case(wanted))
     };
     let file = repository.files.iter().find(is_wanted);
     file.map(|file| file.path.clone()).ok_or_else(|| {
-        CommandError::not_found(format!("{} has no file {wanted}; see `models files`", repository.model.repo))
+        CommandError::not_found(format!(
+            "{} has no file {wanted}; see `models files`",
+            repository.model.repo
+        ))
     })
 }
 
-/// `what` is a model and its file, `options` are whether to load the file for pictures, and to use it by default.
+/// `what` is a model and its file, `options` are whether to load the file for pictures, and to use
+/// it by default.
 pub(super) async fn download(
     engine: &Engine,
     (repo, file): (String, Option<String>),
@@ -129,8 +189,14 @@ pub(super) async fn download(
         false => {
             let repository = engine.hub_files(repo.clone()).await?;
             let path = chosen(&repository, file.as_deref())?;
-            let projector = repository.projectors.first().filter(|_| pictures).map(|file| file.path.clone());
-            engine.start_download(repo, path, projector, default).await?
+            let projector = repository
+                .projectors
+                .first()
+                .filter(|_| pictures)
+                .map(|file| file.path.clone());
+            engine
+                .start_download(repo, path, projector, default)
+                .await?
         }
     };
     loop {
@@ -141,14 +207,22 @@ pub(super) async fn download(
         match event {
             Some(Event::Downloading { download }) if download.id == started.id => {
                 if download.state == DownloadState::Failed {
-                    return Err(CommandError::because("provider", format!("{} {}", download.reason, download.hint)));
+                    return Err(CommandError::because(
+                        "provider",
+                        format!("{} {}", download.reason, download.hint),
+                    ));
                 }
                 out.progress(&progress(&download));
             }
-            Some(Event::DownloadEnded { id, model: Some(model), .. }) if id == started.id => {
+            Some(Event::DownloadEnded {
+                id,
+                model: Some(model),
+                ..
+            }) if id == started.id => {
                 let all = engine.list_models().await?;
                 let added = all.into_iter().find(|one| one.id == model);
-                let added = added.ok_or_else(|| CommandError::not_found("the model was removed meanwhile"))?;
+                let added = added
+                    .ok_or_else(|| CommandError::not_found("the model was removed meanwhile"))?;
                 return out.answer(&added, line);
             }
             Some(_) => {}
@@ -158,38 +232,78 @@ pub(super) async fn download(
 }
 
 fn progress(download: &Download) -> String {
-    let speed = download.speed.map_or_else(String::new, |speed| format!(", {:.1} MB/s", speed as f64 / 1e6));
-    let left = download.seconds_left.map_or_else(String::new, |seconds| format!(", {seconds} s left"));
+    let speed = download.speed.map_or_else(String::new, |speed| {
+        format!(", {:.1} MB/s", speed as f64 / 1e6)
+    });
+    let left = download
+        .seconds_left
+        .map_or_else(String::new, |seconds| format!(", {seconds} s left"));
     match download.state {
         DownloadState::Checking => "checking the file".to_owned(),
         DownloadState::Waiting => {
-            format!("{} Next try in {} s", download.reason, download.retry_in.unwrap_or_default())
+            format!(
+                "{} Next try in {} s",
+                download.reason,
+                download.retry_in.unwrap_or_default()
+            )
         }
         _ => format!("{}{speed}{left}", fetched(download.done, download.total)),
     }
 }
 
-pub(super) async fn downloads(engine: &Engine, cancel: Option<String>, out: &Output) -> Result<(), CommandError> {
+pub(super) async fn downloads(
+    engine: &Engine,
+    cancel: Option<String>,
+    out: &Output,
+) -> Result<(), CommandError> {
     if let Some(id) = cancel {
         engine.cancel_download(id.clone()).await?;
-        return out.answer(&json!({ "cancelled": id }), |_| "cancelled; its files are deleted".to_owned());
+        return out.answer(&json!({ "cancelled": id }), |_| {
+            "cancelled; its files are deleted".to_owned()
+        });
     }
-    lines(ItemList { items: engine.list_downloads().await? }, out, |download: &Download| {
-        let why = if download.reason.is_empty() { String::new() } else { format!(": {}", download.reason) };
-        format!("{}  {} {}{why}", download.id, download.repo, progress(download))
-    })
+    lines(
+        ItemList {
+            items: engine.list_downloads().await?,
+        },
+        out,
+        |download: &Download| {
+            let why = if download.reason.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", download.reason)
+            };
+            format!(
+                "{}  {} {}{why}",
+                download.id,
+                download.repo,
+                progress(download)
+            )
+        },
+    )
 }
 
 pub(super) async fn suggest(engine: &Engine, out: &Output) -> Result<(), CommandError> {
-    lines(ItemList { items: engine.suggested_models().await? }, out, |model: &SuggestedModel| {
-        let mark = if model.best { "*" } else { " " };
-        let size = fetched(model.bytes, None);
-        let installed = if model.installed { ", installed" } else { "" };
-        let fits = fit_text(model.fits);
-        let speed =
-            model.tokens_per_second.map(|speed| format!(", about {} tokens/s", speed.round())).unwrap_or_default();
-        format!("{mark} {}  {} (about {size}{speed}, {fits}, {}{installed})", model.id, model.name, model.licence)
-    })
+    lines(
+        ItemList {
+            items: engine.suggested_models().await?,
+        },
+        out,
+        |model: &SuggestedModel| {
+            let mark = if model.best { "*" } else { " " };
+            let size = fetched(model.bytes, None);
+            let installed = if model.installed { ", installed" } else { "" };
+            let fits = fit_text(model.fits);
+            let speed = model
+                .tokens_per_second
+                .map(|speed| format!(", about {} tokens/s", speed.round()))
+                .unwrap_or_default();
+            format!(
+                "{mark} {}  {} (about {size}{speed}, {fits}, {}{installed})",
+                model.id, model.name, model.licence
+            )
+        },
+    )
 }
 
 pub(super) async fn folders(
@@ -200,24 +314,43 @@ pub(super) async fn folders(
 ) -> Result<(), CommandError> {
     match (add, forget) {
         (Some(folder), _) => out.answer(&engine.add_model_folder(folder).await?, added_lines),
-        (None, Some(folder)) => out.answer(&engine.forget_model_folder(folder).await?, settings_lines),
+        (None, Some(folder)) => {
+            out.answer(&engine.forget_model_folder(folder).await?, settings_lines)
+        }
         (None, None) => out.answer(&engine.hub_settings().await?, settings_lines),
     }
 }
 
 fn added_lines(models: &AddedModels) -> String {
     let added = models.added.iter().map(|name| format!("added {name}"));
-    let refused = models.refused.iter().map(|reason| format!("skipped: {reason}"));
+    let refused = models
+        .refused
+        .iter()
+        .map(|reason| format!("skipped: {reason}"));
     let all = added.chain(refused).collect::<Vec<_>>();
-    if all.is_empty() { "no new model files".to_owned() } else { all.join("\n") }
+    if all.is_empty() {
+        "no new model files".to_owned()
+    } else {
+        all.join("\n")
+    }
 }
 
-pub(super) async fn apps(engine: &Engine, app: Option<String>, out: &Output) -> Result<(), CommandError> {
+pub(super) async fn apps(
+    engine: &Engine,
+    app: Option<String>,
+    out: &Output,
+) -> Result<(), CommandError> {
     match app {
         Some(app) => out.answer(&engine.add_other_models(app).await?, added_lines),
-        None => lines(ItemList { items: engine.find_other_models().await? }, out, |app: &OtherAppModels| {
-            format!("{}  {} ({})", app.app, app.folder, app.models.join(", "))
-        }),
+        None => lines(
+            ItemList {
+                items: engine.find_other_models().await?,
+            },
+            out,
+            |app: &OtherAppModels| {
+                format!("{}  {} ({})", app.app, app.folder, app.models.join(", "))
+            },
+        ),
     }
 }
 
@@ -248,6 +381,13 @@ fn settings_lines(settings: &HubSettings) -> String {
         (true, true) => "an access token for this command",
         (false, _) => "no access token",
     };
-    let folders = settings.folders.iter().map(|folder| format!("\n  models in {folder}")).collect::<String>();
-    format!("hub {} ({token})\n  downloads to {}{folders}", settings.address, settings.download_folder)
+    let folders = settings
+        .folders
+        .iter()
+        .map(|folder| format!("\n  models in {folder}"))
+        .collect::<String>();
+    format!(
+        "hub {} ({token})\n  downloads to {}{folders}",
+        settings.address, settings.download_folder
+    )
 }

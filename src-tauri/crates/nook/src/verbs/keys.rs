@@ -44,9 +44,13 @@ pub(super) async fn give_to(engine: &Engine, endpoint: &Endpoint) -> Result<(), 
     }
 }
 
-/// Uses the key in the environment, and those in files (`FILE` or `NAME=FILE`). A key without a name is for the endpoint
-/// of `model`, or of the default model.
-pub(super) async fn give(engine: &Engine, files: &[PathBuf], model: Option<ModelRef>) -> Result<(), CommandError> {
+/// Uses the key in the environment, and those in files (`FILE` or `NAME=FILE`). A key without a
+/// name is for the endpoint of `model`, or of the default model.
+pub(super) async fn give(
+    engine: &Engine,
+    files: &[PathBuf],
+    model: Option<ModelRef>,
+) -> Result<(), CommandError> {
     let endpoints = engine.list_endpoints().await?;
     let chosen = match model {
         Some(model) => of_model(&endpoints, &model),
@@ -58,7 +62,9 @@ pub(super) async fn give(engine: &Engine, files: &[PathBuf], model: Option<Model
     for file in files {
         let named = file.to_str().and_then(|text| text.split_once('='));
         let (endpoint, file) = match named {
-            Some((name, path)) if !file.exists() => (find::endpoint(engine, name).await?, Path::new(path)),
+            Some((name, path)) if !file.exists() => {
+                (find::endpoint(engine, name).await?, Path::new(path))
+            }
             _ => (chosen.cloned().ok_or_else(no_endpoint)?, file.as_path()),
         };
         engine.give_key(endpoint.id, secret(file)?).await?;
@@ -67,8 +73,12 @@ pub(super) async fn give(engine: &Engine, files: &[PathBuf], model: Option<Model
 }
 
 fn of_model<'e>(endpoints: &'e [Endpoint], model: &ModelRef) -> Option<&'e Endpoint> {
-    let ModelRef::Remote { id } = model else { return None };
-    endpoints.iter().find(|one| one.id == *id || one.models.iter().any(|model| model.id == *id))
+    let ModelRef::Remote { id } = model else {
+        return None;
+    };
+    endpoints
+        .iter()
+        .find(|one| one.id == *id || one.models.iter().any(|model| model.id == *id))
 }
 
 fn no_endpoint() -> CommandError {
@@ -79,5 +89,8 @@ fn no_endpoint() -> CommandError {
 }
 
 fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    env::var(name)
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }

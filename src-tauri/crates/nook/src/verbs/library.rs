@@ -5,8 +5,8 @@ use std::pin::pin;
 
 use engine::Engine;
 use engine::api::{
-    Character, Chat, ChatSummary, Event, ImportProgress, ImportReport, ImportStage, LorebookEntry, LorebookSummary,
-    Message,
+    Character, Chat, ChatSummary, Event, ImportProgress, ImportReport, ImportStage, LorebookEntry,
+    LorebookSummary, Message,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -34,17 +34,30 @@ pub(crate) async fn import(
     out.answer(&report, import_text)?;
     if report.cancelled {
         let hint = "Imported items are kept; run the same command again to import the rest.";
-        return Err(CommandError::reported("cancelled", format!("The import was cancelled. {hint}")));
+        return Err(CommandError::reported(
+            "cancelled",
+            format!("The import was cancelled. {hint}"),
+        ));
     }
     match report.refused.len() {
         0 => Ok(()),
-        1 => Err(CommandError::reported("refused", format!("{} was refused", report.refused[0].file))),
-        count => Err(CommandError::reported("refused", format!("{count} files were refused"))),
+        1 => Err(CommandError::reported(
+            "refused",
+            format!("{} was refused", report.refused[0].file),
+        )),
+        count => Err(CommandError::reported(
+            "refused",
+            format!("{count} files were refused"),
+        )),
     }
 }
 
 /// Imports a folder and shows the progress. Ctrl-C ends it after the current item.
-async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result<ImportReport, CommandError> {
+async fn import_folder(
+    engine: &Engine,
+    folder: PathBuf,
+    out: &Output,
+) -> Result<ImportReport, CommandError> {
     let (mut interrupts, mut events) = (Interrupts::listen()?, engine.subscribe());
     let mut import = pin!(engine.import_sillytavern(folder));
     loop {
@@ -75,17 +88,34 @@ fn progress_bar(ImportProgress { done, total, stage }: ImportProgress) -> String
         ImportStage::Pictures => "pictures",
     };
     let full = (u64::from(done) * u64::from(CELLS) / u64::from(total.max(1))) as usize;
-    format!("[{}{}] {done} of {total}  {what}", "#".repeat(full), ".".repeat(CELLS as usize - full))
+    format!(
+        "[{}{}] {done} of {total}  {what}",
+        "#".repeat(full),
+        ".".repeat(CELLS as usize - full)
+    )
 }
 
 fn import_text(report: &ImportReport) -> String {
     let mut lines = Vec::new();
     for one in &report.imported {
-        lines.push(format!("imported {} {} from {} ({})", one.kind, one.name, one.file, one.id));
+        lines.push(format!(
+            "imported {} {} from {} ({})",
+            one.kind, one.name, one.file, one.id
+        ));
         lines.extend(one.warnings.iter().map(|warning| format!("    {warning}")));
     }
-    lines.extend(report.skipped.iter().map(|one| format!("skipped {}: {}", one.file, one.reason)));
-    lines.extend(report.refused.iter().map(|one| format!("refused {}: {}", one.file, one.reason)));
+    lines.extend(
+        report
+            .skipped
+            .iter()
+            .map(|one| format!("skipped {}: {}", one.file, one.reason)),
+    );
+    lines.extend(
+        report
+            .refused
+            .iter()
+            .map(|one| format!("refused {}: {}", one.file, one.reason)),
+    );
     lines.join("\n")
 }
 
@@ -111,12 +141,17 @@ pub(crate) async fn delete(
     out: &Output,
 ) -> Result<(), CommandError> {
     if keep_learned && kind != DeleteKind::Chat {
-        return Err(CommandError::because("usage", "--keep-learned is for chats"));
+        return Err(CommandError::because(
+            "usage",
+            "--keep-learned is for chats",
+        ));
     }
     let (id, name) = match kind {
         DeleteKind::Chat => {
             let chat = find::chat(engine, name).await?;
-            engine.delete_chats(vec![chat.id.clone()], keep_learned).await?;
+            engine
+                .delete_chats(vec![chat.id.clone()], keep_learned)
+                .await?;
             (chat.id, chat.title)
         }
         DeleteKind::Character => {
@@ -127,7 +162,10 @@ pub(crate) async fn delete(
         DeleteKind::Lorebook => {
             let book = find::lorebook(engine, name).await?;
             if book.character.is_some() {
-                let message = format!("\"{}\" is part of a card; edit the card to remove it", book.name);
+                let message = format!(
+                    "\"{}\" is part of a card; edit the card to remove it",
+                    book.name
+                );
                 return Err(CommandError::because("badInput", message));
             }
             engine.delete_lorebook(book.id.clone()).await?;
@@ -139,17 +177,32 @@ pub(crate) async fn delete(
     })
 }
 
-pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn list(
+    engine: &Engine,
+    kind: ListKind,
+    out: &Output,
+) -> Result<(), CommandError> {
     match kind {
         ListKind::Characters => {
             let items = engine.list_characters().await?;
-            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| {
+                format!("{}  {}", one.id, one.name)
+            })
         }
         ListKind::Chats => {
             let chats = engine.list_chats().await?;
-            let items = chats.into_iter().map(|chat| NamedChat { name: chat.title.clone(), chat }).collect();
+            let items = chats
+                .into_iter()
+                .map(|chat| NamedChat {
+                    name: chat.title.clone(),
+                    chat,
+                })
+                .collect();
             lines(ItemList { items }, out, |NamedChat { name, chat }| {
-                format!("{}  {name} ({}, {} messages)", chat.id, chat.character_name, chat.message_count)
+                format!(
+                    "{}  {name} ({}, {} messages)",
+                    chat.id, chat.character_name, chat.message_count
+                )
             })
         }
         ListKind::Lorebooks => {
@@ -165,18 +218,26 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
         }
         ListKind::Personas => {
             let items = engine.list_personas().await?;
-            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| {
+                format!("{}  {}", one.id, one.name)
+            })
         }
         ListKind::Models => models::list(engine, out).await,
         ListKind::Templates => {
             let items = engine.list_templates().await?;
-            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| {
+                format!("{}  {}", one.id, one.name)
+            })
         }
         ListKind::Presets => presets::list(engine, out).await,
         ListKind::Backgrounds => {
             let items = engine.list_backgrounds().await?;
             lines(ItemList { items }, out, |one| {
-                let words = if one.scene_words.is_empty() { String::new() } else { format!("  ({})", one.scene_words) };
+                let words = if one.scene_words.is_empty() {
+                    String::new()
+                } else {
+                    format!("  ({})", one.scene_words)
+                };
                 format!("{}  {}{words}", one.picture, one.name)
             })
         }
@@ -188,10 +249,17 @@ pub(super) fn lines<T: Serialize>(
     out: &Output,
     line: impl Fn(&T) -> String,
 ) -> Result<(), CommandError> {
-    out.answer(&items, |items| items.items.iter().map(line).collect::<Vec<_>>().join("\n"))
+    out.answer(&items, |items| {
+        items.items.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
 }
 
-pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn show(
+    engine: &Engine,
+    kind: ShowKind,
+    name: &str,
+    out: &Output,
+) -> Result<(), CommandError> {
     match kind {
         ShowKind::Character => {
             let found = find::character(engine, name).await?;
@@ -209,10 +277,15 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
         }
         ShowKind::Template => {
             let found = find::template(engine, name).await?;
-            out.answer(&engine.get_template(found).await?, |found| found.json.clone())
+            out.answer(&engine.get_template(found).await?, |found| {
+                found.json.clone()
+            })
         }
         ShowKind::Preset => presets::show(engine, name, out).await,
-        ShowKind::Settings => Err(CommandError::because("usage", "`show settings` takes no name")),
+        ShowKind::Settings => Err(CommandError::because(
+            "usage",
+            "`show settings` takes no name",
+        )),
     }
 }
 
@@ -228,8 +301,13 @@ async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), Comma
     let book = find::lorebook(engine, name).await?;
     let entries = engine.get_lorebook(book.id.clone()).await?.entries;
     out.answer(&WholeBook { book, entries }, |whole| {
-        let entry = |entry: &LorebookEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);
-        format!("{}{}", whole.book.name, whole.entries.iter().map(entry).collect::<String>())
+        let entry =
+            |entry: &LorebookEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);
+        format!(
+            "{}{}",
+            whole.book.name,
+            whole.entries.iter().map(entry).collect::<String>()
+        )
     })
 }
 
@@ -245,8 +323,16 @@ fn character_text(character: &Character) -> String {
         ("After the history", &fields.post_history_instructions),
         ("Creator's notes", &fields.creator_notes),
     ];
-    let shown = parts.iter().filter(|(_, text)| !text.is_empty()).map(|(title, text)| format!("\n\n# {title}\n{text}"));
-    format!("{} ({}){}", fields.name, character.spec, shown.collect::<String>())
+    let shown = parts
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(title, text)| format!("\n\n# {title}\n{text}"));
+    format!(
+        "{} ({}){}",
+        fields.name,
+        character.spec,
+        shown.collect::<String>()
+    )
 }
 
 fn chat_text(chat: &Chat) -> String {
@@ -261,7 +347,12 @@ fn chat_text(chat: &Chat) -> String {
 /// Returns the text of the selected swipe.
 pub(super) fn shown(message: &Message) -> &str {
     let swipe = message.swipes.get(message.selected as usize);
-    swipe.map_or("", |swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text))
+    swipe.map_or("", |swipe| {
+        swipe
+            .display
+            .as_ref()
+            .map_or(&swipe.text, |display| &display.text)
+    })
 }
 
 #[cfg(test)]
@@ -270,7 +361,13 @@ mod tests {
 
     #[test]
     fn progress_bar_is_full_at_the_end() {
-        let bar = |done, total| progress_bar(ImportProgress { done, total, stage: ImportStage::Chats });
+        let bar = |done, total| {
+            progress_bar(ImportProgress {
+                done,
+                total,
+                stage: ImportStage::Chats,
+            })
+        };
         assert_eq!(bar(0, 0), "[........................] 0 of 0  chats");
         assert_eq!(bar(7, 12), "[##############..........] 7 of 12  chats");
         assert_eq!(bar(12, 12), "[########################] 12 of 12  chats");

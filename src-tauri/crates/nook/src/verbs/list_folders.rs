@@ -10,24 +10,50 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(super) async fn folders(engine: &Engine, verb: FoldersVerb, out: &Output) -> Result<(), CommandError> {
+pub(super) async fn folders(
+    engine: &Engine,
+    verb: FoldersVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
         FoldersVerb::List => list(engine, out).await,
-        FoldersVerb::Add { name, inside, color, tag, list } => {
+        FoldersVerb::Add {
+            name,
+            inside,
+            color,
+            tag,
+            list,
+        } => {
             let kind = kind_of(list);
             let parent = match inside {
                 Some(wanted) => Some(find::folder(engine, kind, &wanted).await?.id),
                 None => None,
             };
             let (id, collapsed, color) = (String::new(), false, color.map(Into::into));
-            let folder = engine.save_folder(Folder { id, kind, parent, name, color, collapsed, tag }).await?;
-            out.answer(&folder, |folder| format!("created {} ({})", folder.name, folder.id))
+            let folder = engine
+                .save_folder(Folder {
+                    id,
+                    kind,
+                    parent,
+                    name,
+                    color,
+                    collapsed,
+                    tag,
+                })
+                .await?;
+            out.answer(&folder, |folder| {
+                format!("created {} ({})", folder.name, folder.id)
+            })
         }
         FoldersVerb::Delete { folder, list } => {
             let id = find::folder(engine, kind_of(list), &folder).await?.id;
             let deleted = engine.delete_folder(id).await?;
             out.answer(&deleted, |deleted| {
-                format!("deleted {}; it contained {} items", deleted.folder.name, deleted.items.len())
+                format!(
+                    "deleted {}; it contained {} items",
+                    deleted.folder.name,
+                    deleted.items.len()
+                )
             })
         }
         FoldersVerb::Move { items, to, list } => {
@@ -37,29 +63,60 @@ pub(super) async fn folders(engine: &Engine, verb: FoldersVerb, out: &Output) ->
                 None => None,
             };
             let items = ids(engine, kind, &items).await?;
-            answer(engine.move_to_folder(kind, items, folder).await?, "moved", out)
+            answer(
+                engine.move_to_folder(kind, items, folder).await?,
+                "moved",
+                out,
+            )
         }
         FoldersVerb::Pin(PlaceArgs { chats, undo }) => {
             let items = ids(engine, FolderKind::Chat, &chats).await?;
             let done = if undo { "unpinned" } else { "pinned" };
-            answer(engine.pin_items(FolderKind::Chat, items, !undo).await?, done, out)
+            answer(
+                engine.pin_items(FolderKind::Chat, items, !undo).await?,
+                done,
+                out,
+            )
         }
         FoldersVerb::Archive(PlaceArgs { chats, undo }) => {
             let items = ids(engine, FolderKind::Chat, &chats).await?;
-            let done = if undo { "taken out of the archive" } else { "archived" };
-            answer(engine.archive_items(FolderKind::Chat, items, !undo).await?, done, out)
+            let done = if undo {
+                "taken out of the archive"
+            } else {
+                "archived"
+            };
+            answer(
+                engine.archive_items(FolderKind::Chat, items, !undo).await?,
+                done,
+                out,
+            )
         }
     }
 }
 
 async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let items = engine.list_folders().await?;
-    let names: Vec<(String, String)> = items.iter().map(|one| (one.id.clone(), one.name.clone())).collect();
+    let names: Vec<(String, String)> = items
+        .iter()
+        .map(|one| (one.id.clone(), one.name.clone()))
+        .collect();
     lines(ItemList { items }, out, |folder| {
-        let of = if folder.kind == FolderKind::Chat { "chats" } else { "characters" };
-        let inside = names.iter().find(|(id, _)| Some(id) == folder.parent.as_ref());
-        let inside = inside.map(|(_, name)| format!(", inside {name}")).unwrap_or_default();
-        let tag = folder.tag.as_ref().map(|tag| format!(", tag {tag}")).unwrap_or_default();
+        let of = if folder.kind == FolderKind::Chat {
+            "chats"
+        } else {
+            "characters"
+        };
+        let inside = names
+            .iter()
+            .find(|(id, _)| Some(id) == folder.parent.as_ref());
+        let inside = inside
+            .map(|(_, name)| format!(", inside {name}"))
+            .unwrap_or_default();
+        let tag = folder
+            .tag
+            .as_ref()
+            .map(|tag| format!(", tag {tag}"))
+            .unwrap_or_default();
         format!("{}  {} ({of}{inside}{tag})", folder.id, folder.name)
     })
 }
@@ -71,14 +128,20 @@ struct Changes {
 }
 
 fn answer(changed: Vec<PlacedItem>, done: &str, out: &Output) -> Result<(), CommandError> {
-    out.answer(&Changes { changed }, |changes| match changes.changed.len() {
-        0 => "nothing changed".to_owned(),
-        1 => format!("1 item {done}"),
-        count => format!("{count} items {done}"),
+    out.answer(&Changes { changed }, |changes| {
+        match changes.changed.len() {
+            0 => "nothing changed".to_owned(),
+            1 => format!("1 item {done}"),
+            count => format!("{count} items {done}"),
+        }
     })
 }
 
-async fn ids(engine: &Engine, kind: FolderKind, names: &[String]) -> Result<Vec<String>, CommandError> {
+async fn ids(
+    engine: &Engine,
+    kind: FolderKind,
+    names: &[String],
+) -> Result<Vec<String>, CommandError> {
     let mut ids = Vec::new();
     for name in names {
         ids.push(match kind {
@@ -90,5 +153,9 @@ async fn ids(engine: &Engine, kind: FolderKind, names: &[String]) -> Result<Vec<
 }
 
 fn kind_of(list: FolderList) -> FolderKind {
-    if list.characters { FolderKind::Character } else { FolderKind::Chat }
+    if list.characters {
+        FolderKind::Character
+    } else {
+        FolderKind::Chat
+    }
 }

@@ -1,5 +1,5 @@
-//! `lore`: copies lorebooks. `lore test` reports activated entries, using files only; tokens are estimated, because no
-//! model is loaded.
+//! `lore`: copies lorebooks. `lore test` reports activated entries, using files only; tokens are
+//! estimated, because no model is loaded.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use context::lore::cases;
 use context::lore::{
-    Activated, Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
-    LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, activate,
+    Activated, Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput,
+    LoreMessage, LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, Rejected,
+    TimedState, activate,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -31,9 +32,18 @@ pub(crate) fn test(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError
     }
 }
 
-pub(crate) async fn duplicate(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
-    let copy = engine.duplicate_lorebook(find::lorebook(engine, name).await?.id).await?.about;
-    out.answer(&json!({ "id": copy.id, "name": copy.name }), |_| copy.id.clone())
+pub(crate) async fn duplicate(
+    engine: &Engine,
+    name: &str,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let copy = engine
+        .duplicate_lorebook(find::lorebook(engine, name).await?.id)
+        .await?
+        .about;
+    out.answer(&json!({ "id": copy.id, "name": copy.name }), |_| {
+        copy.id.clone()
+    })
 }
 
 impl From<LoreProfile> for Profile {
@@ -45,19 +55,41 @@ impl From<LoreProfile> for Profile {
     }
 }
 
-fn run_cases(vectors: &Path, file: &Path, profile: Option<LoreProfile>, out: &Output) -> Result<(), CommandError> {
-    let bad = |error: cases::CaseError| CommandError::because("badInput", format!("{}: {error}", vectors.display()));
+fn run_cases(
+    vectors: &Path,
+    file: &Path,
+    profile: Option<LoreProfile>,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let bad = |error: cases::CaseError| {
+        CommandError::because("badInput", format!("{}: {error}", vectors.display()))
+    };
     let (header, cases) = cases::read(&text(vectors)?).map_err(bad)?;
     let profile = profile.map_or(Profile::Compatible, Profile::from);
-    let runs: Vec<_> = cases.iter().map(|case| cases::run(&header, case, profile)).collect();
-    let lines: String = runs.iter().map(|run| format!("{}\n", run.to_value())).collect();
-    fs::write(file, lines).map_err(|error| CommandError::because("io", format!("{}: {error}", file.display())))?;
-    let differing: Vec<&str> = runs.iter().filter(|run| !run.agrees).map(|run| run.id.as_str()).collect();
+    let runs: Vec<_> = cases
+        .iter()
+        .map(|case| cases::run(&header, case, profile))
+        .collect();
+    let lines: String = runs
+        .iter()
+        .map(|run| format!("{}\n", run.to_value()))
+        .collect();
+    fs::write(file, lines)
+        .map_err(|error| CommandError::because("io", format!("{}: {error}", file.display())))?;
+    let differing: Vec<&str> = runs
+        .iter()
+        .filter(|run| !run.agrees)
+        .map(|run| run.id.as_str())
+        .collect();
     let agree = runs.len() - differing.len();
-    let answer = json!({ "cases": runs.len(), "agree": agree, "differing": differing, "profile": profile });
+    let answer =
+        json!({ "cases": runs.len(), "agree": agree, "differing": differing, "profile": profile });
     out.answer(&answer, |_| {
-        let list =
-            if differing.is_empty() { String::new() } else { format!("; these differ: {}", differing.join(" ")) };
+        let list = if differing.is_empty() {
+            String::new()
+        } else {
+            format!("; these differ: {}", differing.join(" "))
+        };
         format!("{agree} of {} cases agree{list}", runs.len())
     })
 }
@@ -99,10 +131,18 @@ fn test_files(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
 
 fn settings(args: &LoreTestArgs) -> Result<LoreSettings, CommandError> {
     let profile = args.profile.map_or(Profile::Corrected, Profile::from);
-    let settings = LoreSettings { profile, ..LoreSettings::default() };
-    let Some(file) = &args.settings else { return Ok(settings) };
+    let settings = LoreSettings {
+        profile,
+        ..LoreSettings::default()
+    };
+    let Some(file) = &args.settings else {
+        return Ok(settings);
+    };
     let values: Map<String, Value> = serde_json::from_str(&text(file)?).map_err(|error| {
-        CommandError::because("badInput", format!("{} does not contain settings: {error}", file.display()))
+        CommandError::because(
+            "badInput",
+            format!("{} does not contain settings: {error}", file.display()),
+        )
     })?;
     // SillyTavern nests them one level deeper in its settings file.
     let inner = values.get("world_info_settings").and_then(Value::as_object);
@@ -143,14 +183,21 @@ struct ChatHeader {
 
 impl LoreTest {
     fn read(args: &LoreTestArgs) -> Result<Self, CommandError> {
-        let (header, chat) = args.chat.as_deref().map_or_else(|| Ok((ChatHeader::default(), Vec::new())), chat)?;
+        let (header, chat) = args
+            .chat
+            .as_deref()
+            .map_or_else(|| Ok((ChatHeader::default(), Vec::new())), chat)?;
         let mut world = Self {
             books: Vec::new(),
             bindings: Bindings::default(),
             skipped: Vec::new(),
             card: None,
             file: args.card.as_deref().map(stem).unwrap_or_default(),
-            user: if header.user_name.is_empty() { "User".to_owned() } else { header.user_name },
+            user: if header.user_name.is_empty() {
+                "User".to_owned()
+            } else {
+                header.user_name
+            },
             character: header.character_name,
             chat,
         };
@@ -164,27 +211,47 @@ impl LoreTest {
     }
 
     fn add_book(&mut self, file: &Path) -> Result<(), CommandError> {
-        let bad =
-            |error: &dyn std::fmt::Display| CommandError::because("badInput", format!("{}: {error}", file.display()));
+        let bad = |error: &dyn std::fmt::Display| {
+            CommandError::because("badInput", format!("{}: {error}", file.display()))
+        };
         let (book, skipped) = Book::read(&bytes(file)?).map_err(|error| bad(&error))?;
-        self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
+        self.skipped.extend(
+            skipped
+                .iter()
+                .map(|skipped| format!("{}: {skipped}", file.display())),
+        );
         let name = self.free_name(stem(file));
         self.bindings.global.push(name.clone());
-        self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
+        self.books.push(NamedBook {
+            name: name.into(),
+            book: Arc::new(book),
+        });
         Ok(())
     }
 
     fn add_card(&mut self, file: &Path) -> Result<(), CommandError> {
-        let bad =
-            |error: &dyn std::fmt::Display| CommandError::because("badInput", format!("{}: {error}", file.display()));
+        let bad = |error: &dyn std::fmt::Display| {
+            CommandError::because("badInput", format!("{}: {error}", file.display()))
+        };
         let (card, _) = Card::read(&bytes(file)?).map_err(|error| bad(&error))?;
         if let Some(book) = card.character_book() {
             let (book, skipped) = Book::from_character_book(book);
-            self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
-            let name = if book.name().is_empty() { format!("{}'s book", card.name()) } else { book.name().to_owned() };
+            self.skipped.extend(
+                skipped
+                    .iter()
+                    .map(|skipped| format!("{}: {skipped}", file.display())),
+            );
+            let name = if book.name().is_empty() {
+                format!("{}'s book", card.name())
+            } else {
+                book.name().to_owned()
+            };
             let name = self.free_name(name);
             self.bindings.character.push(name.clone());
-            self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
+            self.books.push(NamedBook {
+                name: name.into(),
+                book: Arc::new(book),
+            });
         }
         self.character = card.display_name().to_owned();
         self.card = Some(card);
@@ -195,12 +262,21 @@ impl LoreTest {
     fn free_name(&self, name: String) -> String {
         let taken = |name: &str| self.books.iter().any(|book| &*book.name == name);
         let numbered = (2..).map(|number| format!("{name} ({number})"));
-        if taken(&name) { numbered.into_iter().find(|name| !taken(name)).unwrap_or_default() } else { name }
+        if taken(&name) {
+            numbered
+                .into_iter()
+                .find(|name| !taken(name))
+                .unwrap_or_default()
+        } else {
+            name
+        }
     }
 
     /// Scans once at the end, or after each message up to the requested one.
     fn run(&self, books: &PreparedBooks, args: &LoreTestArgs) -> LoreOutcome {
-        let Some(at) = args.at else { return self.scan(books, args, self.chat.len(), &TimedState::default()) };
+        let Some(at) = args.at else {
+            return self.scan(books, args, self.chat.len(), &TimedState::default());
+        };
         let last = at.min(self.chat.len());
         let mut outcome = LoreOutcome::default();
         for messages in last.min(1)..=last {
@@ -209,15 +285,35 @@ impl LoreTest {
         outcome
     }
 
-    fn scan(&self, books: &PreparedBooks, args: &LoreTestArgs, messages: usize, timed: &TimedState) -> LoreOutcome {
+    fn scan(
+        &self,
+        books: &PreparedBooks,
+        args: &LoreTestArgs,
+        messages: usize,
+        timed: &TimedState,
+    ) -> LoreOutcome {
         let messages: Vec<LoreMessage> = self.chat[..messages]
             .iter()
-            .map(|it| LoreMessage { name: &it.name, text: &it.mes, from_user: it.is_user, hidden: it.is_system })
+            .map(|it| LoreMessage {
+                name: &it.name,
+                text: &it.mes,
+                from_user: it.is_user,
+                hidden: it.is_system,
+            })
             .collect();
-        let names = MacroScope { char: &self.character, user: &self.user, ..MacroScope::default() };
+        let names = MacroScope {
+            char: &self.character,
+            user: &self.user,
+            ..MacroScope::default()
+        };
         let card = self.card.as_ref();
         let tags = card.map(Card::tags).unwrap_or_default();
-        let depth_prompt = card.and_then(|card| card.extensions()?.get("depth_prompt")?.get("prompt")?.as_str());
+        let depth_prompt = card.and_then(|card| {
+            card.extensions()?
+                .get("depth_prompt")?
+                .get("prompt")?
+                .as_str()
+        });
         activate(
             books,
             &LoreInput {
@@ -232,7 +328,10 @@ impl LoreTest {
                     creator_notes: card.map_or("", Card::creator_notes),
                 },
                 injections: &[],
-                character: LoreCharacter { file: &self.file, tags: &tags },
+                character: LoreCharacter {
+                    file: &self.file,
+                    tags: &tags,
+                },
                 kind: GenerationKind::Normal,
                 dry_run: false,
                 external: &[],
@@ -242,10 +341,21 @@ impl LoreTest {
                 greeting: self.greeting(),
                 user_icon: None,
                 expand: &|written| {
-                    let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
-                    ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys }
+                    let expanded =
+                        macros::expand(written.text(), &names, &mut MacroState::default());
+                    ExpandedText {
+                        text: expanded.text,
+                        hidden_keys: expanded.hidden_keys,
+                    }
                 },
-                count: &|text| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default(),
+                count: &|text| {
+                    Estimate
+                        .count(&Segment {
+                            text: text.to_owned(),
+                            control: false,
+                        })
+                        .unwrap_or_default()
+                },
             },
         )
     }
@@ -254,21 +364,31 @@ impl LoreTest {
     fn greeting(&self) -> Option<u32> {
         let (card, first) = (self.card.as_ref()?, self.chat.first()?);
         let mut greetings = std::iter::once(card.first_mes()).chain(card.alternate_greetings());
-        greetings.position(|greeting| greeting.trim() == first.mes.trim()).and_then(|at| u32::try_from(at).ok())
+        greetings
+            .position(|greeting| greeting.trim() == first.mes.trim())
+            .and_then(|at| u32::try_from(at).ok())
     }
 }
 
-/// Parses a chat into its header, if the first line is not a message, and its messages. The error names an invalid
-/// line.
+/// Parses a chat into its header, if the first line is not a message, and its messages. The error
+/// names an invalid line.
 fn chat(file: &Path) -> Result<(ChatHeader, Vec<ChatLine>), CommandError> {
     let text = text(file)?;
     let (mut header, mut messages) = (ChatHeader::default(), Vec::new());
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
         match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
             Ok(message) => messages.push(message),
             Err(_) if number == 0 => header = serde_json::from_str(line).unwrap_or_default(),
             Err(error) => {
-                let reason = format!("{}, line {} is not a message: {error}", file.display(), number + 1);
+                let reason = format!(
+                    "{}, line {} is not a message: {error}",
+                    file.display(),
+                    number + 1
+                );
                 return Err(CommandError::because("badInput", reason));
             }
         }
@@ -277,36 +397,62 @@ fn chat(file: &Path) -> Result<(ChatHeader, Vec<ChatLine>), CommandError> {
 }
 
 fn bytes(file: &Path) -> Result<Vec<u8>, CommandError> {
-    fs::read(file)
-        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))
+    fs::read(file).map_err(|error| {
+        CommandError::because(
+            "badInput",
+            format!("cannot read {}: {error}", file.display()),
+        )
+    })
 }
 
 fn text(file: &Path) -> Result<String, CommandError> {
-    String::from_utf8(bytes(file)?)
-        .map_err(|_| CommandError::because("badInput", format!("{} is not UTF-8 text", file.display())))
+    String::from_utf8(bytes(file)?).map_err(|_| {
+        CommandError::because("badInput", format!("{} is not UTF-8 text", file.display()))
+    })
 }
 
 fn stem(file: &Path) -> String {
-    file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    file.file_stem()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 fn shown(report: &Report) -> String {
     let mut lines: Vec<String> = report.activated.iter().map(fired).collect();
     lines.extend(report.rejected.iter().map(|entry| {
         let rule = serde_json::to_value(entry.rule).unwrap_or_default();
-        format!("-  {} {}: {}", entry.book, entry.uid, rule.as_str().unwrap_or_default().replace('_', " "))
+        format!(
+            "-  {} {}: {}",
+            entry.book,
+            entry.uid,
+            rule.as_str().unwrap_or_default().replace('_', " ")
+        )
     }));
     lines.extend(report.skipped.iter().map(|skipped| format!("?  {skipped}")));
-    let over = if report.overflowed { ", which was not enough" } else { "" };
-    lines.push(format!("about {} of {} tokens{over}", report.tokens, report.budget));
+    let over = if report.overflowed {
+        ", which was not enough"
+    } else {
+        ""
+    };
+    lines.push(format!(
+        "about {} of {} tokens{over}",
+        report.tokens, report.budget
+    ));
     lines.join("\n")
 }
 
 fn fired(entry: &Activated) -> String {
     let value = serde_json::to_value(entry).unwrap_or_default();
     let word = |name: &str| value[name].as_str().unwrap_or("nowhere").replace('_', " ");
-    let key = entry.key.as_ref().map(|key| format!(" {key:?}")).unwrap_or_default();
-    let message = value["message"].as_u64().map(|at| format!(" in message {}", at + 1)).unwrap_or_default();
+    let key = entry
+        .key
+        .as_ref()
+        .map(|key| format!(" {key:?}"))
+        .unwrap_or_default();
+    let message = value["message"]
+        .as_u64()
+        .map(|at| format!(" in message {}", at + 1))
+        .unwrap_or_default();
     format!(
         "+  {} {}: {}{key}{message}, {}, {} tokens",
         entry.book,

@@ -13,18 +13,35 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn memory(
+    engine: &Engine,
+    verb: MemoryVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
-        MemoryVerb::List { character, archived } => list(engine, &character, String::new(), archived, out).await,
-        MemoryVerb::Search { character: Some(character), words, .. } => {
-            list(engine, &character, words, false, out).await
+        MemoryVerb::List {
+            character,
+            archived,
+        } => list(engine, &character, String::new(), archived, out).await,
+        MemoryVerb::Search {
+            character: Some(character),
+            words,
+            ..
+        } => list(engine, &character, words, false, out).await,
+        MemoryVerb::Search { chat, words, .. } => {
+            recall(engine, &chat.unwrap_or_default(), words, out).await
         }
-        MemoryVerb::Search { chat, words, .. } => recall(engine, &chat.unwrap_or_default(), words, out).await,
         MemoryVerb::Add { what, text } => {
             let draft = draft(engine, what, text).await?;
             one(&engine.save_memory(draft).await?, out)
         }
-        MemoryVerb::Edit { id, character, text, kind, importance } => {
+        MemoryVerb::Edit {
+            id,
+            character,
+            text,
+            kind,
+            importance,
+        } => {
             let known = known(engine, &character, &id).await?;
             let character = find::character(engine, &character).await?.id;
             let draft = MemoryDraft {
@@ -46,16 +63,25 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             engine.delete_memory(id.clone()).await?;
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
         }
-        MemoryVerb::Forget { id: None, whose, .. } => {
+        MemoryVerb::Forget {
+            id: None, whose, ..
+        } => {
             let forgotten = engine.forget_memories(owner(engine, whose).await?).await?;
-            out.answer(&json!({ "forgotten": forgotten }), |_| format!("forgot {} memories", forgotten.len()))
+            out.answer(&json!({ "forgotten": forgotten }), |_| {
+                format!("forgot {} memories", forgotten.len())
+            })
         }
-        MemoryVerb::Export { character, out: file } => export(engine, &character, &file, out).await,
+        MemoryVerb::Export {
+            character,
+            out: file,
+        } => export(engine, &character, &file, out).await,
         MemoryVerb::Import { character, file } => import(engine, &character, &file, out).await,
         MemoryVerb::Consolidate => consolidate(engine, out).await,
         MemoryVerb::Restore { ids } => {
             engine.unarchive_memories(ids.clone()).await?;
-            out.answer(&json!({ "restored": ids }), |_| format!("restored {}", ids.join(", ")))
+            out.answer(&json!({ "restored": ids }), |_| {
+                format!("restored {}", ids.join(", "))
+            })
         }
         MemoryVerb::Learn => learn(engine, out).await,
         #[cfg(feature = "evaluation")]
@@ -65,42 +91,72 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
 
 async fn owner(engine: &Engine, whose: ForgetArgs) -> Result<MemoryOwner, CommandError> {
     Ok(match (whose.character, whose.chat) {
-        (Some(name), _) => MemoryOwner::Character { character: find::character(engine, &name).await?.id },
-        (None, Some(name)) => MemoryOwner::Chat { chat: find::chat(engine, &name).await?.id },
+        (Some(name), _) => MemoryOwner::Character {
+            character: find::character(engine, &name).await?.id,
+        },
+        (None, Some(name)) => MemoryOwner::Chat {
+            chat: find::chat(engine, &name).await?.id,
+        },
         (None, None) => MemoryOwner::Everybody,
     })
 }
 
 async fn learn(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let read = engine.learn().await?;
-    out.answer(&json!({ "read": read }), |_| format!("indexed {read} messages"))
+    out.answer(&json!({ "read": read }), |_| {
+        format!("indexed {read} messages")
+    })
 }
 
-async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), CommandError> {
+async fn recall(
+    engine: &Engine,
+    chat: &str,
+    words: String,
+    out: &Output,
+) -> Result<(), CommandError> {
     let chat = find::chat(engine, chat).await?.id;
     let items = engine.try_recall(chat, words).await?.items;
     lines(ItemList { items }, out, recollected)
 }
 
-async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), CommandError> {
+async fn export(
+    engine: &Engine,
+    character: &str,
+    file: &Path,
+    out: &Output,
+) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
     let exported = engine.export_memories(character).await?;
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
-async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), CommandError> {
+async fn import(
+    engine: &Engine,
+    character: &str,
+    file: &Path,
+    out: &Output,
+) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
-    let json = std::fs::read_to_string(file)
-        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
+    let json = std::fs::read_to_string(file).map_err(|error| {
+        CommandError::because(
+            "badInput",
+            format!("cannot read {}: {error}", file.display()),
+        )
+    })?;
     let imported = engine.import_memories(character, json).await?;
     out.answer(&imported, |imported| {
-        let worldless = imported
-            .worldless
+        let worldless = imported.worldless.iter().map(|line| {
+            format!("\nimported for the character, because its lorebook is missing: {line}")
+        });
+        let refused = imported
+            .refused
             .iter()
-            .map(|line| format!("\nimported for the character, because its lorebook is missing: {line}"));
-        let refused = imported.refused.iter().map(|refused| format!("\nrefused: {refused}"));
+            .map(|refused| format!("\nrefused: {refused}"));
         let more = worldless.chain(refused).collect::<String>();
-        format!("{} added, {} already there{more}", imported.added, imported.known)
+        format!(
+            "{} added, {} already there{more}",
+            imported.added, imported.known
+        )
     })
 }
 
@@ -109,7 +165,11 @@ async fn consolidate(engine: &Engine, out: &Output) -> Result<(), CommandError> 
     out.answer(&done, |done| {
         let lists = [&done.merged, &done.superseded, &done.retired, &done.crowded];
         let all: Vec<String> = lists.into_iter().flatten().map(line).collect();
-        if all.is_empty() { "nothing to do".to_owned() } else { all.join("\n") }
+        if all.is_empty() {
+            "nothing to do".to_owned()
+        } else {
+            all.join("\n")
+        }
     })
 }
 
@@ -121,13 +181,31 @@ async fn list(
     out: &Output,
 ) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
-    let filter = MemoryFilter { archived, ..MemoryFilter::default() };
-    let items = engine.find_memories(character, words, filter, u32::MAX).await?.memories;
+    let filter = MemoryFilter {
+        archived,
+        ..MemoryFilter::default()
+    };
+    let items = engine
+        .find_memories(character, words, filter, u32::MAX)
+        .await?
+        .memories;
     lines(ItemList { items }, out, line)
 }
 
-async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<MemoryDraft, CommandError> {
-    let MemoryArgs { character, scope, persona, chat, world, kind, importance } = what;
+async fn draft(
+    engine: &Engine,
+    what: MemoryArgs,
+    text: String,
+) -> Result<MemoryDraft, CommandError> {
+    let MemoryArgs {
+        character,
+        scope,
+        persona,
+        chat,
+        world,
+        kind,
+        importance,
+    } = what;
     let persona = match persona {
         Some(name) => Some(find::persona(engine, &name).await?.id),
         None => None,
@@ -170,16 +248,30 @@ fn one(memory: &Memory, out: &Output) -> Result<(), CommandError> {
 /// Formats a recalled memory, with the reason if it would not be used.
 fn recollected(item: &Recollected) -> String {
     let score = item.score.unwrap_or_default();
-    let missing = item.dropped_reason.as_ref().map_or_else(String::new, |why| format!(", not used: {why}"));
-    format!("{}  {} ({}, {score:.2}: {}{missing})", item.id, item.text, item.kind, item.reason)
+    let missing = item
+        .dropped_reason
+        .as_ref()
+        .map_or_else(String::new, |why| format!(", not used: {why}"));
+    format!(
+        "{}  {} ({}, {score:.2}: {}{missing})",
+        item.id, item.text, item.kind, item.reason
+    )
 }
 
 fn line(memory: &Memory) -> String {
     let pin = if memory.pinned { ", pinned" } else { "" };
-    let archived = memory.archived.as_ref().map_or_else(String::new, |archived| match &archived.by {
-        Some(by) => format!(", {} by {by}", archived.why),
-        None => format!(", {}", archived.why),
-    });
-    let fits = memory.score.map_or_else(String::new, |score| format!(", {score:.2}"));
-    format!("{}  {} ({}, {}{pin}{fits}{archived})", memory.id, memory.text, memory.kind, memory.importance)
+    let archived = memory
+        .archived
+        .as_ref()
+        .map_or_else(String::new, |archived| match &archived.by {
+            Some(by) => format!(", {} by {by}", archived.why),
+            None => format!(", {}", archived.why),
+        });
+    let fits = memory
+        .score
+        .map_or_else(String::new, |score| format!(", {score:.2}"));
+    format!(
+        "{}  {} ({}, {}{pin}{fits}{archived})",
+        memory.id, memory.text, memory.kind, memory.importance
+    )
 }

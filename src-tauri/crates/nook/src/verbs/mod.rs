@@ -46,21 +46,40 @@ use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
-    if let Verb::Lore { verb: LoreVerb::Test(args) } = cli.verb {
+    if let Verb::Lore {
+        verb: LoreVerb::Test(args),
+    } = cli.verb
+    {
         return lore::test(&args, out);
     }
     #[cfg(feature = "evaluation")]
-    if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
+    if let Verb::Memory {
+        verb: MemoryVerb::Rank(args),
+    } = &cli.verb
+    {
         return rank::rank(args, out).await;
     }
     #[cfg(feature = "evaluation")]
-    if let Verb::Memory { verb: MemoryVerb::Scenario(args) } = &cli.verb {
+    if let Verb::Memory {
+        verb: MemoryVerb::Scenario(args),
+    } = &cli.verb
+    {
         return scenario::scenario(args, cli.data_dir, out).await;
     }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();
-    let options = Options { data_dir, model_dirs: folders::models(), environment, ..Options::default() };
-    if let Verb::Restore { file, preview: false, fresh } = cli.verb {
+    let options = Options {
+        data_dir,
+        model_dirs: folders::models(),
+        environment,
+        ..Options::default()
+    };
+    if let Verb::Restore {
+        file,
+        preview: false,
+        fresh,
+    } = cli.verb
+    {
         return match fresh {
             true => data::fresh(&options, out).await,
             false => data::restore(&options, file, out).await,
@@ -82,7 +101,8 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
     result
 }
 
-/// Uses the keys in the environment. `chat`, `serve` and `endpoints` know best which endpoint a key is for.
+/// Uses the keys in the environment. `chat`, `serve` and `endpoints` know best which endpoint a key
+/// is for.
 async fn give_keys(engine: &Engine, verb: &Verb) -> Result<(), CommandError> {
     keys::give_hub_token(engine)?;
     match verb {
@@ -93,19 +113,41 @@ async fn give_keys(engine: &Engine, verb: &Verb) -> Result<(), CommandError> {
 
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
     match verb {
-        Verb::Import { paths, sillytavern } => library::import(engine, paths, sillytavern, out).await,
-        Verb::Export { kind, name, format, out: file, parts } => {
-            export::export(engine, (kind, format, parts.options()), &name, &file, out).await
+        Verb::Import { paths, sillytavern } => {
+            library::import(engine, paths, sillytavern, out).await
         }
-        Verb::Delete { kind, name, keep_learned } => library::delete(engine, kind, &name, keep_learned, out).await,
+        Verb::Export {
+            kind,
+            name,
+            format,
+            out: file,
+            parts,
+        } => export::export(engine, (kind, format, parts.options()), &name, &file, out).await,
+        Verb::Delete {
+            kind,
+            name,
+            keep_learned,
+        } => library::delete(engine, kind, &name, keep_learned, out).await,
         Verb::List { kind } => library::list(engine, kind, out).await,
-        Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
-        Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
-        Verb::Set { key, value, whose, .. } => settings::set(engine, whose, key, value, out).await,
+        Verb::Show {
+            kind: ShowKind::Settings,
+            whose,
+            ..
+        } => settings::show(engine, whose, out).await,
+        Verb::Show { kind, name, .. } => {
+            library::show(engine, kind, &name.unwrap_or_default(), out).await
+        }
+        Verb::Set {
+            key, value, whose, ..
+        } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
         Verb::Group { verb } => group::group(engine, verb, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
-        Verb::Search { query, chat, meaning } => search::search(engine, &query, chat, meaning, out).await,
+        Verb::Search {
+            query,
+            chat,
+            meaning,
+        } => search::search(engine, &query, chat, meaning, out).await,
         Verb::Folders { verb } => list_folders::folders(engine, verb, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
@@ -116,23 +158,66 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Story { verb } => story::story(engine, verb, out).await,
-        Verb::Serve { host, port, ui, api, key_from } => {
+        Verb::Serve {
+            host,
+            port,
+            ui,
+            api,
+            key_from,
+        } => {
             keys::give(engine, &key_from, None).await?;
-            serve::serve(engine, serve::ServeArgs { host, port, ui, api }, out).await
+            serve::serve(
+                engine,
+                serve::ServeArgs {
+                    host,
+                    port,
+                    ui,
+                    api,
+                },
+                out,
+            )
+            .await
         }
-        Verb::Call { operation, arguments } => call::call(engine, &operation, arguments, out).await,
+        Verb::Call {
+            operation,
+            arguments,
+        } => call::call(engine, &operation, arguments, out).await,
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
         Verb::Backup { list: true, .. } => data::list(engine, out).await,
-        Verb::Backup { export: Some(file), .. } => data::export(engine, file, out).await,
-        Verb::Backup { import: Some(file), .. } => data::import(engine, file, out).await,
-        Verb::Backup { second_place: Some(folder), .. } => data::second_place(engine, folder, out).await,
+        Verb::Backup {
+            export: Some(file), ..
+        } => data::export(engine, file, out).await,
+        Verb::Backup {
+            import: Some(file), ..
+        } => data::import(engine, file, out).await,
+        Verb::Backup {
+            second_place: Some(folder),
+            ..
+        } => data::second_place(engine, folder, out).await,
         Verb::Backup { .. } => data::backup(engine, out).await,
         Verb::Restore { file, .. } => data::preview(engine, file, out).await,
-        Verb::Trash { restore, delete, empty, backups } => {
-            data::trash(engine, data::TrashActions { restore, delete, empty, backups }, out).await
+        Verb::Trash {
+            restore,
+            delete,
+            empty,
+            backups,
+        } => {
+            data::trash(
+                engine,
+                data::TrashActions {
+                    restore,
+                    delete,
+                    empty,
+                    backups,
+                },
+                out,
+            )
+            .await
         }
         Verb::Check => data::check(engine, out).await,
-        Verb::Lore { verb: LoreVerb::Duplicate { name } } => lore::duplicate(engine, &name, out).await,
+        Verb::Lore {
+            verb: LoreVerb::Duplicate { name },
+        } => lore::duplicate(engine, &name, out).await,
         Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
     }
 }

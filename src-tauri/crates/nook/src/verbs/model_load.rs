@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use engine::Engine;
-use engine::api::{ComputeDevice, ComputeDeviceKind, LoadNote, ModelActivity, ModelMemory, ModelState, SpeedTest};
+use engine::api::{
+    ComputeDevice, ComputeDeviceKind, LoadNote, ModelActivity, ModelMemory, ModelState, SpeedTest,
+};
 
 use super::library::{ItemList, lines};
 use crate::failure::CommandError;
@@ -14,9 +16,18 @@ use crate::output::Output;
 pub(super) async fn devices(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let listed = engine.list_devices().await?;
     if let Some(reason) = listed.failure {
-        return Err(CommandError::reported("unhealthy", format!("{reason}; the processor computes alone")));
+        return Err(CommandError::reported(
+            "unhealthy",
+            format!("{reason}; the processor computes alone"),
+        ));
     }
-    lines(ItemList { items: listed.devices }, out, device)
+    lines(
+        ItemList {
+            items: listed.devices,
+        },
+        out,
+        device,
+    )
 }
 
 fn device(device: &ComputeDevice) -> String {
@@ -26,14 +37,27 @@ fn device(device: &ComputeDevice) -> String {
         ComputeDeviceKind::Integrated => "integrated graphics",
         ComputeDeviceKind::Accelerator => "accelerator",
     };
-    let ComputeDevice { name, description, backend, free, total, .. } = device;
-    format!("{name}  {description} ({backend}, {kind}, {} of {} MiB free)", mebibytes(*free), mebibytes(*total))
+    let ComputeDevice {
+        name,
+        description,
+        backend,
+        free,
+        total,
+        ..
+    } = device;
+    format!(
+        "{name}  {description} ({backend}, {kind}, {} of {} MiB free)",
+        mebibytes(*free),
+        mebibytes(*total)
+    )
 }
 
 pub(super) async fn load(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
     out.progress(&format!("loading {}", model.name));
-    out.answer(&engine.load_model(model.id).await?, |state| format!("{}: {}", model.name, placement(state)))
+    out.answer(&engine.load_model(model.id).await?, |state| {
+        format!("{}: {}", model.name, placement(state))
+    })
 }
 
 /// Adds an adapter to a model, changes its weight, or removes it.
@@ -47,16 +71,31 @@ pub(super) async fn adapter(
     let states = engine.model_states().await?;
     let state = states.into_iter().find(|state| state.id == model.id);
     let state = state.ok_or_else(|| CommandError::not_found("the model was removed meanwhile"))?;
-    let Some(file) = file else { return out.answer(&state, |state| adapters(&model.name, state)) };
-    let path = std::path::absolute(&file).unwrap_or(file).display().to_string();
+    let Some(file) = file else {
+        return out.answer(&state, |state| adapters(&model.name, state));
+    };
+    let path = std::path::absolute(&file)
+        .unwrap_or(file)
+        .display()
+        .to_string();
     let is_known = state.adapters.iter().any(|adapter| adapter.path == path);
     let mut state = match (remove, is_known) {
-        (true, _) => engine.remove_model_adapter(model.id.clone(), path.clone()).await?,
+        (true, _) => {
+            engine
+                .remove_model_adapter(model.id.clone(), path.clone())
+                .await?
+        }
         (false, true) => state,
-        (false, false) => engine.add_model_adapter(model.id.clone(), path.clone().into()).await?,
+        (false, false) => {
+            engine
+                .add_model_adapter(model.id.clone(), path.clone().into())
+                .await?
+        }
     };
     if let Some(weight) = weight {
-        state = engine.set_adapter_weight(model.id.clone(), path, weight).await?;
+        state = engine
+            .set_adapter_weight(model.id.clone(), path, weight)
+            .await?;
     }
     out.answer(&state, |state| adapters(&model.name, state))
 }
@@ -66,7 +105,11 @@ fn adapters(model: &str, state: &ModelState) -> String {
         return format!("{model} is loaded without an adapter");
     }
     let lines = state.adapters.iter().map(|adapter| {
-        let missing = if adapter.missing { ", file missing" } else { "" };
+        let missing = if adapter.missing {
+            ", file missing"
+        } else {
+            ""
+        };
         format!("\n  {}, weight {}{missing}", adapter.path, adapter.weight)
     });
     format!("{model} is loaded with{}", lines.collect::<String>())
@@ -84,8 +127,13 @@ pub(super) async fn embedding(
         None => engine.embedding_choice().await?,
     };
     out.answer(&model, |model| {
-        let Some(name) = &model.name else { return "no embedding model; searches use words only".to_owned() };
-        let from = model.path.as_ref().map_or_else(|| "comes with the app".to_owned(), Clone::clone);
+        let Some(name) = &model.name else {
+            return "no embedding model; searches use words only".to_owned();
+        };
+        let from = model
+            .path
+            .as_ref()
+            .map_or_else(|| "comes with the app".to_owned(), Clone::clone);
         let missing = if model.missing { ", file missing" } else { "" };
         format!("{name} ({from}{missing}), {} texts to embed", model.left)
     })
@@ -103,11 +151,17 @@ pub(super) async fn pictures(
         Some(file) => Some(engine.set_model_projector(model.id.clone(), file).await?),
         None if none => Some(engine.remove_model_projector(model.id.clone()).await?),
         None if auto => Some(engine.pair_model_projector(model.id.clone()).await?),
-        None => engine.model_states().await?.into_iter().find(|state| state.id == model.id),
+        None => engine
+            .model_states()
+            .await?
+            .into_iter()
+            .find(|state| state.id == model.id),
     };
     let Some(state) = changed else { return Ok(()) };
     out.answer(&state, |state| match &state.projector {
-        Some(projector) if projector.missing => format!("{}: the file {} is missing", model.name, projector.path),
+        Some(projector) if projector.missing => {
+            format!("{}: the file {} is missing", model.name, projector.path)
+        }
         Some(projector) => format!("{} reads pictures with {}", model.name, projector.path),
         None => format!("{} reads no pictures", model.name),
     })
@@ -136,23 +190,52 @@ fn placement(state: &ModelState) -> String {
     if state.activity == ModelActivity::Unloaded {
         return "not loaded".to_owned();
     }
-    let memory = state.devices.iter().map(memory).collect::<Vec<_>>().join("; ");
-    let notes: String = state.notes.iter().map(|note| format!("\n    {}", note_text(note))).collect();
+    let memory = state
+        .devices
+        .iter()
+        .map(memory)
+        .collect::<Vec<_>>()
+        .join("; ");
+    let notes: String = state
+        .notes
+        .iter()
+        .map(|note| format!("\n    {}", note_text(note)))
+        .collect();
     let layers = match state.gpu_layers {
         0 => "on the processor".to_owned(),
-        on_graphics => format!("{on_graphics} of {} layers on graphics devices", state.layers),
+        on_graphics => format!(
+            "{on_graphics} of {} layers on graphics devices",
+            state.layers
+        ),
     };
     let experts = match state.processor_experts {
         0 => String::new(),
         layers => format!(", the experts of {layers} on the processor"),
     };
-    format!("{layers}{experts}, context {}; {memory}{notes}", state.context)
+    format!(
+        "{layers}{experts}, context {}; {memory}{notes}",
+        state.context
+    )
 }
 
 fn memory(memory: &ModelMemory) -> String {
-    let ModelMemory { device, weights, cache, compute, total } = memory;
-    let device = if device.is_empty() { "processor" } else { device };
-    let of = if *total > 0 { format!(" of {}", mebibytes(*total)) } else { String::new() };
+    let ModelMemory {
+        device,
+        weights,
+        cache,
+        compute,
+        total,
+    } = memory;
+    let device = if device.is_empty() {
+        "processor"
+    } else {
+        device
+    };
+    let of = if *total > 0 {
+        format!(" of {}", mebibytes(*total))
+    } else {
+        String::new()
+    };
     let used = mebibytes(weights.saturating_add(*cache).saturating_add(*compute));
     let parts = [weights, cache, compute].map(|bytes| mebibytes(*bytes));
     let [weights, cache, compute] = parts;

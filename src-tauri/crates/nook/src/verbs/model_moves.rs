@@ -13,7 +13,8 @@ use crate::find;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
-/// Moves one model, or all of a folder, and waits for the end. An interrupted move goes on with the same command.
+/// Moves one model, or all of a folder, and waits for the end. An interrupted move goes on with the
+/// same command.
 pub(super) async fn move_models(
     engine: &Engine,
     (name, all_from): (Option<String>, Option<String>),
@@ -22,18 +23,37 @@ pub(super) async fn move_models(
 ) -> Result<(), CommandError> {
     let mut events = engine.subscribe();
     let started = match (name, all_from) {
-        (Some(name), _) => vec![engine.move_model(find::model(engine, &name).await?.id, to).await?],
-        (None, from) => engine.move_models_of_folder(from.unwrap_or_default(), to).await?,
+        (Some(name), _) => vec![
+            engine
+                .move_model(find::model(engine, &name).await?.id, to)
+                .await?,
+        ],
+        (None, from) => {
+            engine
+                .move_models_of_folder(from.unwrap_or_default(), to)
+                .await?
+        }
     };
     let ids: Vec<String> = started.iter().map(|one| one.model.clone()).collect();
     let failed = wait(&mut events, started, out).await?;
     let models = engine.list_models().await?;
-    let moved = models.into_iter().filter(|model| ids.contains(&model.id) && !failed.contains_key(&model.id));
-    lines(ItemList { items: moved.collect() }, out, whole)?;
+    let moved = models
+        .into_iter()
+        .filter(|model| ids.contains(&model.id) && !failed.contains_key(&model.id));
+    lines(
+        ItemList {
+            items: moved.collect(),
+        },
+        out,
+        whole,
+    )?;
     if failed.is_empty() {
         return Ok(());
     }
-    let why: Vec<_> = failed.into_values().map(|one| format!("{}: {} {}", one.name, one.reason, one.hint)).collect();
+    let why: Vec<_> = failed
+        .into_values()
+        .map(|one| format!("{}: {} {}", one.name, one.reason, one.hint))
+        .collect();
     Err(CommandError::because("storage", why.join("\n")))
 }
 
@@ -44,8 +64,13 @@ async fn wait(
     out: &Output,
 ) -> Result<BTreeMap<String, ModelMove>, CommandError> {
     let mut interrupts = Interrupts::listen()?;
-    let (failed, mut open): (Vec<_>, Vec<_>) = started.into_iter().partition(|one| one.state == MoveState::Failed);
-    let mut failed: BTreeMap<_, _> = failed.into_iter().map(|one| (one.model.clone(), one)).collect();
+    let (failed, mut open): (Vec<_>, Vec<_>) = started
+        .into_iter()
+        .partition(|one| one.state == MoveState::Failed);
+    let mut failed: BTreeMap<_, _> = failed
+        .into_iter()
+        .map(|one| (one.model.clone(), one))
+        .collect();
     while !open.is_empty() {
         let event = tokio::select! {
             event = events.next() => event,
@@ -53,7 +78,9 @@ async fn wait(
         };
         match event {
             Some(Event::ModelMoving { moving }) => {
-                let Some(at) = open.iter().position(|one| one.model == moving.model) else { continue };
+                let Some(at) = open.iter().position(|one| one.model == moving.model) else {
+                    continue;
+                };
                 if moving.state == MoveState::Failed {
                     open.remove(at);
                     failed.insert(moving.model.clone(), moving);
@@ -61,8 +88,15 @@ async fn wait(
                     out.progress(&progress(&moving));
                 }
             }
-            Some(Event::ModelMoveEnded { model, moved: false, .. }) if open.iter().any(|one| one.model == model) => {
-                return Err(CommandError::because("interrupted", "the move was cancelled"));
+            Some(Event::ModelMoveEnded {
+                model,
+                moved: false,
+                ..
+            }) if open.iter().any(|one| one.model == model) => {
+                return Err(CommandError::because(
+                    "interrupted",
+                    "the move was cancelled",
+                ));
             }
             Some(Event::ModelMoveEnded { model, .. }) => open.retain(|one| one.model != model),
             Some(_) => {}
@@ -78,18 +112,31 @@ fn progress(moving: &ModelMove) -> String {
         MoveState::Queued => format!("{} waits", moving.name),
         MoveState::Copying => format!("{}: {done} copied", moving.name),
         MoveState::Checking => format!("{}: {done} compared", moving.name),
-        MoveState::Finishing => format!("{}: its old file is deleted once its reply has ended", moving.name),
+        MoveState::Finishing => format!(
+            "{}: its old file is deleted once its reply has ended",
+            moving.name
+        ),
         MoveState::Failed => format!("{}: {} {}", moving.name, moving.reason, moving.hint),
     }
 }
 
-pub(super) async fn moves(engine: &Engine, cancel: Option<String>, out: &Output) -> Result<(), CommandError> {
+pub(super) async fn moves(
+    engine: &Engine,
+    cancel: Option<String>,
+    out: &Output,
+) -> Result<(), CommandError> {
     if let Some(name) = cancel {
         let model = find::model(engine, &name).await?;
         engine.cancel_model_move(model.id.clone()).await?;
-        return out.answer(&json!({ "cancelled": model.id }), |_| "cancelled; the copy is deleted".to_owned());
+        return out.answer(&json!({ "cancelled": model.id }), |_| {
+            "cancelled; the copy is deleted".to_owned()
+        });
     }
-    lines(ItemList { items: engine.list_model_moves().await? }, out, |one: &ModelMove| {
-        format!("{}  to {}", progress(one), one.folder)
-    })
+    lines(
+        ItemList {
+            items: engine.list_model_moves().await?,
+        },
+        out,
+        |one: &ModelMove| format!("{}  to {}", progress(one), one.folder),
+    )
 }

@@ -15,26 +15,46 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn models(
+    engine: &Engine,
+    verb: ModelVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
         ModelVerb::List => list(engine, out).await,
         ModelVerb::Add { file } => out.answer(&engine.add_model(file).await?, line),
         ModelVerb::Get { url, sha256 } => {
             let report = |here: u64, all: Option<u64>| out.progress(&fetched(here, all));
-            out.answer(&engine.get_model(&url, sha256.as_deref(), report).await?, line)
+            out.answer(
+                &engine.get_model(&url, sha256.as_deref(), report).await?,
+                line,
+            )
         }
         ModelVerb::Remove { name } => {
             let model = find::model(engine, &name).await?;
             engine.remove_model(model.id.clone()).await?;
             out.answer(&model, |model| {
-                format!("removed {} from the library; the file {} is kept", model.name, model.path)
+                format!(
+                    "removed {} from the library; the file {} is kept",
+                    model.name, model.path
+                )
             })
         }
         ModelVerb::Default { name } => make_default(engine, &name, out).await,
         ModelVerb::Search { query, page } => hub::search(engine, &query.join(" "), page, out).await,
         ModelVerb::Files { repo } => hub::files(engine, repo, out).await,
-        ModelVerb::Fit { repo, file, context } => hub::fit(engine, repo, &file, context, out).await,
-        ModelVerb::Download { repo, file, pictures, default, token_from } => {
+        ModelVerb::Fit {
+            repo,
+            file,
+            context,
+        } => hub::fit(engine, repo, &file, context, out).await,
+        ModelVerb::Download {
+            repo,
+            file,
+            pictures,
+            default,
+            token_from,
+        } => {
             if let Some(file) = token_from {
                 engine.give_hub_token(&secret(&file)?)?;
             }
@@ -44,40 +64,76 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::Suggest => hub::suggest(engine, out).await,
         ModelVerb::Folders { add, forget } => hub::folders(engine, add, forget, out).await,
         ModelVerb::Apps { app } => hub::apps(engine, app, out).await,
-        ModelVerb::Hub { address, token_from } => hub::settings(engine, address, token_from, out).await,
+        ModelVerb::Hub {
+            address,
+            token_from,
+        } => hub::settings(engine, address, token_from, out).await,
         ModelVerb::Check => check(engine, out).await,
         ModelVerb::Devices => model_load::devices(engine, out).await,
         ModelVerb::Load { name } => model_load::load(engine, &name, out).await,
-        ModelVerb::Set { name, key, value, .. } => {
-            let whose = SettingsOwnerArgs { model: Some(name), ..SettingsOwnerArgs::default() };
+        ModelVerb::Set {
+            name, key, value, ..
+        } => {
+            let whose = SettingsOwnerArgs {
+                model: Some(name),
+                ..SettingsOwnerArgs::default()
+            };
             settings::set(engine, whose, key, value, out).await
         }
-        ModelVerb::Adapter { name, file, weight, remove } => {
-            model_load::adapter(engine, &name, (file, weight, remove), out).await
+        ModelVerb::Adapter {
+            name,
+            file,
+            weight,
+            remove,
+        } => model_load::adapter(engine, &name, (file, weight, remove), out).await,
+        ModelVerb::Pictures {
+            name,
+            file,
+            none,
+            auto,
+        } => model_load::pictures(engine, &name, (file, none, auto), out).await,
+        ModelVerb::Move { name, all_from, to } => {
+            model_moves::move_models(engine, (name, all_from), to, out).await
         }
-        ModelVerb::Pictures { name, file, none, auto } => {
-            model_load::pictures(engine, &name, (file, none, auto), out).await
-        }
-        ModelVerb::Move { name, all_from, to } => model_moves::move_models(engine, (name, all_from), to, out).await,
         ModelVerb::Moves { cancel } => model_moves::moves(engine, cancel, out).await,
-        ModelVerb::Embedding { file, bundled } => model_load::embedding(engine, (file, bundled), out).await,
+        ModelVerb::Embedding { file, bundled } => {
+            model_load::embedding(engine, (file, bundled), out).await
+        }
         ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
-        ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
+        ModelVerb::Tokenizer { endpoint, file, .. } => {
+            tokenizer(engine, &endpoint, file, out).await
+        }
     }
 }
 
 /// Sets the tokenizer of an endpoint; without a file, removes it.
-async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
+async fn tokenizer(
+    engine: &Engine,
+    endpoint: &str,
+    file: Option<PathBuf>,
+    out: &Output,
+) -> Result<(), CommandError> {
     let id = find::endpoint(engine, endpoint).await?.id;
     let endpoint = match file {
         Some(file) => engine.set_endpoint_tokenizer_file(id, file).await?,
         None => engine.remove_endpoint_tokenizer(id).await?,
     };
-    out.answer(&endpoint, |endpoint| format!("tokens of {} are counted with {}", endpoint.name, endpoint.counted_with))
+    out.answer(&endpoint, |endpoint| {
+        format!(
+            "tokens of {} are counted with {}",
+            endpoint.name, endpoint.counted_with
+        )
+    })
 }
 
 pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
-    lines(ItemList { items: engine.list_models().await? }, out, line)
+    lines(
+        ItemList {
+            items: engine.list_models().await?,
+        },
+        out,
+        line,
+    )
 }
 
 pub(super) fn line(model: &Model) -> String {
@@ -85,8 +141,14 @@ pub(super) fn line(model: &Model) -> String {
     let fits = fit(model.fits);
     let missing = if model.missing { ", file missing" } else { "" };
     let mebibytes = model.bytes / (1024 * 1024);
-    let note = model.note.as_ref().map_or_else(String::new, |note| format!("\n    {note}"));
-    format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing}){note}", model.id, model.name, model.architecture)
+    let note = model
+        .note
+        .as_ref()
+        .map_or_else(String::new, |note| format!("\n    {note}"));
+    format!(
+        "{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing}){note}",
+        model.id, model.name, model.architecture
+    )
 }
 
 pub(super) fn fit(fits: Fits) -> &'static str {
@@ -117,8 +179,15 @@ pub(super) fn whole(model: &Model) -> String {
 
 async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
-    let default_model = Some(ModelRef::Local { id: model.id.clone() });
-    engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
+    let default_model = Some(ModelRef::Local {
+        id: model.id.clone(),
+    });
+    engine
+        .update_settings(SettingsChange {
+            default_model,
+            ..SettingsChange::default()
+        })
+        .await?;
     let model = find::model(engine, &model.id).await?;
     out.answer(&model, |model| format!("{} is now the default", model.name))
 }
@@ -137,29 +206,47 @@ async fn check(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     for model in engine.list_models().await? {
         out.progress(&format!("reading {}", model.name));
         let fault = fault(engine, &model).await;
-        items.push(CheckedModel { model, ok: fault.is_none(), reason: fault.unwrap_or_default() });
+        items.push(CheckedModel {
+            model,
+            ok: fault.is_none(),
+            reason: fault.unwrap_or_default(),
+        });
     }
     let bad = items.iter().filter(|one| !one.ok).count();
     lines(ItemList { items }, out, |one| {
-        if one.ok { format!("ok  {}", one.model.name) } else { format!("NO  {}: {}", one.model.name, one.reason) }
+        if one.ok {
+            format!("ok  {}", one.model.name)
+        } else {
+            format!("NO  {}: {}", one.model.name, one.reason)
+        }
     })?;
     if bad == 0 {
         Ok(())
     } else {
-        Err(CommandError::reported("unhealthy", format!("{bad} of the models cannot be used")))
+        Err(CommandError::reported(
+            "unhealthy",
+            format!("{bad} of the models cannot be used"),
+        ))
     }
 }
 
 async fn fault(engine: &Engine, model: &Model) -> Option<String> {
     if model.missing {
-        return Some(format!("{} is missing; put it back, or add it from its new place", model.path));
+        return Some(format!(
+            "{} is missing; put it back, or add it from its new place",
+            model.path
+        ));
     }
     let found = match engine.model_checksum(PathBuf::from(&model.path)).await {
         Ok(found) => found,
         Err(error) => return Some(error.to_string()),
     };
     if found != model.sha256.to_lowercase() {
-        return Some(format!("{} has changed since it was added; download it again, or add it again", model.path));
+        return Some(format!(
+            "{} has changed since it was added; download it again, or add it again",
+            model.path
+        ));
     }
-    (model.fits == Fits::No).then(|| "it needs more memory than this machine has; choose a smaller model".to_owned())
+    (model.fits == Fits::No)
+        .then(|| "it needs more memory than this machine has; choose a smaller model".to_owned())
 }

@@ -13,7 +13,11 @@ use crate::failure::{CommandError, ErrorReason};
 use crate::folders;
 use crate::output::Output;
 
-pub(crate) async fn scenario(args: &ScenarioArgs, data_dir: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn scenario(
+    args: &ScenarioArgs,
+    data_dir: Option<PathBuf>,
+    out: &Output,
+) -> Result<(), CommandError> {
     let steps = read(&args.file)?;
     let own = tempfile::tempdir()?;
     let options = Options {
@@ -25,10 +29,14 @@ pub(crate) async fn scenario(args: &ScenarioArgs, data_dir: Option<PathBuf>, out
     };
     let answers = scenario::run(options, steps).await?;
     match &args.out {
-        None => answers.iter().try_for_each(|answer| out.answer(answer, text)),
+        None => answers
+            .iter()
+            .try_for_each(|answer| out.answer(answer, text)),
         Some(file) => {
             write_whole(file, lines(&answers)?.as_bytes())?;
-            out.answer(&json!({ "probes": answers.len() }), |_| format!("answered {} probes", answers.len()))
+            out.answer(&json!({ "probes": answers.len() }), |_| {
+                format!("answered {} probes", answers.len())
+            })
         }
     }
 }
@@ -48,14 +56,26 @@ impl From<ScenarioError> for CommandError {
 fn lines(answers: &[Probed]) -> Result<String, CommandError> {
     let line = |answer: &Probed| {
         let line = serde_json::to_string(answer);
-        line.map_err(|error| CommandError::because("internal", format!("cannot serialise an answer: {error}")))
+        line.map_err(|error| {
+            CommandError::because("internal", format!("cannot serialise an answer: {error}"))
+        })
     };
     let lines: Vec<String> = answers.iter().map(line).collect::<Result<_, _>>()?;
     Ok(lines.into_iter().map(|line| line + "\n").collect())
 }
 
 fn text(answer: &Probed) -> String {
-    let Probed { id, memory, memory_tokens, tokens, limit, milliseconds, .. } = answer;
+    let Probed {
+        id,
+        memory,
+        memory_tokens,
+        tokens,
+        limit,
+        milliseconds,
+        ..
+    } = answer;
     let memory = if memory.is_empty() { "nothing" } else { memory };
-    format!("{id}: {memory_tokens} tokens of memory, {tokens} of {limit} in total, {milliseconds:.0} ms\n{memory}\n")
+    format!(
+        "{id}: {memory_tokens} tokens of memory, {tokens} of {limit} in total, {milliseconds:.0} ms\n{memory}\n"
+    )
 }

@@ -1,8 +1,10 @@
-//! Search over everything: messages, their earlier texts, notes, memories, lorebook entries and characters.
+//! Search over everything: messages, their earlier texts, notes, memories, lorebook entries and
+//! characters.
 
 use engine::Engine;
 use engine::api::{
-    ExcerptPart, ItemHit, ItemPlace, SearchGroup, SearchGroupKind, SearchHit, SearchPage, SearchResults,
+    ExcerptPart, ItemHit, ItemPlace, SearchGroup, SearchGroupKind, SearchHit, SearchPage,
+    SearchResults,
 };
 
 use crate::failure::CommandError;
@@ -23,14 +25,33 @@ pub(super) async fn search(
         None => None,
     };
     let found = engine.search(query.join(" "), chat, meaning).await?;
-    let note = if meaning && !found.can_find_meaning { NOT_EMBEDDED } else { "" };
-    out.answer(&found, |found| [note, &text(found)].join("\n").trim_start().to_owned())
+    let note = if meaning && !found.can_find_meaning {
+        NOT_EMBEDDED
+    } else {
+        ""
+    };
+    out.answer(&found, |found| {
+        [note, &text(found)].join("\n").trim_start().to_owned()
+    })
 }
 
-fn text(SearchResults { messages, earlier, groups, can_find_meaning: _ }: &SearchResults) -> String {
-    let parts = [page("Messages", messages), page("Earlier texts of messages", earlier)];
+fn text(
+    SearchResults {
+        messages,
+        earlier,
+        groups,
+        can_find_meaning: _,
+    }: &SearchResults,
+) -> String {
+    let parts = [
+        page("Messages", messages),
+        page("Earlier texts of messages", earlier),
+    ];
     let parts = parts.into_iter().chain(groups.iter().map(group));
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    parts
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn page(name: &str, page: &SearchPage) -> String {
@@ -53,19 +74,43 @@ fn section(name: &str, lines: impl Iterator<Item = String>, more: bool) -> Strin
     if lines.is_empty() {
         return String::new();
     }
-    let rest = if more { "\n  There are more. Add words to narrow the search." } else { "" };
+    let rest = if more {
+        "\n  There are more. Add words to narrow the search."
+    } else {
+        ""
+    };
     format!("{name}\n{}{rest}", lines.join("\n"))
 }
 
 fn message(hit: &SearchHit) -> String {
-    let chat = if hit.title.is_empty() { &hit.character } else { &hit.title };
-    let version = if hit.is_shown { "" } else { ", another version" };
+    let chat = if hit.title.is_empty() {
+        &hit.character
+    } else {
+        &hit.title
+    };
+    let version = if hit.is_shown {
+        ""
+    } else {
+        ", another version"
+    };
     let name = hit.name.as_deref().unwrap_or("you");
     let excerpt = excerpt(&hit.excerpt);
-    format!("{}  {name} ({chat}{version}{}): {excerpt}", hit.message, by_meaning(hit.by_meaning))
+    format!(
+        "{}  {name} ({chat}{version}{}): {excerpt}",
+        hit.message,
+        by_meaning(hit.by_meaning)
+    )
 }
 
-fn item(ItemHit { place, title, context, excerpt: parts, by_meaning: similar }: &ItemHit) -> String {
+fn item(
+    ItemHit {
+        place,
+        title,
+        context,
+        excerpt: parts,
+        by_meaning: similar,
+    }: &ItemHit,
+) -> String {
     let id = match place {
         ItemPlace::Note => "all chats",
         ItemPlace::ChatNote { chat } | ItemPlace::ChatText { chat, .. } => chat,
@@ -75,8 +120,15 @@ fn item(ItemHit { place, title, context, excerpt: parts, by_meaning: similar }: 
         ItemPlace::Memory { memory, .. } => memory,
         ItemPlace::Entry { book, .. } => book,
     };
-    let names: Vec<&str> = [title.as_str(), context.as_str()].into_iter().filter(|name| !name.is_empty()).collect();
-    let names = if names.is_empty() { String::new() } else { format!("  {}", names.join(" · ")) };
+    let names: Vec<&str> = [title.as_str(), context.as_str()]
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .collect();
+    let names = if names.is_empty() {
+        String::new()
+    } else {
+        format!("  {}", names.join(" · "))
+    };
     format!("{id}{names}{}: {}", by_meaning(*similar), excerpt(parts))
 }
 

@@ -11,7 +11,8 @@ use crate::failure::CommandError;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
-/// Access token of a service that keeps it across restarts; without it each start creates a new one.
+/// Access token of a service that keeps it across restarts; without it each start creates a new
+/// one.
 const TOKEN_VARIABLE: &str = "INGLENOOK_TOKEN";
 
 pub(crate) struct ServeArgs {
@@ -21,17 +22,50 @@ pub(crate) struct ServeArgs {
     pub(crate) api: bool,
 }
 
-pub(crate) async fn serve(engine: &Engine, args: ServeArgs, out: &Output) -> Result<(), CommandError> {
-    let ServeArgs { host, port, ui, api } = args;
+pub(crate) async fn serve(
+    engine: &Engine,
+    args: ServeArgs,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let ServeArgs {
+        host,
+        port,
+        ui,
+        api,
+    } = args;
     let mut interrupts = Interrupts::listen()?;
     let ui = if ui { Some(find_ui()?) } else { None };
     let seen = ui.is_some();
-    let token = env::var(TOKEN_VARIABLE).ok().map(|token| AccessToken::parse(&token)).transpose()?;
-    let port = port.unwrap_or(if api { LocalApiSettings::DEFAULT_PORT } else { 0 });
-    let switch = if api { ApiSwitch::Always } else { ApiSwitch::BySettings };
-    let serving = server::serve(engine.clone(), ServeOptions { host, port, ui, token, api: switch }).await?;
+    let token = env::var(TOKEN_VARIABLE)
+        .ok()
+        .map(|token| AccessToken::parse(&token))
+        .transpose()?;
+    let port = port.unwrap_or(if api {
+        LocalApiSettings::DEFAULT_PORT
+    } else {
+        0
+    });
+    let switch = if api {
+        ApiSwitch::Always
+    } else {
+        ApiSwitch::BySettings
+    };
+    let serving = server::serve(
+        engine.clone(),
+        ServeOptions {
+            host,
+            port,
+            ui,
+            token,
+            api: switch,
+        },
+    )
+    .await?;
     let address = format!("http://{}", serving.addr);
-    engine.set_api_server(ApiServerState::Fixed { address: address.clone(), always: api });
+    engine.set_api_server(ApiServerState::Fixed {
+        address: address.clone(),
+        always: api,
+    });
     let started = json!({
         "url": serving.url,
         "addr": serving.addr.to_string(),
@@ -39,10 +73,15 @@ pub(crate) async fn serve(engine: &Engine, args: ServeArgs, out: &Output) -> Res
         "api": api.then(|| format!("{address}/v1")),
     });
     out.answer(&started, |_| match api {
-        true => format!("{}\nOpenAI-compatible API: {address}/v1 (key: {})", serving.url, serving.token.reveal()),
+        true => format!(
+            "{}\nOpenAI-compatible API: {address}/v1 (key: {})",
+            serving.url,
+            serving.token.reveal()
+        ),
         false => serving.url.clone(),
     })?;
-    // With the UI open, the user expects a fast first reply and background learning, as in the app's window.
+    // With the UI open, the user expects a fast first reply and background learning, as in the
+    // app's window.
     if seen {
         engine.warm_up_in_background();
         engine.resume_interrupted_downloads();

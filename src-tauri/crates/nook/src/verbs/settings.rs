@@ -1,14 +1,20 @@
 //! `show settings` and `set`: the layered settings of prompts and replies.
 
 use engine::Engine;
-use engine::api::{LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingUnit, SettingValue};
+use engine::api::{
+    LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingUnit, SettingValue,
+};
 
 use crate::cli::{ModelArgs, SettingsOwnerArgs};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn show(engine: &Engine, whose: SettingsOwnerArgs, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn show(
+    engine: &Engine,
+    whose: SettingsOwnerArgs,
+    out: &Output,
+) -> Result<(), CommandError> {
     let owner = owner(engine, whose).await?;
     out.answer(&engine.layered_settings(owner).await?, text)
 }
@@ -23,7 +29,11 @@ pub(crate) async fn set(
 ) -> Result<(), CommandError> {
     let owner = owner(engine, whose).await?;
     let all = match value {
-        Some(text) => engine.set_setting_in_words(owner, key.clone(), text).await?,
+        Some(text) => {
+            engine
+                .set_setting_in_words(owner, key.clone(), text)
+                .await?
+        }
         None => engine.set_setting(owner, key.clone(), None).await?,
     };
     match all.settings.iter().find(|setting| setting.key == key) {
@@ -33,18 +43,40 @@ pub(crate) async fn set(
 }
 
 async fn owner(engine: &Engine, whose: SettingsOwnerArgs) -> Result<SettingOwner, CommandError> {
-    let answering = ModelArgs { model: whose.model, endpoint: whose.endpoint, ..ModelArgs::default() };
-    Ok(match (whose.chat, whose.character, find::answering(engine, &answering).await?) {
-        (Some(chat), _, _) => SettingOwner::Chat { id: find::chat(engine, &chat).await?.id },
-        (_, Some(name), _) => SettingOwner::Character { id: find::character(engine, &name).await?.id },
-        (_, _, Some(model)) => SettingOwner::Model { model },
-        (None, None, None) => SettingOwner::Global,
-    })
+    let answering = ModelArgs {
+        model: whose.model,
+        endpoint: whose.endpoint,
+        ..ModelArgs::default()
+    };
+    Ok(
+        match (
+            whose.chat,
+            whose.character,
+            find::answering(engine, &answering).await?,
+        ) {
+            (Some(chat), _, _) => SettingOwner::Chat {
+                id: find::chat(engine, &chat).await?.id,
+            },
+            (_, Some(name), _) => SettingOwner::Character {
+                id: find::character(engine, &name).await?.id,
+            },
+            (_, _, Some(model)) => SettingOwner::Model { model },
+            (None, None, None) => SettingOwner::Global,
+        },
+    )
 }
 
 fn text(all: &LayeredSettings) -> String {
-    let contradictions = all.contradictions.iter().map(|each| format!("contradiction: {each}"));
-    all.settings.iter().map(|setting| line(setting, all)).chain(contradictions).collect::<Vec<_>>().join("\n")
+    let contradictions = all
+        .contradictions
+        .iter()
+        .map(|each| format!("contradiction: {each}"));
+    all.settings
+        .iter()
+        .map(|setting| line(setting, all))
+        .chain(contradictions)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
@@ -54,7 +86,11 @@ fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
         SettingUnit::Messages => " messages",
         SettingUnit::Exchanges => " exchanges",
     };
-    let unit = if matches!(setting.value, SettingValue::Whole(_)) { unit } else { "" };
+    let unit = if matches!(setting.value, SettingValue::Whole(_)) {
+        unit
+    } else {
+        ""
+    };
     let from = match setting.origin {
         SettingLayer::BuiltIn => "built in".to_owned(),
         SettingLayer::Template => "from the template".to_owned(),
@@ -65,10 +101,15 @@ fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
         let problem = at.problem.as_deref()?;
         Some(format!("\n    {}: {problem}; not used", layer(at.layer)))
     });
-    let silent = all
-        .silencer(setting)
-        .map_or_else(String::new, |by| format!("\n    no effect while {} = {}", by.key, value(&by.value)));
-    format!("{} = {}{unit} ({from}){silent}{}", setting.key, value(&setting.value), problems.collect::<String>())
+    let silent = all.silencer(setting).map_or_else(String::new, |by| {
+        format!("\n    no effect while {} = {}", by.key, value(&by.value))
+    });
+    format!(
+        "{} = {}{unit} ({from}){silent}{}",
+        setting.key,
+        value(&setting.value),
+        problems.collect::<String>()
+    )
 }
 
 fn layer(layer: SettingLayer) -> &'static str {

@@ -7,7 +7,10 @@ use super::turn::{Talk, TurnOutcome};
 use crate::failure::{CommandError, ErrorReason};
 
 /// Shows the result of a command that starts no reply.
-pub(super) async fn show(talk: &Talk<'_>, outcome: CommandOutcome) -> Result<TurnOutcome, CommandError> {
+pub(super) async fn show(
+    talk: &Talk<'_>,
+    outcome: CommandOutcome,
+) -> Result<TurnOutcome, CommandError> {
     if let CommandOutcome::Refused { refusal } = &outcome {
         let (kind, message) = ("badInput".to_owned(), refusal.message.clone());
         return Ok(TurnOutcome::Failed(ErrorReason { kind, message }));
@@ -20,9 +23,20 @@ pub(super) async fn show(talk: &Talk<'_>, outcome: CommandOutcome) -> Result<Tur
             messages => messages.iter().map(line).collect::<Vec<_>>().join("\n"),
         },
         CommandOutcome::Set { setting, value } => set(setting, &value),
-        CommandOutcome::Shown { setting, value, choices } => {
-            let chosen = if value.is_empty() { "none".to_owned() } else { value };
-            let listed = choices.iter().map(|choice| format!("\n  {choice}")).collect::<String>();
+        CommandOutcome::Shown {
+            setting,
+            value,
+            choices,
+        } => {
+            let chosen = if value.is_empty() {
+                "none".to_owned()
+            } else {
+                value
+            };
+            let listed = choices
+                .iter()
+                .map(|choice| format!("\n  {choice}"))
+                .collect::<String>();
             format!("{}: {chosen}{listed}", name(setting))
         }
         CommandOutcome::Memorized => "Done.".to_owned(),
@@ -30,21 +44,31 @@ pub(super) async fn show(talk: &Talk<'_>, outcome: CommandOutcome) -> Result<Tur
         CommandOutcome::Export { format } => return export(talk, format).await,
         CommandOutcome::Opened { chat, title } => format!("New chat: {title}\n{chat}"),
         CommandOutcome::Insert { text } => text,
-        CommandOutcome::Help { commands } => commands.iter().map(help).collect::<Vec<_>>().join("\n"),
-        CommandOutcome::Started { .. } | CommandOutcome::Drafting | CommandOutcome::Refused { .. } => String::new(),
+        CommandOutcome::Help { commands } => {
+            commands.iter().map(help).collect::<Vec<_>>().join("\n")
+        }
+        CommandOutcome::Started { .. }
+        | CommandOutcome::Drafting
+        | CommandOutcome::Refused { .. } => String::new(),
     };
     talk.out.print(&text)?;
     Ok(TurnOutcome::Finished)
 }
 
 async fn search(talk: &Talk<'_>, text: String) -> Result<TurnOutcome, CommandError> {
-    let found = talk.engine.search_messages(text, Some(talk.chat.clone()), 0).await?;
+    let found = talk
+        .engine
+        .search_messages(text, Some(talk.chat.clone()), 0)
+        .await?;
     if found.hits.is_empty() {
         talk.out.print("No message matches.")?;
     }
     for hit in &found.hits {
         let excerpt: String = hit.excerpt.iter().map(|part| part.text.as_str()).collect();
-        talk.out.print(&format!("{}: {excerpt}", hit.name.as_deref().unwrap_or("You")))?;
+        talk.out.print(&format!(
+            "{}: {excerpt}",
+            hit.name.as_deref().unwrap_or("You")
+        ))?;
     }
     Ok(TurnOutcome::Finished)
 }
@@ -54,8 +78,14 @@ async fn export(talk: &Talk<'_>, format: ChatFileFormat) -> Result<TurnOutcome, 
     let file = talk.engine.export_chat(talk.chat.clone(), format).await?;
     let written = std::fs::File::create_new(&file.file_name)
         .and_then(|mut opened| std::io::Write::write_all(&mut opened, &file.bytes));
-    written.map_err(|error| CommandError::because("badInput", format!("cannot write {}: {error}", file.file_name)))?;
-    talk.out.print(&format!("Exported to {}.", file.file_name))?;
+    written.map_err(|error| {
+        CommandError::because(
+            "badInput",
+            format!("cannot write {}: {error}", file.file_name),
+        )
+    })?;
+    talk.out
+        .print(&format!("Exported to {}.", file.file_name))?;
     Ok(TurnOutcome::Finished)
 }
 

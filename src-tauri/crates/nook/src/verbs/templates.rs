@@ -16,12 +16,18 @@ struct CheckedTemplate {
     problems: Vec<TemplateProblem>,
 }
 
-pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn templates(
+    engine: &Engine,
+    verb: TemplateVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
         TemplateVerb::Check { file } => {
             let problems = engine.check_template(read(&file)?).await?;
             let count = errors(&problems);
-            out.answer(&CheckedTemplate { problems }, |checked| listed(&checked.problems))?;
+            out.answer(&CheckedTemplate { problems }, |checked| {
+                listed(&checked.problems)
+            })?;
             failed(count, &file)
         }
         TemplateVerb::Render { file, chat } => {
@@ -37,13 +43,21 @@ pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output)
 }
 
 fn read(file: &Path) -> Result<String, CommandError> {
-    std::fs::read_to_string(file)
-        .map_err(|error| CommandError::because("unreadable", format!("cannot read {}: {error}", file.display())))
+    std::fs::read_to_string(file).map_err(|error| {
+        CommandError::because(
+            "unreadable",
+            format!("cannot read {}: {error}", file.display()),
+        )
+    })
 }
 
 fn listed(problems: &[TemplateProblem]) -> String {
     let line = |problem: &TemplateProblem| {
-        let section = problem.section.as_ref().map(|name| format!("section {name}: ")).unwrap_or_default();
+        let section = problem
+            .section
+            .as_ref()
+            .map(|name| format!("section {name}: "))
+            .unwrap_or_default();
         let severity = match problem.severity {
             Severity::Error => "",
             Severity::Warning => "warning: ",
@@ -57,12 +71,18 @@ fn listed(problems: &[TemplateProblem]) -> String {
 }
 
 fn errors(problems: &[TemplateProblem]) -> usize {
-    problems.iter().filter(|problem| problem.severity == Severity::Error).count()
+    problems
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .count()
 }
 
 fn failed(count: usize, file: &Path) -> Result<(), CommandError> {
     match count {
         0 => Ok(()),
-        count => Err(CommandError::reported("refused", format!("{}: {count} problems", file.display()))),
+        count => Err(CommandError::reported(
+            "refused",
+            format!("{}: {count} problems", file.display()),
+        )),
     }
 }

@@ -5,8 +5,8 @@ use std::io::{BufRead as _, IsTerminal as _};
 use engine::api::{ToolDecision, ToolRequest};
 use tokio::sync::mpsc;
 
-/// Lines of stdin, read on a separate thread from the first use on, because a blocked read would delay the exit of the
-/// process.
+/// Lines of stdin, read on a separate thread from the first use on, because a blocked read would
+/// delay the exit of the process.
 #[derive(Default)]
 pub(super) struct StdinLines(Option<mpsc::Receiver<std::io::Result<String>>>);
 
@@ -35,9 +35,23 @@ pub(super) fn can_ask() -> bool {
 
 /// The question in words.
 pub(super) fn question(request: &ToolRequest) -> String {
-    let ToolRequest { speaker, source, tool, arguments, argument_texts, .. } = request;
-    let texts = argument_texts.iter().map(|text| format!("  {}: {}\n", text.name, text.about)).collect::<String>();
-    let of = if source.is_empty() { String::new() } else { format!(" of {source}") };
+    let ToolRequest {
+        speaker,
+        source,
+        tool,
+        arguments,
+        argument_texts,
+        ..
+    } = request;
+    let texts = argument_texts
+        .iter()
+        .map(|text| format!("  {}: {}\n", text.name, text.about))
+        .collect::<String>();
+    let of = if source.is_empty() {
+        String::new()
+    } else {
+        format!(" of {source}")
+    };
     format!(
         "{speaker} wants to use the tool {tool}{of} with {arguments}\n\
          {texts}Allow it? y: once, c: in this chat, a: always, n: no, v: never"

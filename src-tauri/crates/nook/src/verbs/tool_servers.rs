@@ -4,8 +4,8 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    AddedToolServers, LeftOutTool, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState,
-    ToolServerTest, ToolServerTransport, ToolServerValueDraft,
+    AddedToolServers, LeftOutTool, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft,
+    ToolServerState, ToolServerTest, ToolServerTransport, ToolServerValueDraft,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -18,9 +18,19 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn tool_servers(engine: &Engine, verb: ToolServerVerb, out: &Output) -> Result<(), CommandError> {
+pub(crate) async fn tool_servers(
+    engine: &Engine,
+    verb: ToolServerVerb,
+    out: &Output,
+) -> Result<(), CommandError> {
     match verb {
-        ToolServerVerb::List => lines(ItemList { items: engine.list_tool_servers().await? }, out, line),
+        ToolServerVerb::List => lines(
+            ItemList {
+                items: engine.list_tool_servers().await?,
+            },
+            out,
+            line,
+        ),
         ToolServerVerb::Add(args) => {
             let added = engine.save_tool_server(draft(args)?).await?;
             if added.values_are_for_session {
@@ -38,15 +48,30 @@ pub(crate) async fn tool_servers(engine: &Engine, verb: ToolServerVerb, out: &Ou
             let id = find::tool_server(engine, &name).await?.id;
             out.answer(&engine.test_tool_server(id).await?, test)
         }
-        ToolServerVerb::Tools { name } => {
-            lines(ItemList { items: find::tool_server(engine, &name).await?.tools }, out, tool)
-        }
+        ToolServerVerb::Tools { name } => lines(
+            ItemList {
+                items: find::tool_server(engine, &name).await?.tools,
+            },
+            out,
+            tool,
+        ),
         ToolServerVerb::Grant { name, tool, grant } => {
             let id = find::tool_server(engine, &name).await?.id;
             let server = engine.set_tool_grant(id, tool, None, grant.into()).await?;
-            out.answer(&server, |server| server.tools.iter().map(self::tool).collect::<Vec<_>>().join("\n"))
+            out.answer(&server, |server| {
+                server
+                    .tools
+                    .iter()
+                    .map(self::tool)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            })
         }
-        ToolServerVerb::Call { name, tool, arguments } => call(engine, &name, &tool, &arguments, out).await,
+        ToolServerVerb::Call {
+            name,
+            tool,
+            arguments,
+        } => call(engine, &name, &tool, &arguments, out).await,
         ToolServerVerb::Read { name, uri } => {
             let id = find::tool_server(engine, &name).await?.id;
             let text = engine.read_server_resource(id, uri).await?;
@@ -61,34 +86,76 @@ pub(crate) async fn tool_servers(engine: &Engine, verb: ToolServerVerb, out: &Ou
 }
 
 fn draft(args: ToolServerArgs) -> Result<ToolServerDraft, CommandError> {
-    let ToolServerArgs { name, url, values_from, command } = args;
+    let ToolServerArgs {
+        name,
+        url,
+        values_from,
+        command,
+    } = args;
     let mut command = command.into_iter();
     let transport = match (url, command.next()) {
         (Some(url), _) => ToolServerTransport::Http { url },
-        (None, Some(program)) => ToolServerTransport::Process { command: program, args: command.collect() },
-        (None, None) => return Err(CommandError::because("usage", "specify --url or a command after --")),
+        (None, Some(program)) => ToolServerTransport::Process {
+            command: program,
+            args: command.collect(),
+        },
+        (None, None) => {
+            return Err(CommandError::because(
+                "usage",
+                "specify --url or a command after --",
+            ));
+        }
     };
-    let values = values_from.as_deref().map(values).transpose()?.unwrap_or_default();
-    Ok(ToolServerDraft { id: None, name, transport, values })
+    let values = values_from
+        .as_deref()
+        .map(values)
+        .transpose()?
+        .unwrap_or_default();
+    Ok(ToolServerDraft {
+        id: None,
+        name,
+        transport,
+        values,
+    })
 }
 
 /// Parses lines such as `API_KEY=abc` or `Authorization: Bearer abc`.
 fn values(file: &Path) -> Result<Vec<ToolServerValueDraft>, CommandError> {
     let value = |line: &str| {
         let (name, value) = line.split_once(['=', ':']).ok_or_else(|| {
-            CommandError::because("badInput", "each line needs a name and a value, such as API_KEY=abc")
+            CommandError::because(
+                "badInput",
+                "each line needs a name and a value, such as API_KEY=abc",
+            )
         })?;
-        Ok(ToolServerValueDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
+        Ok(ToolServerValueDraft {
+            name: name.trim().to_owned(),
+            value: Some(value.trim().to_owned()),
+        })
     };
-    secret(file)?.lines().filter(|line| !line.trim().is_empty()).map(value).collect()
+    secret(file)?
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(value)
+        .collect()
 }
 
 async fn paste(engine: &Engine, file: &Path, out: &Output) -> Result<(), CommandError> {
     let report = engine.add_tool_servers(secret(file)?).await?;
     out.answer(&report, |AddedToolServers { added, skipped }| {
-        let skipped =
-            skipped.iter().map(|one| format!("not added: {} ({})", one.name, one.reason.trim_end_matches('.')));
-        added.iter().map(line).chain(skipped).collect::<Vec<_>>().join("\n")
+        let skipped = skipped.iter().map(|one| {
+            format!(
+                "not added: {} ({})",
+                one.name,
+                one.reason.trim_end_matches('.')
+            )
+        });
+        added
+            .iter()
+            .map(line)
+            .chain(skipped)
+            .collect::<Vec<_>>()
+            .join("\n")
     })?;
     match report.added.is_empty() {
         true => Err(CommandError::reported("refused", "no server was added")),
@@ -102,43 +169,84 @@ async fn switch_on(engine: &Engine, name: &str, out: &Output) -> Result<(), Comm
     out.answer(&server, |server| {
         let tools = server.tools.iter().map(tool);
         let left_out = server.left_out.iter().map(left_out);
-        std::iter::once(line(server)).chain(tools).chain(left_out).collect::<Vec<_>>().join("\n")
+        std::iter::once(line(server))
+            .chain(tools)
+            .chain(left_out)
+            .collect::<Vec<_>>()
+            .join("\n")
     })?;
     match server.state {
-        ToolServerState::Failed { message, hint } => {
-            Err(CommandError::reported("toolServer", format!("{message} {hint}")))
-        }
+        ToolServerState::Failed { message, hint } => Err(CommandError::reported(
+            "toolServer",
+            format!("{message} {hint}"),
+        )),
         _ => Ok(()),
     }
 }
 
-async fn call(engine: &Engine, name: &str, tool: &str, arguments: &str, out: &Output) -> Result<(), CommandError> {
+async fn call(
+    engine: &Engine,
+    name: &str,
+    tool: &str,
+    arguments: &str,
+    out: &Output,
+) -> Result<(), CommandError> {
     let server = find::tool_server(engine, name).await?;
     if !server.enabled {
-        return Err(CommandError::because("badInput", format!("{} is switched off; switch it on first", server.name)));
+        return Err(CommandError::because(
+            "badInput",
+            format!("{} is switched off; switch it on first", server.name),
+        ));
     }
     let offered = engine.server_tools().await?;
-    let wanted = offered.iter().find(|one| one.server.to_string() == server.id && one.tool.name == tool);
-    let wanted = wanted.ok_or_else(|| CommandError::not_found(format!("{} has no tool named {tool}", server.name)))?;
+    let wanted = offered
+        .iter()
+        .find(|one| one.server.to_string() == server.id && one.tool.name == tool);
+    let wanted = wanted.ok_or_else(|| {
+        CommandError::not_found(format!("{} has no tool named {tool}", server.name))
+    })?;
     let arguments = domain::ToolArguments::read(arguments);
-    let answer = engine.call_server_tool(wanted, &arguments, &CancellationToken::new()).await;
-    out.answer(&json!({ "text": answer.text, "error": answer.error }), |_| answer.text.clone())?;
+    let answer = engine
+        .call_server_tool(wanted, &arguments, &CancellationToken::new())
+        .await;
+    out.answer(
+        &json!({ "text": answer.text, "error": answer.error }),
+        |_| answer.text.clone(),
+    )?;
     match answer.error {
-        true => Err(CommandError::reported("toolServer", "the tool reported an error")),
+        true => Err(CommandError::reported(
+            "toolServer",
+            "the tool reported an error",
+        )),
         false => Ok(()),
     }
 }
 
 fn line(server: &ToolServer) -> String {
     let how = match &server.transport {
-        ToolServerTransport::Process { command, args } => [std::slice::from_ref(command), args].concat().join(" "),
+        ToolServerTransport::Process { command, args } => {
+            [std::slice::from_ref(command), args].concat().join(" ")
+        }
         ToolServerTransport::Http { url } => url.clone(),
     };
     let state = if server.enabled { "on" } else { "off" };
-    let missing = server.values.iter().filter(|value| !value.stored).map(|value| value.name.as_str());
+    let missing = server
+        .values
+        .iter()
+        .filter(|value| !value.stored)
+        .map(|value| value.name.as_str());
     let missing = missing.collect::<Vec<_>>().join(", ");
-    let missing = if missing.is_empty() { missing } else { format!(", without {missing}") };
-    format!("{}  {}  {state}, {} tools{missing} ({how})", server.id, server.name, server.tools.len())
+    let missing = if missing.is_empty() {
+        missing
+    } else {
+        format!(", without {missing}")
+    };
+    format!(
+        "{}  {}  {state}, {} tools{missing} ({how})",
+        server.id,
+        server.name,
+        server.tools.len()
+    )
 }
 
 fn tool(tool: &ServerTool) -> String {
@@ -148,7 +256,11 @@ fn tool(tool: &ServerTool) -> String {
         ServerToolGrant::Never => "never",
     };
     let about = tool.description.lines().next().unwrap_or_default();
-    format!("  {}({})  [{grant}]  {about}", tool.name, tool.arguments.join(", "))
+    format!(
+        "  {}({})  [{grant}]  {about}",
+        tool.name,
+        tool.arguments.join(", ")
+    )
 }
 
 fn left_out(tool: &LeftOutTool) -> String {
@@ -156,8 +268,23 @@ fn left_out(tool: &LeftOutTool) -> String {
 }
 
 fn test(test: &ToolServerTest) -> String {
-    let head = format!("{} {} answered in {:.0} ms", test.name, test.version, test.took_ms);
-    let tools = test.server.tools.iter().map(tool).chain(test.server.left_out.iter().map(left_out));
-    let resources = test.resources.iter().map(|resource| format!("  {}  {}", resource.uri, resource.name));
-    std::iter::once(head).chain(tools).chain(resources).collect::<Vec<_>>().join("\n")
+    let head = format!(
+        "{} {} answered in {:.0} ms",
+        test.name, test.version, test.took_ms
+    );
+    let tools = test
+        .server
+        .tools
+        .iter()
+        .map(tool)
+        .chain(test.server.left_out.iter().map(left_out));
+    let resources = test
+        .resources
+        .iter()
+        .map(|resource| format!("  {}  {}", resource.uri, resource.name));
+    std::iter::once(head)
+        .chain(tools)
+        .chain(resources)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use engine::api::{
-    ApiError, CommandOutcome, EndReason, Event, Figures, Message, Started, Swipe, ToolCall, ToolDecision, ToolRequest,
-    ToolRound,
+    ApiError, CommandOutcome, EndReason, Event, Figures, Message, Started, Swipe, ToolCall,
+    ToolDecision, ToolRequest, ToolRound,
 };
 use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
@@ -51,9 +51,10 @@ impl TurnOutcome {
     pub(super) fn into_result(self) -> Result<(), CommandError> {
         match self {
             Self::Finished => Ok(()),
-            Self::Stopped | Self::Quit => {
-                Err(CommandError::reported("cancelled", "the reply was stopped; the text so far is kept"))
-            }
+            Self::Stopped | Self::Quit => Err(CommandError::reported(
+                "cancelled",
+                "the reply was stopped; the text so far is kept",
+            )),
             Self::Failed(reason) => Err(CommandError::Reported(reason)),
         }
     }
@@ -64,7 +65,10 @@ impl Talk<'_> {
     pub(super) async fn turn(&mut self, text: String) -> Result<TurnOutcome, CommandError> {
         // Subscribes first, so that no event of this turn is missed.
         let mut events = self.engine.subscribe();
-        let outcome = self.engine.run_command_with(self.chat.clone(), text, self.options.clone()).await?;
+        let outcome = self
+            .engine
+            .run_command_with(self.chat.clone(), text, self.options.clone())
+            .await?;
         let started = match outcome {
             CommandOutcome::Started { started } => started,
             CommandOutcome::Drafting => return self.draft(&mut events).await,
@@ -83,23 +87,32 @@ impl Talk<'_> {
             Whom::Narrator => self.engine.let_speak(chat, None).await?,
             Whom::Next => {
                 let next = self.engine.speak_next(chat).await?;
-                next.ok_or_else(|| CommandError::because("badInput", "nobody is next; name a character"))?
+                next.ok_or_else(|| {
+                    CommandError::because("badInput", "nobody is next; name a character")
+                })?
             }
         };
         self.until_end(&mut events, &started).await
     }
 
-    async fn until_end(&mut self, events: &mut Events, started: &Started) -> Result<TurnOutcome, CommandError> {
+    async fn until_end(
+        &mut self,
+        events: &mut Events,
+        started: &Started,
+    ) -> Result<TurnOutcome, CommandError> {
         if let Some(sent) = &started.sent {
-            self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
+            self.out
+                .event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
         }
         if started.sent.is_some() && started.reply.is_none() {
-            self.out.print_note("nobody answers until you let a character speak");
+            self.out
+                .print_note("nobody answers until you let a character speak");
             return Ok(TurnOutcome::Finished);
         }
         let followed = self.follow(events).await;
         if matches!(followed, Err(_) | Ok(TurnOutcome::Quit)) {
-            // The reader has closed the pipe or the process must exit, so the reply must not continue unseen.
+            // The reader has closed the pipe or the process must exit, so the reply must not
+            // continue unseen.
             let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
         }
         followed
@@ -120,9 +133,19 @@ impl Talk<'_> {
             };
             match event {
                 None => return Err(CommandError::because("internal", "the engine stopped")),
-                Some(Event::Drafted { chat, text, reason, figures }) if chat == self.chat => {
+                Some(Event::Drafted {
+                    chat,
+                    text,
+                    reason,
+                    figures,
+                }) if chat == self.chat => {
                     self.out.print(&text)?;
-                    self.out.event(&Event::Drafted { chat, text, reason: reason.clone(), figures })?;
+                    self.out.event(&Event::Drafted {
+                        chat,
+                        text,
+                        reason: reason.clone(),
+                        figures,
+                    })?;
                     return Ok(outcome(reason));
                 }
                 Some(event) => drop(self.watch(&event)),
@@ -161,7 +184,11 @@ impl Talk<'_> {
                 }
                 _ => {}
             }
-            let event = if event == Event::Missed { self.caught_up().await? } else { Some(event) };
+            let event = if event == Event::Missed {
+                self.caught_up().await?
+            } else {
+                Some(event)
+            };
             if let Some(ended) = event.map(|event| self.show(event)).transpose()?.flatten() {
                 return Ok(ended);
             }
@@ -170,10 +197,18 @@ impl Talk<'_> {
 
     /// Asks on the terminal. Returns the question that waits for an answer.
     async fn asked(&self, request: ToolRequest) -> Result<Option<ToolRequest>, CommandError> {
-        self.out.event(&Event::ToolAsked { chat: self.chat.clone(), request: request.clone() })?;
+        self.out.event(&Event::ToolAsked {
+            chat: self.chat.clone(),
+            request: request.clone(),
+        })?;
         if self.out.is_json() || !tool_question::can_ask() {
-            self.engine.answer_tool(request.id, ToolDecision::NotNow).await?;
-            self.out.print(&format!("(the tool {} was refused, because nobody can be asked)", request.tool))?;
+            self.engine
+                .answer_tool(request.id, ToolDecision::NotNow)
+                .await?;
+            self.out.print(&format!(
+                "(the tool {} was refused, because nobody can be asked)",
+                request.tool
+            ))?;
             return Ok(None);
         }
         self.out.print_note(&tool_question::question(&request));
@@ -186,7 +221,9 @@ impl Talk<'_> {
         asked: Option<ToolRequest>,
         line: Option<std::io::Result<String>>,
     ) -> Result<Option<ToolRequest>, CommandError> {
-        let Some(request) = asked else { return Ok(None) };
+        let Some(request) = asked else {
+            return Ok(None);
+        };
         let line = line.transpose()?.unwrap_or_default();
         let Some(decision) = tool_question::decision(&line) else {
             self.out.print_note(&tool_question::question(&request));
@@ -215,27 +252,59 @@ impl Talk<'_> {
     /// Shows an event of this chat. The end of the reply ends the turn.
     fn show(&self, event: Event) -> Result<Option<TurnOutcome>, CommandError> {
         match event {
-            Event::Token { chat, text, message, swipe, seq } if chat == self.chat => {
+            Event::Token {
+                chat,
+                text,
+                message,
+                swipe,
+                seq,
+            } if chat == self.chat => {
                 self.out.print_piece(&text)?;
-                self.out.event(&Event::Token { chat, text, message, swipe, seq })?;
+                self.out.event(&Event::Token {
+                    chat,
+                    text,
+                    message,
+                    swipe,
+                    seq,
+                })?;
             }
-            Event::Ended { chat, message, reason, following, .. } if chat == self.chat => {
+            Event::Ended {
+                chat,
+                message,
+                reason,
+                following,
+                ..
+            } if chat == self.chat => {
                 let outcome = self.end(message.as_ref(), reason)?;
                 return Ok((following == 0).then_some(outcome));
             }
-            Event::Started { chat, message, turn, .. } if chat == self.chat => {
+            Event::Started {
+                chat,
+                message,
+                turn,
+                ..
+            } if chat == self.chat => {
                 if turn.is_some() {
                     self.out.print_piece(&format!("{}: ", message.name))?;
                 }
-                self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
+                self.out
+                    .event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
-            Event::ToolsUsed { ref chat, ref rounds, running: false, .. } if *chat == self.chat => {
-                rounds.last().map_or(Ok(()), |round| self.out.print(&used(round)))?;
+            Event::ToolsUsed {
+                ref chat,
+                ref rounds,
+                running: false,
+                ..
+            } if *chat == self.chat => {
+                rounds
+                    .last()
+                    .map_or(Ok(()), |round| self.out.print(&used(round)))?;
                 self.out.event(&event)?;
             }
             Event::ThoughtsClosed { ref chat, .. } if *chat == self.chat => {
-                self.out.print_piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
+                self.out
+                    .print_piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
                 self.out.event(&event)?;
             }
             event if self.watch(&event) => self.out.event(&event)?,
@@ -248,10 +317,22 @@ impl Talk<'_> {
     fn watch(&self, event: &Event) -> bool {
         let (of, line) = match event {
             Event::Queued { chat } => (chat, "waiting for another reply".to_owned()),
-            Event::Loading { chat, fraction } => (chat, format!("loading the model: {:.0} %", fraction * 100.0)),
-            Event::Prefill { chat, done, total, .. } => (chat, format!("reading the prompt: {done} of {total} tokens")),
-            Event::Retrying { chat, attempt, why, .. } => (chat, format!("trying again ({attempt}): {why}")),
-            Event::Stalled { chat, seconds } => (chat, format!("nothing has arrived for {seconds} s")),
+            Event::Loading { chat, fraction } => (
+                chat,
+                format!("loading the model: {:.0} %", fraction * 100.0),
+            ),
+            Event::Prefill {
+                chat, done, total, ..
+            } => (
+                chat,
+                format!("reading the prompt: {done} of {total} tokens"),
+            ),
+            Event::Retrying {
+                chat, attempt, why, ..
+            } => (chat, format!("trying again ({attempt}): {why}")),
+            Event::Stalled { chat, seconds } => {
+                (chat, format!("nothing has arrived for {seconds} s"))
+            }
             _ => return false,
         };
         if *of == self.chat {
@@ -260,10 +341,17 @@ impl Talk<'_> {
         *of == self.chat
     }
 
-    fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<TurnOutcome, CommandError> {
+    fn end(
+        &self,
+        message: Option<&Message>,
+        reason: EndReason,
+    ) -> Result<TurnOutcome, CommandError> {
         self.out.print_piece("\n")?;
         for call in tool_calls(message) {
-            self.out.print(&format!("(requested the tool {}({}))", call.name, call.arguments))?;
+            self.out.print(&format!(
+                "(requested the tool {}({}))",
+                call.name, call.arguments
+            ))?;
         }
         self.out.event(&end_line(&self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
@@ -345,9 +433,16 @@ fn figures_line(figures: &Figures) -> String {
     let mut parts = Vec::new();
     parts.extend(figures.generated.map(|tokens| format!("{tokens} tokens")));
     if let (Some(reused), Some(prompt @ 1..)) = (figures.reused, figures.prompt) {
-        parts.push(format!("{:.0} % reused", 100.0 * f64::from(reused) / f64::from(prompt)));
+        parts.push(format!(
+            "{:.0} % reused",
+            100.0 * f64::from(reused) / f64::from(prompt)
+        ));
     }
-    parts.extend(figures.first_text_ms.map(|ms| format!("{:.1} s", ms / 1000.0)));
+    parts.extend(
+        figures
+            .first_text_ms
+            .map(|ms| format!("{:.1} s", ms / 1000.0)),
+    );
     parts.join(" · ")
 }
 
@@ -370,11 +465,17 @@ mod tests {
 
     #[test]
     fn reply_that_failed_early_still_ends_with_a_line() {
-        let error = ApiError::NoModel { message: "no model is set up".into(), hint: "Add one.".into() };
+        let error = ApiError::NoModel {
+            message: "no model is set up".into(),
+            hint: "Add one.".into(),
+        };
         let line = end_line("c", None, &EndReason::Failed { error });
         assert_eq!(line["reason"], "failed");
         assert_eq!(line["text"], "");
-        assert_eq!(line["error"], json!({ "kind": "noModel", "message": "no model is set up. Add one." }));
+        assert_eq!(
+            line["error"],
+            json!({ "kind": "noModel", "message": "no model is set up. Add one." })
+        );
         assert_eq!(line["usage"]["prompt"], Value::Null);
     }
 }

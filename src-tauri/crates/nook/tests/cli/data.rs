@@ -6,7 +6,12 @@ use crate::world::{World, card};
 
 fn names(world: &World) -> Vec<String> {
     let listed = world.json(&["list", "characters"]);
-    listed["items"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    listed["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -14,7 +19,14 @@ fn restore_brings_back_the_data() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let made = world.json(&["backup"]);
-    assert_eq!(made["bytes"], json!(std::fs::metadata(made["file"].as_str().unwrap()).unwrap().len()));
+    assert_eq!(
+        made["bytes"],
+        json!(
+            std::fs::metadata(made["file"].as_str().unwrap())
+                .unwrap()
+                .len()
+        )
+    );
     let listed = world.json(&["backup", "--list"]);
     assert_eq!(listed["items"], json!([made]));
     world.json(&["import", &world.file("bo.json", card("Bo"))]);
@@ -22,13 +34,22 @@ fn restore_brings_back_the_data() {
 
     let restored = world.json(&["restore"]);
     let aside = restored["aside"].as_str().unwrap();
-    assert!(std::path::Path::new(aside).join("inglenook.db").is_file(), "{aside}");
+    assert!(
+        std::path::Path::new(aside).join("inglenook.db").is_file(),
+        "{aside}"
+    );
     let now = names(&world);
-    assert!(now.contains(&"Mira Quay".to_owned()) && !now.contains(&"Bo".to_owned()), "{now:?}");
+    assert!(
+        now.contains(&"Mira Quay".to_owned()) && !now.contains(&"Bo".to_owned()),
+        "{now:?}"
+    );
 
     let older = std::path::Path::new(aside).join("inglenook.db");
     world.json(&["restore", older.to_str().unwrap()]);
-    assert!(names(&world).contains(&"Bo".to_owned()), "any complete database can be restored");
+    assert!(
+        names(&world).contains(&"Bo".to_owned()),
+        "any complete database can be restored"
+    );
 }
 
 #[test]
@@ -37,7 +58,9 @@ fn restore_of_another_file_changes_nothing() {
     world.run(&["restore", "--json"]).assert_failed("storage");
     let before = names(&world);
     let other = world.file("other.db", "no database");
-    world.run(&["restore", &other, "--json"]).assert_failed("storage");
+    world
+        .run(&["restore", &other, "--json"])
+        .assert_failed("storage");
     assert_eq!(names(&world), before);
 }
 
@@ -49,25 +72,50 @@ fn check_names_damaged_files() {
     let whole = world.json(&["check"]);
     let of = |report: &serde_json::Value| -> Vec<(String, bool)> {
         let checks = report["checks"].as_array().unwrap();
-        checks.iter().map(|one| (one["name"].as_str().unwrap().to_owned(), one["ok"] == true)).collect()
+        checks
+            .iter()
+            .map(|one| (one["name"].as_str().unwrap().to_owned(), one["ok"] == true))
+            .collect()
     };
     assert_eq!(whole["ok"], true, "{whole}");
     assert_eq!(of(&whole).len(), 3);
 
     let folders = std::fs::read_dir(world.data_dir().join("assets")).unwrap();
-    let folder = folders.flatten().find(|entry| entry.path().is_dir()).unwrap().path();
-    let picture = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let folder = folders
+        .flatten()
+        .find(|entry| entry.path().is_dir())
+        .unwrap()
+        .path();
+    let picture = std::fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     std::fs::write(&picture, "something else").unwrap();
     let backups = std::fs::read_dir(world.data_dir().join("backups")).unwrap();
-    let backup =
-        backups.flatten().find(|entry| entry.path().extension().is_some_and(|end| end == "db")).unwrap().path();
+    let backup = backups
+        .flatten()
+        .find(|entry| entry.path().extension().is_some_and(|end| end == "db"))
+        .unwrap()
+        .path();
     std::fs::write(&backup, "something else").unwrap();
     let done = world.run(&["check", "--json"]);
     assert_eq!(done.code, 1, "{done:?}");
     let told = of(&done.json());
-    assert_eq!(told.iter().map(|(_, ok)| *ok).collect::<Vec<_>>(), [true, false, false], "{told:?}");
-    let reason = done.json()["checks"][1]["reason"].as_str().unwrap().to_owned();
-    assert!(reason.contains(picture.file_name().unwrap().to_str().unwrap()), "{reason}");
+    assert_eq!(
+        told.iter().map(|(_, ok)| *ok).collect::<Vec<_>>(),
+        [true, false, false],
+        "{told:?}"
+    );
+    let reason = done.json()["checks"][1]["reason"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        reason.contains(picture.file_name().unwrap().to_str().unwrap()),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -82,7 +130,9 @@ fn missing_database_is_reported_and_restored() {
         if !lost {
             std::fs::write(&database, "").unwrap();
         }
-        world.run(&["list", "characters", "--json"]).assert_failed("damaged");
+        world
+            .run(&["list", "characters", "--json"])
+            .assert_failed("damaged");
         world.json(&["restore"]);
         assert_eq!(names(&world), before);
     }
@@ -93,7 +143,9 @@ fn fresh_start_must_be_requested() {
     let world = World::without_model();
     names(&world);
     std::fs::remove_file(world.data_dir().join("inglenook.db")).unwrap();
-    world.run(&["list", "characters", "--json"]).assert_failed("damaged");
+    world
+        .run(&["list", "characters", "--json"])
+        .assert_failed("damaged");
     world.json(&["restore", "--fresh"]);
     assert!(!names(&world).is_empty());
 }
@@ -110,15 +162,27 @@ fn archive_contains_everything() {
     let preview = there.json(&["restore", "--preview", file]);
     let gained = preview["characters"]["names_gained"].as_array().unwrap();
     assert!(gained.contains(&json!("Mira Quay")), "{preview}");
-    assert!(!names(&there).contains(&"Mira Quay".to_owned()), "a preview changes nothing");
+    assert!(
+        !names(&there).contains(&"Mira Quay".to_owned()),
+        "a preview changes nothing"
+    );
     there.json(&["restore", file]);
     assert!(names(&there).contains(&"Mira Quay".to_owned()));
-    there.run(&["backup", "--import", &there.file("no.zip", "hello"), "--json"]).assert_failed("badInput");
+    there
+        .run(&[
+            "backup",
+            "--import",
+            &there.file("no.zip", "hello"),
+            "--json",
+        ])
+        .assert_failed("badInput");
 }
 
 #[test]
 fn trash_starts_empty_and_refuses_unknown_ids() {
     let world = World::without_model();
     assert_eq!(world.json(&["trash"])["items"], json!([]));
-    world.run(&["trash", "--restore", "nobody", "--json"]).assert_failed("notFound");
+    world
+        .run(&["trash", "--restore", "nobody", "--json"])
+        .assert_failed("notFound");
 }

@@ -1,10 +1,16 @@
-//! The verbs that bring models from outside into the library. The hub's address leads to a closed port of this machine.
+//! The verbs that bring models from outside into the library. The hub's address leads to a closed
+//! port of this machine.
 
 use crate::world::World;
 
 fn world() -> World {
     let world = World::without_model();
-    assert_eq!(world.run(&["models", "hub", "--address", "http://127.0.0.1:9"]).code, 0);
+    assert_eq!(
+        world
+            .run(&["models", "hub", "--address", "http://127.0.0.1:9"])
+            .code,
+        0
+    );
     world
 }
 
@@ -14,9 +20,16 @@ fn lists_suggestions_with_licence_and_fit() {
     let listed = world.json(&["models", "suggest"]);
     let models = listed["items"].as_array().unwrap();
     assert!(models.len() >= 12);
-    assert!(models.iter().all(|model| model["licence"].as_str().is_some_and(|licence| !licence.is_empty())));
+    assert!(models.iter().all(|model| {
+        model["licence"]
+            .as_str()
+            .is_some_and(|licence| !licence.is_empty())
+    }));
     let text = world.run(&["models", "suggest"]).out;
-    assert!(text.contains("Apache-2.0") && text.contains("about"), "{text}");
+    assert!(
+        text.contains("Apache-2.0") && text.contains("about"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -31,7 +44,10 @@ fn unreachable_hub_is_named() {
     ] {
         let failed = world.run(arguments);
         assert_eq!(failed.code, 1, "{failed:?}");
-        assert!(failed.err.contains("127.0.0.1 cannot be reached"), "{failed:?}");
+        assert!(
+            failed.err.contains("127.0.0.1 cannot be reached"),
+            "{failed:?}"
+        );
     }
     assert_eq!(world.run(&["models", "downloads"]).out, "");
     assert_eq!(world.run(&["models", "download", "no such model"]).code, 1);
@@ -40,10 +56,23 @@ fn unreachable_hub_is_named() {
 #[test]
 fn hub_settings_are_checked_and_hide_the_token() {
     let world = world();
-    assert_eq!(world.run(&["models", "hub", "--address", "http://hub.example"]).code, 1);
+    assert_eq!(
+        world
+            .run(&["models", "hub", "--address", "http://hub.example"])
+            .code,
+        1
+    );
     let shown = world.run(&["models", "hub"]).out;
-    assert!(shown.contains("hub http://127.0.0.1:9 (no access token)"), "{shown}");
-    assert!(world.run(&["models", "hub", "--address", ""]).out.contains("https://huggingface.co"));
+    assert!(
+        shown.contains("hub http://127.0.0.1:9 (no access token)"),
+        "{shown}"
+    );
+    assert!(
+        world
+            .run(&["models", "hub", "--address", ""])
+            .out
+            .contains("https://huggingface.co")
+    );
 }
 
 #[test]
@@ -51,12 +80,30 @@ fn token_without_a_keychain_is_said_and_given_again() {
     let world = world();
     let token = world.file("token", "hf_secret\n");
     let stored = world.run(&["models", "hub", "--token-from", &token]);
-    assert!(stored.out.contains("an access token for this command"), "{stored:?}");
-    assert!(stored.err.contains("no keychain") && stored.err.contains("INGLENOOK_HUB_TOKEN"), "{stored:?}");
+    assert!(
+        stored.out.contains("an access token for this command"),
+        "{stored:?}"
+    );
+    assert!(
+        stored.err.contains("no keychain") && stored.err.contains("INGLENOOK_HUB_TOKEN"),
+        "{stored:?}"
+    );
     assert!(!format!("{stored:?}").contains("hf_secret"), "{stored:?}");
-    assert!(world.run(&["models", "hub"]).out.contains("no access token"));
-    let given = world.command(&["models", "hub"]).env("INGLENOOK_HUB_TOKEN", "hf_secret").output().unwrap();
-    assert!(String::from_utf8_lossy(&given.stdout).contains("an access token for this command"), "{given:?}");
+    assert!(
+        world
+            .run(&["models", "hub"])
+            .out
+            .contains("no access token")
+    );
+    let given = world
+        .command(&["models", "hub"])
+        .env("INGLENOOK_HUB_TOKEN", "hf_secret")
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&given.stdout).contains("an access token for this command"),
+        "{given:?}"
+    );
 }
 
 #[test]
@@ -67,8 +114,21 @@ fn model_folders_are_added_and_forgotten() {
     std::fs::write(folder.join("page.gguf"), "<!DOCTYPE html>").unwrap();
     let name = folder.display().to_string();
     let added = world.run(&["models", "folders", "--add", &name]);
-    assert!(added.code == 0 && added.out.contains("skipped") && added.out.contains("web page"), "{added:?}");
+    assert!(
+        added.code == 0 && added.out.contains("skipped") && added.out.contains("web page"),
+        "{added:?}"
+    );
     assert!(world.run(&["models", "folders"]).out.contains(&name));
-    assert!(!world.run(&["models", "folders", "--forget", &name]).out.contains(&name));
-    assert_eq!(world.run(&["models", "folders", "--add", "/no/such/folder"]).code, 1);
+    assert!(
+        !world
+            .run(&["models", "folders", "--forget", &name])
+            .out
+            .contains(&name)
+    );
+    assert_eq!(
+        world
+            .run(&["models", "folders", "--add", "/no/such/folder"])
+            .code,
+        1
+    );
 }

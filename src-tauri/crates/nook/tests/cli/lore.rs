@@ -20,8 +20,13 @@ const CHAT: &str = r#"{"user_name": "Tom", "character_name": "Mira", "chat_metad
 #[test]
 fn lore_test_reports_activations_and_reasons() {
     let world = World::without_model();
-    let (book, chat) = (world.file("World.json", BOOK), world.file("chat.jsonl", CHAT));
-    let report = world.json(&["lore", "test", "--book", &book, "--chat", &chat, "--at", "2"]);
+    let (book, chat) = (
+        world.file("World.json", BOOK),
+        world.file("chat.jsonl", CHAT),
+    );
+    let report = world.json(&[
+        "lore", "test", "--book", &book, "--chat", &chat, "--at", "2",
+    ]);
     assert_eq!(
         report["activated"][0],
         json!({
@@ -30,10 +35,23 @@ fn lore_test_reports_activations_and_reasons() {
             "content": "Whale oil burns.", "tokens": 4, "sticky": true,
         })
     );
-    assert_eq!((&report["activated"][1]["uid"], &report["activated"][1]["pass"]), (&json!(1), &json!(1)));
-    assert_eq!(report["rejected"], json!([{ "book": "World", "uid": 2, "rule": "key_not_found" }]));
     assert_eq!(
-        (&report["tokens"], &report["overflowed"], &report["counting"]),
+        (
+            &report["activated"][1]["uid"],
+            &report["activated"][1]["pass"]
+        ),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(
+        report["rejected"],
+        json!([{ "book": "World", "uid": 2, "rule": "key_not_found" }])
+    );
+    assert_eq!(
+        (
+            &report["tokens"],
+            &report["overflowed"],
+            &report["counting"]
+        ),
         (&json!(7), &json!(false), &json!("estimate"))
     );
     assert_eq!(report["skipped"].as_array().unwrap().len(), 1);
@@ -50,13 +68,38 @@ fn uses_the_lorebook_and_texts_of_a_card() {
              "insertion_order": 1, "extensions": {}, "use_regex": false},
         ]},
     }});
-    let (card, chat) = (world.file("mira.json", card.to_string()), world.file("chat.jsonl", CHAT));
-    let settings = world.file("settings.json", r#"{"world_info_settings": {"world_info_depth": 3}}"#);
-    let report = world.json(&["lore", "test", "--card", &card, "--chat", &chat, "--settings", &settings]);
+    let (card, chat) = (
+        world.file("mira.json", card.to_string()),
+        world.file("chat.jsonl", CHAT),
+    );
+    let settings = world.file(
+        "settings.json",
+        r#"{"world_info_settings": {"world_info_depth": 3}}"#,
+    );
+    let report = world.json(&[
+        "lore",
+        "test",
+        "--card",
+        &card,
+        "--chat",
+        &chat,
+        "--settings",
+        &settings,
+    ]);
     assert_eq!(report["activated"][0]["content"], "Mira knows Tom.");
     assert_eq!(report["activated"][0]["message"], 1);
-    let compatible =
-        world.json(&["lore", "test", "--card", &card, "--chat", &chat, "--profile", "compatible", "--seed", "3"]);
+    let compatible = world.json(&[
+        "lore",
+        "test",
+        "--card",
+        &card,
+        "--chat",
+        &chat,
+        "--profile",
+        "compatible",
+        "--seed",
+        "3",
+    ]);
     assert_eq!(compatible["activated"][0]["position"], "after_char");
 }
 
@@ -72,14 +115,30 @@ fn runs_recorded_cases_and_writes_results() {
             "chat": [{"name": "T", "is_user": true, "mes": "a lamp"}], "at": [{"n": 1}], "budget_tokens": 100,
             "expect": [{"active": active, "before": active, "note_inserted": true}]})
     };
-    let lines = [header, case("a", json!(["A.0"])), case("b", json!([]))].map(|line| line.to_string()).join("\n");
+    let lines = [header, case("a", json!(["A.0"])), case("b", json!([]))]
+        .map(|line| line.to_string())
+        .join("\n");
     let (vectors, out) = (world.file("cases.jsonl", lines), world.path("out.jsonl"));
-    let done = world.run(&["lore", "test", "--vectors", &vectors, "--out", out.to_str().unwrap()]);
-    assert_eq!((done.code, done.out.as_str()), (0, "1 of 2 cases agree; these differ: b\n"));
+    let done = world.run(&[
+        "lore",
+        "test",
+        "--vectors",
+        &vectors,
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (0, "1 of 2 cases agree; these differ: b\n")
+    );
     let written = std::fs::read_to_string(out).unwrap();
     let first: serde_json::Value = serde_json::from_str(written.lines().next().unwrap()).unwrap();
     assert_eq!(
-        (&first["id"], &first["budget_tokens"], &first["expect"][0]["active"]),
+        (
+            &first["id"],
+            &first["budget_tokens"],
+            &first["expect"][0]["active"]
+        ),
         (&json!("a"), &json!(100), &json!(["A.0"]))
     );
 }
@@ -87,10 +146,16 @@ fn runs_recorded_cases_and_writes_results() {
 #[test]
 fn names_unreadable_files() {
     let world = World::without_model();
-    let (book, chat) = (world.file("bad.json", "{ invalid"), world.file("chat.jsonl", CHAT));
+    let (book, chat) = (
+        world.file("bad.json", "{ invalid"),
+        world.file("chat.jsonl", CHAT),
+    );
     let done = world.run(&["lore", "test", "--book", &book, "--chat", &chat]);
     assert_eq!(done.code, 1);
-    assert!(done.err.contains("bad.json") && done.err.contains("not valid JSON, line 1"), "{done:?}");
+    assert!(
+        done.err.contains("bad.json") && done.err.contains("not valid JSON, line 1"),
+        "{done:?}"
+    );
     let chat = world.file("chat.jsonl", "{\"mes\":\"x\"}\nnonsense\n");
     let book = world.file("World.json", BOOK);
     let done = world.run(&["lore", "test", "--book", &book, "--chat", &chat]);

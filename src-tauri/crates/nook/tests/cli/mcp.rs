@@ -18,14 +18,24 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) async fn start(world: &World) -> Self {
         let mut command = Command::from(world.command(&["mcp"]));
-        let mut child = command.stdin(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
         let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-        Self { service: ().serve(pipes).await.unwrap(), child }
+        Self {
+            service: ().serve(pipes).await.unwrap(),
+            child,
+        }
     }
 
     pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> CallToolResult {
         let arguments = arguments.as_object().cloned().unwrap();
-        self.service.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.unwrap()
+        self.service
+            .call_tool(CallToolRequestParams::new(tool).with_arguments(arguments))
+            .await
+            .unwrap()
     }
 
     /// Closes the pipes, and waits until the program exits.
@@ -37,7 +47,10 @@ impl Client {
 }
 
 pub(crate) fn text(result: &CallToolResult) -> String {
-    serde_json::to_value(&result.content[0]).unwrap()["text"].as_str().unwrap().to_owned()
+    serde_json::to_value(&result.content[0]).unwrap()["text"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 pub(crate) fn data(result: &CallToolResult) -> &Value {
@@ -51,9 +64,24 @@ async fn lists_its_tools_with_instructions() {
     let client = Client::start(&world).await;
     let tools = client.service.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(names, ["list_characters", "list_chats", "chat", "search_memory"]);
-    assert!(client.service.peer_info().unwrap().instructions.as_ref().unwrap().contains("list_characters first"));
-    assert!(!world.data_dir().exists(), "nothing is opened before the first call");
+    assert_eq!(
+        names,
+        ["list_characters", "list_chats", "chat", "search_memory"]
+    );
+    assert!(
+        client
+            .service
+            .peer_info()
+            .unwrap()
+            .instructions
+            .as_ref()
+            .unwrap()
+            .contains("list_characters first")
+    );
+    assert!(
+        !world.data_dir().exists(),
+        "nothing is opened before the first call"
+    );
     assert_eq!(client.end().await, 0);
 }
 
@@ -61,11 +89,22 @@ async fn lists_its_tools_with_instructions() {
 async fn lists_characters_and_searches_memory() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
-    world.json(&["memory", "add", "--character", "Mira Quay", "Ida is allergic to nuts."]);
+    world.json(&[
+        "memory",
+        "add",
+        "--character",
+        "Mira Quay",
+        "Ida is allergic to nuts.",
+    ]);
     let client = Client::start(&world).await;
     let characters = client.call("list_characters", json!({})).await;
     assert!(text(&characters).contains("Mira Quay: "), "{characters:?}");
-    let found = client.call("search_memory", json!({ "character": "mira quay", "query": "nuts" })).await;
+    let found = client
+        .call(
+            "search_memory",
+            json!({ "character": "mira quay", "query": "nuts" }),
+        )
+        .await;
     assert_eq!(text(&found), "Ida is allergic to nuts.");
     assert_eq!(data(&found)["memories"].as_array().unwrap().len(), 1);
     client.end().await;
@@ -77,14 +116,24 @@ async fn failed_reply_keeps_the_message_and_says_why() {
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let client = Client::start(&world).await;
     // It is a message, not a command.
-    let failed = client.call("chat", json!({ "character": "Mira Quay", "message": "/sys Hello" })).await;
+    let failed = client
+        .call(
+            "chat",
+            json!({ "character": "Mira Quay", "message": "/sys Hello" }),
+        )
+        .await;
     assert_eq!(failed.is_error, Some(true));
     assert!(text(&failed).ends_with("(noModel)"), "{failed:?}");
-    let chats = client.call("list_chats", json!({ "character": "Mira Quay" })).await;
+    let chats = client
+        .call("list_chats", json!({ "character": "Mira Quay" }))
+        .await;
     let chat = data(&chats)["chats"][0]["id"].as_str().unwrap().to_owned();
     client.end().await;
     let shown = world.json(&["show", "chat", &chat]);
-    assert_eq!(shown["page"]["messages"][1]["swipes"][0]["text"], "/sys Hello");
+    assert_eq!(
+        shown["page"]["messages"][1]["swipes"][0]["text"],
+        "/sys Hello"
+    );
 }
 
 #[tokio::test]
@@ -92,7 +141,11 @@ async fn wrong_arguments_are_typed_errors() {
     let world = World::without_model();
     let client = Client::start(&world).await;
     for (tool, arguments, kind) in [
-        ("chat", json!({ "character": "Nobody", "message": "Hi" }), "notFound"),
+        (
+            "chat",
+            json!({ "character": "Nobody", "message": "Hi" }),
+            "notFound",
+        ),
         ("chat", json!({ "character": "Nobody" }), "badInput"),
         ("search_memory", json!({ "character": 7 }), "badInput"),
         ("fly", json!({}), "notFound"),

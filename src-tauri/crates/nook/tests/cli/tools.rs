@@ -12,7 +12,9 @@ use crate::world::World;
 /// Lets the character of the first chat set her mood, and answers the question. Returns the chat.
 async fn decide(world: &World, decision: ToolDecision) -> String {
     let model = FakeProvider::new();
-    model.play(ReplyScript::new().call("set_mood", "{\"mood\":\"joy\"}")).reply("Well.");
+    model
+        .play(ReplyScript::new().call("set_mood", "{\"mood\":\"joy\"}"))
+        .reply("Well.");
     let options = Options {
         data_dir: world.data_dir(),
         without_keychain: true,
@@ -22,12 +24,20 @@ async fn decide(world: &World, decision: ToolDecision) -> String {
     let engine = Engine::open(options).await.unwrap();
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let owner = SettingOwner::Chat { id: chat.clone() };
-    engine.set_setting_in_words(owner, "tool_mood".into(), "on".into()).await.unwrap();
+    engine
+        .set_setting_in_words(owner, "tool_mood".into(), "on".into())
+        .await
+        .unwrap();
     let mut events = engine.subscribe();
-    engine.send_message(chat.clone(), "A gift.".into()).await.unwrap();
+    engine
+        .send_message(chat.clone(), "A gift.".into())
+        .await
+        .unwrap();
     loop {
         match events.next().await.unwrap() {
-            Event::ToolAsked { request, .. } => engine.answer_tool(request.id, decision).await.unwrap(),
+            Event::ToolAsked { request, .. } => {
+                engine.answer_tool(request.id, decision).await.unwrap()
+            }
             Event::Ended { .. } => break,
             _ => {}
         }
@@ -43,9 +53,17 @@ async fn decisions_are_listed_and_forgotten() {
     assert_eq!((none.code, none.json()), (0, json!({ "items": [] })));
     let chat = decide(&world, ToolDecision::ThisChat).await;
     let all = world.json(&["tools", "decisions"]);
-    assert_eq!((&all["items"][0]["chat"], &all["items"][0]["allowed"]), (&json!(chat), &json!(true)), "{all}");
-    world.run(&["tools", "forget", "roll_dice", "--json"]).assert_failed("notFound");
-    world.run(&["tools", "forget", "set_mood", "--chat", "nowhere", "--json"]).assert_failed("notFound");
+    assert_eq!(
+        (&all["items"][0]["chat"], &all["items"][0]["allowed"]),
+        (&json!(chat), &json!(true)),
+        "{all}"
+    );
+    world
+        .run(&["tools", "forget", "roll_dice", "--json"])
+        .assert_failed("notFound");
+    world
+        .run(&["tools", "forget", "set_mood", "--chat", "nowhere", "--json"])
+        .assert_failed("notFound");
     let forgotten = world.json(&["tools", "forget", "set_mood", "--chat", &chat]);
     assert_eq!(forgotten["items"][0]["tool"], "set_mood");
     assert_eq!(world.json(&["tools", "decisions"])["items"], json!([]));
@@ -53,8 +71,16 @@ async fn decisions_are_listed_and_forgotten() {
     // The question comes again.
     decide(&world, ToolDecision::Never).await;
     let shown = world.run(&["tools", "decisions"]);
-    assert!(shown.out.contains("set_mood  [never]  in all chats"), "{shown:?}");
+    assert!(
+        shown.out.contains("set_mood  [never]  in all chats"),
+        "{shown:?}"
+    );
     let forgotten = world.run(&["tools", "forget", "set_mood"]);
-    assert!(forgotten.code == 0 && forgotten.out.starts_with("forgot set_mood"), "{forgotten:?}");
-    world.run(&["tools", "forget", "set_mood", "--json"]).assert_failed("notFound");
+    assert!(
+        forgotten.code == 0 && forgotten.out.starts_with("forgot set_mood"),
+        "{forgotten:?}"
+    );
+    world
+        .run(&["tools", "forget", "set_mood", "--json"])
+        .assert_failed("notFound");
 }

@@ -10,7 +10,15 @@ fn usage_errors_exit_2_and_write_nothing() {
         &["frobnicate"],
         &["import"],
         &["export", "character", "Mira", "--out", "a.png"],
-        &["export", "character", "Mira", "--as", "byaf", "--out", "a.byaf"],
+        &[
+            "export",
+            "character",
+            "Mira",
+            "--as",
+            "byaf",
+            "--out",
+            "a.byaf",
+        ],
         &["list", "dragons"],
         &["show", "character"],
         &["show", "settings", "--chat", "a", "--model", "b"],
@@ -20,26 +28,55 @@ fn usage_errors_exit_2_and_write_nothing() {
         &["chat", "--character", "Mira", "--temperature", "9"],
         &["chat", "--character", "Mira", "--max-tokens", "0"],
         &["chat", "--character", "Mira", "--seed", "-1"],
-        &["chat", "--character", "Mira", "--model", "a", "--endpoint", "b"],
+        &[
+            "chat",
+            "--character",
+            "Mira",
+            "--model",
+            "a",
+            "--endpoint",
+            "b",
+        ],
         &["prompt"],
         &["lore"],
         &["lore", "test"],
         &["lore", "test", "--book", "a.json"],
         &["lore", "test", "--vectors", "a.jsonl"],
-        &["lore", "test", "--book", "a.json", "--chat", "a.jsonl", "--profile", "moon"],
+        &[
+            "lore",
+            "test",
+            "--book",
+            "a.json",
+            "--chat",
+            "a.jsonl",
+            "--profile",
+            "moon",
+        ],
         &["models", "get"],
         &["memory"],
         &["memory", "list"],
         &["memory", "add", "--character", "Mira"],
         &["memory", "forget"],
         &["memory", "search", "nuts"],
-        &["memory", "search", "--character", "Mira", "--chat", "An evening", "nuts"],
+        &[
+            "memory",
+            "search",
+            "--character",
+            "Mira",
+            "--chat",
+            "An evening",
+            "nuts",
+        ],
         &["memory", "export", "--character", "Mira"],
         &["memory", "rank", "--messages", "a.jsonl"],
         &["serve", "--port", "99999"],
     ] {
         let done = world.run(words);
-        assert_eq!((done.code, done.out.as_str()), (2, ""), "{words:?}: {done:?}");
+        assert_eq!(
+            (done.code, done.out.as_str()),
+            (2, ""),
+            "{words:?}: {done:?}"
+        );
         assert!(!done.err.is_empty(), "{words:?}");
     }
     assert!(!world.data_dir().exists());
@@ -50,7 +87,13 @@ fn usage_errors_are_json_in_json_mode() {
     let done = World::without_model().run(&["list", "dragons", "--json"]);
     assert_eq!(done.code, 2);
     assert_eq!(done.json()["error"]["kind"], "usage");
-    assert!(done.json()["error"]["message"].as_str().unwrap().contains("dragons"), "{done:?}");
+    assert!(
+        done.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("dragons"),
+        "{done:?}"
+    );
 }
 
 #[test]
@@ -76,5 +119,8 @@ fn help_and_version_succeed() {
     ] {
         assert!(help.out.contains(verb), "{verb}");
     }
-    assert_eq!(world.run(&["--version"]).out, format!("nook {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        world.run(&["--version"]).out,
+        format!("nook {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }

@@ -24,12 +24,30 @@ impl World {
     /// The default model can reply.
     pub(crate) fn with_model() -> Self {
         let worker = Path::new(env!("CARGO_BIN_EXE_nook")).with_file_name("inglenook-worker");
-        assert!(worker.is_file(), "{} is not built: cargo build -p worker", worker.display());
-        let models = env::var_os("INGLENOOK_MODELS")
-            .map_or_else(|| directories::BaseDirs::new().unwrap().cache_dir().join("inglenook/models"), PathBuf::from);
+        assert!(
+            worker.is_file(),
+            "{} is not built: cargo build -p worker",
+            worker.display()
+        );
+        let models = env::var_os("INGLENOOK_MODELS").map_or_else(
+            || {
+                directories::BaseDirs::new()
+                    .unwrap()
+                    .cache_dir()
+                    .join("inglenook/models")
+            },
+            PathBuf::from,
+        );
         let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
-        assert!(model.is_file(), "{} is missing: run `cargo xtask run`", model.display());
-        Self { folder: tempfile::tempdir().unwrap(), models }
+        assert!(
+            model.is_file(),
+            "{} is missing: run `cargo xtask run`",
+            model.display()
+        );
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            models,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -51,10 +69,16 @@ impl World {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nook"));
         command.arg("--data-dir").arg(self.data_dir()).args(args);
-        command.env("INGLENOOK_MODELS", &self.models).env_remove("RUST_LOG").env_remove("INGLENOOK_TOKEN");
+        command
+            .env("INGLENOOK_MODELS", &self.models)
+            .env_remove("RUST_LOG")
+            .env_remove("INGLENOOK_TOKEN");
         // Hides the keychain of the user who runs the tests.
         command.env_remove("DBUS_SESSION_BUS_ADDRESS");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -65,7 +89,12 @@ impl World {
 
     pub(crate) fn run_with_stdin(&self, args: &[&str], input: &str) -> Done {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
         Done::from(child.wait_with_output().unwrap())
     }
 
@@ -92,7 +121,11 @@ pub(crate) struct Done {
 impl From<std::process::Output> for Done {
     fn from(output: std::process::Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
     }
 }
 
@@ -104,12 +137,18 @@ impl Done {
 
     /// Returns the JSON lines on stdout.
     pub(crate) fn events(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Returns the lines that end a turn.
     pub(crate) fn ends(&self) -> Vec<Value> {
-        self.events().into_iter().filter(|event| event["event"] == "end").collect()
+        self.events()
+            .into_iter()
+            .filter(|event| event["event"] == "end")
+            .collect()
     }
 
     /// Checks that a failed verb reports the reason as JSON on stdout and in one line on stderr.
@@ -117,7 +156,10 @@ impl Done {
     pub(crate) fn assert_failed(&self, kind: &str) {
         assert_eq!(self.code, 1, "{self:?}");
         assert_eq!(self.json()["error"]["kind"], kind, "{self:?}");
-        assert!(self.err.starts_with("error: ") && self.err.lines().count() == 1, "{self:?}");
+        assert!(
+            self.err.starts_with("error: ") && self.err.lines().count() == 1,
+            "{self:?}"
+        );
     }
 }
 

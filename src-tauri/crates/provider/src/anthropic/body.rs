@@ -1,10 +1,12 @@
 //! Builds the request body: system blocks, turns, tools and cache markers.
 //!
-//! Cache markers. The provider stores the prompt up to each marker, and a later request whose blocks begin with the same
-//! ones does not pay for them again (<https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching>). A prompt of
-//! this app grows only at its end within an epoch, so three markers suffice:
+//! Cache markers. The provider stores the prompt up to each marker, and a later request whose
+//! blocks begin with the same ones does not pay for them again
+//! (<https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching>). A prompt of this app
+//! grows only at its end within an epoch, so three markers suffice:
 //! - at the end of the head (tools and system), which survives a new epoch,
-//! - at the end of the user's previous turn, in case that the stored end of the last prompt is too far from the new one,
+//! - at the end of the user's previous turn, in case that the stored end of the last prompt is too
+//!   far from the new one,
 //! - at the end of the prompt, for the next turn.
 
 use domain::prompt::{PromptTools, ToolChoice};
@@ -50,7 +52,8 @@ struct Tool<'a> {
     cache_control: Option<CacheControl>,
 }
 
-/// Field `tool_choice` (<https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use>).
+/// Field `tool_choice`
+/// (<https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use>).
 #[derive(Debug, Serialize)]
 struct WireChoice<'a> {
     #[serde(rename = "type")]
@@ -65,11 +68,21 @@ impl<'a> WireChoice<'a> {
     /// `None` for the default.
     fn of(tools: &'a PromptTools) -> Option<Self> {
         let single = tools.single_call;
-        let of = |kind, name| Some(Self { kind, name, disable_parallel_tool_use: single });
+        let of = |kind, name| {
+            Some(Self {
+                kind,
+                name,
+                disable_parallel_tool_use: single,
+            })
+        };
         match &tools.choice {
             ToolChoice::Auto if !single => None,
             ToolChoice::Auto => of("auto", None),
-            ToolChoice::Never => Some(Self { kind: "none", name: None, disable_parallel_tool_use: false }),
+            ToolChoice::Never => Some(Self {
+                kind: "none",
+                name: None,
+                disable_parallel_tool_use: false,
+            }),
             ToolChoice::Required => of("any", None),
             ToolChoice::Named(name) => of("tool", Some(name)),
         }
@@ -101,12 +114,29 @@ struct Message<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
-    Thinking { thinking: &'a str, signature: &'a str },
-    RedactedThinking { data: &'a str },
-    Text { text: String },
-    Image { source: Source<'a> },
-    ToolUse { id: String, name: &'a str, input: Value },
-    ToolResult { tool_use_id: String, content: &'a str, is_error: bool },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    Text {
+        text: String,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    ToolUse {
+        id: String,
+        name: &'a str,
+        input: Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: &'a str,
+        is_error: bool,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -123,7 +153,11 @@ impl<'a> Body<'a> {
         let (sampling, prompt) = (&request.sampling, &request.prompt);
         let takes_tools = dialect.sends("tools");
         let turns = turns(prompt, RoleRules::Strict, takes_tools);
-        let mut tools = if takes_tools { tools(&prompt.tools) } else { Vec::new() };
+        let mut tools = if takes_tools {
+            tools(&prompt.tools)
+        } else {
+            Vec::new()
+        };
         let mut system = Vec::new();
         let mut messages: Vec<Message<'_>> = Vec::with_capacity(turns.len());
         for turn in &turns {
@@ -142,13 +176,21 @@ impl<'a> Body<'a> {
             (None, None) => {}
         }
         mark(&mut messages, turns.last().is_some_and(|last| last.filler));
-        let stops = prompt.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty());
+        let stops = prompt
+            .stop
+            .iter()
+            .map(String::as_str)
+            .filter(|stop| !stop.trim().is_empty());
         Self {
             model,
             max_tokens: sampling.max_tokens.max(1),
             stream: true,
-            temperature: dialect.sends("temperature").then_some(sampling.temperature.clamp(0.0, MAX_TEMPERATURE)),
-            stop_sequences: stops.take(if dialect.sends("stop") { MAX_STOPS } else { 0 }).collect(),
+            temperature: dialect
+                .sends("temperature")
+                .then_some(sampling.temperature.clamp(0.0, MAX_TEMPERATURE)),
+            stop_sequences: stops
+                .take(if dialect.sends("stop") { MAX_STOPS } else { 0 })
+                .collect(),
             tool_choice: WireChoice::of(&prompt.tools).filter(|_| !tools.is_empty()),
             tools,
             system,
@@ -159,8 +201,17 @@ impl<'a> Body<'a> {
 
 fn tools(tools: &PromptTools) -> Vec<Tool<'_>> {
     let of = tools.definitions.iter().map(|tool| {
-        let ToolDefinition { name, description, parameters } = tool;
-        Tool { name, description, input_schema: parameters, cache_control: None }
+        let ToolDefinition {
+            name,
+            description,
+            parameters,
+        } = tool;
+        Tool {
+            name,
+            description,
+            input_schema: parameters,
+            cache_control: None,
+        }
     });
     of.collect()
 }
@@ -174,13 +225,20 @@ fn push<'a>(messages: &mut Vec<Message<'a>>, role: &'static str, turn: &Turn<'a>
     }
 }
 
-/// Each message of the prompt stays a block of its own, so that a stored prefix never ends inside a block that grows.
+/// Each message of the prompt stays a block of its own, so that a stored prefix never ends inside a
+/// block that grows.
 fn blocks<'a>(turn: &Turn<'a>) -> Vec<Marked<Block<'a>>> {
     let mut after_text = false;
     let mut blocks = Vec::with_capacity(turn.parts.len());
     for part in &turn.parts {
-        let block = block(part, std::mem::replace(&mut after_text, matches!(part, TurnPart::Text(_))));
-        blocks.extend(block.map(|block| Marked { block, cache_control: None }));
+        let block = block(
+            part,
+            std::mem::replace(&mut after_text, matches!(part, TurnPart::Text(_))),
+        );
+        blocks.extend(block.map(|block| Marked {
+            block,
+            cache_control: None,
+        }));
     }
     blocks
 }
@@ -188,43 +246,86 @@ fn blocks<'a>(turn: &Turn<'a>) -> Vec<Marked<Block<'a>>> {
 /// Consecutive texts are paragraphs.
 fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
     Some(match part {
-        TurnPart::Text(text) if after_text => Block::Text { text: format!("\n\n{text}") },
-        TurnPart::Text(text) => Block::Text { text: (*text).to_owned() },
+        TurnPart::Text(text) if after_text => Block::Text {
+            text: format!("\n\n{text}"),
+        },
+        TurnPart::Text(text) => Block::Text {
+            text: (*text).to_owned(),
+        },
         TurnPart::Picture(url) => {
             let picture = data_uri(url)?;
-            Block::Image { source: Source { kind: "base64", media_type: picture.media_type, data: picture.data } }
+            Block::Image {
+                source: Source {
+                    kind: "base64",
+                    media_type: picture.media_type,
+                    data: picture.data,
+                },
+            }
         }
-        TurnPart::Thought(SignedThought::Block { text, signature }) => Block::Thinking { thinking: text, signature },
+        TurnPart::Thought(SignedThought::Block { text, signature }) => Block::Thinking {
+            thinking: text,
+            signature,
+        },
         TurnPart::Thought(SignedThought::Redacted { data }) => Block::RedactedThinking { data },
         TurnPart::Thought(SignedThought::Call { .. } | SignedThought::Plain { .. }) => return None,
-        TurnPart::Call { call, .. } => Block::ToolUse { id: id(call), name: &call.name, input: arguments(call) },
-        TurnPart::Result { call, result } => {
-            Block::ToolResult { tool_use_id: id(call), content: &result.text, is_error: result.error }
-        }
+        TurnPart::Call { call, .. } => Block::ToolUse {
+            id: id(call),
+            name: &call.name,
+            input: arguments(call),
+        },
+        TurnPart::Result { call, result } => Block::ToolResult {
+            tool_use_id: id(call),
+            content: &result.text,
+            is_error: result.error,
+        },
     })
 }
 
 /// Ids of calls from other providers may contain characters that this API refuses.
 fn id(call: &ToolCall) -> String {
-    let allowed = |letter: char| if letter.is_ascii_alphanumeric() || "_-".contains(letter) { letter } else { '_' };
-    let id: String = call.id.as_deref().unwrap_or_default().chars().map(allowed).collect();
+    let allowed = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "_-".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let id: String = call
+        .id
+        .as_deref()
+        .unwrap_or_default()
+        .chars()
+        .map(allowed)
+        .collect();
     if id.is_empty() { NO_ID.to_owned() } else { id }
 }
 
 /// The API refuses an unfinished reply that ends with whitespace.
 fn trim_end(messages: &mut [Message<'_>]) {
-    let last = messages.last_mut().filter(|last| last.role == "assistant").and_then(|last| last.content.last_mut());
-    if let Some(Marked { block: Block::Text { text }, .. }) = last {
+    let last = messages
+        .last_mut()
+        .filter(|last| last.role == "assistant")
+        .and_then(|last| last.content.last_mut());
+    if let Some(Marked {
+        block: Block::Text { text },
+        ..
+    }) = last
+    {
         text.truncate(text.trim_end().len());
     }
 }
 
-/// Marks the end of the prompt and the end of the user's turn before it. A filler at the end is not part of the next
-/// prompt.
+/// Marks the end of the prompt and the end of the user's turn before it. A filler at the end is not
+/// part of the next prompt.
 fn mark(messages: &mut [Message<'_>], filler: bool) {
     let end = messages.len() - usize::from(filler && !messages.is_empty());
-    let Some((last, before)) = messages[..end].split_last_mut() else { return };
-    let previous = before.iter_mut().rev().find(|message| message.role == "user");
+    let Some((last, before)) = messages[..end].split_last_mut() else {
+        return;
+    };
+    let previous = before
+        .iter_mut()
+        .rev()
+        .find(|message| message.role == "user");
     for message in previous.into_iter().chain([last]) {
         if let Some(block) = message.content.last_mut() {
             block.cache_control = Some(CacheControl::Ephemeral);
@@ -242,11 +343,20 @@ mod tests {
     use super::*;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
-        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        let messages = messages
+            .iter()
+            .map(|&(role, text)| PromptMessage {
+                role,
+                text: text.to_owned(),
+            })
+            .collect();
         Request {
             cache_key: "chat".to_owned(),
             background: false,
-            prompt: Prompt { messages, ..Prompt::default() },
+            prompt: Prompt {
+                messages,
+                ..Prompt::default()
+            },
             sampling: SamplerOptions::default().resolve(7),
             response_schema: None,
         }
@@ -254,7 +364,8 @@ mod tests {
 
     fn sent(request: &Request) -> Value {
         let dialect = LearnedDialect::of_api(domain::model::EndpointDialect::Anthropic);
-        serde_json::from_str(&serde_json::to_string(&Body::new("m", request, &dialect)).unwrap()).unwrap()
+        serde_json::from_str(&serde_json::to_string(&Body::new("m", request, &dialect)).unwrap())
+            .unwrap()
     }
 
     fn text(text: &str) -> Value {
@@ -292,7 +403,12 @@ mod tests {
             ])
         );
         assert_eq!(
-            (&body["max_tokens"], &body["temperature"], &body["stop_sequences"], body.get("top_p")),
+            (
+                &body["max_tokens"],
+                &body["temperature"],
+                &body["stop_sequences"],
+                body.get("top_p")
+            ),
             (&json!(512), &json!(1.0), &json!(["\nTom:"]), None)
         );
     }
@@ -308,16 +424,29 @@ mod tests {
 
     #[test]
     fn unfinished_reply_has_no_space_at_its_end() {
-        let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well, \n")]);
+        let mut request = request(&[
+            (PromptRole::User, "Hi."),
+            (PromptRole::Character, "Well, \n"),
+        ]);
         request.prompt.continues = true;
-        assert_eq!(sent(&request)["messages"][1]["content"][0]["text"], json!("Well,"));
+        assert_eq!(
+            sent(&request)["messages"][1]["content"][0]["text"],
+            json!("Well,")
+        );
     }
 
     #[test]
     fn writes_pictures_as_base64() {
         let mut request = request(&[(PromptRole::User, "Look.")]);
-        let picture = |url: &str| PromptPicture { message: 0, segment: None, url: url.to_owned() };
-        request.prompt.pictures = vec![picture("data:image/png;base64,aGk="), picture("https://elsewhere/a.png")];
+        let picture = |url: &str| PromptPicture {
+            message: 0,
+            segment: None,
+            url: url.to_owned(),
+        };
+        request.prompt.pictures = vec![
+            picture("data:image/png;base64,aGk="),
+            picture("https://elsewhere/a.png"),
+        ];
         let source = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
         assert_eq!(
             sent(&request)["messages"][0]["content"],
@@ -327,16 +456,33 @@ mod tests {
 
     #[test]
     fn writes_tools_and_results() {
-        let mut request =
-            request(&[(PromptRole::User, "Roll."), (PromptRole::Character, "A four!"), (PromptRole::User, "Again.")]);
+        let mut request = request(&[
+            (PromptRole::User, "Roll."),
+            (PromptRole::Character, "A four!"),
+            (PromptRole::User, "Again."),
+        ]);
         let schema = json!({"type": "object"});
-        request.prompt.tools.definitions =
-            vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters: schema.clone() }];
-        let call =
-            ToolCall { id: Some("a:1".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
-        let result = ToolResult { call_id: "a:1".into(), text: "no dice".into(), error: true };
-        let round =
-            ToolRound { text: "Rolling.".into(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
+        request.prompt.tools.definitions = vec![ToolDefinition {
+            name: "dice".into(),
+            description: "Rolls.".into(),
+            parameters: schema.clone(),
+        }];
+        let call = ToolCall {
+            id: Some("a:1".into()),
+            name: "dice".into(),
+            arguments: ToolArguments::read("{\"n\":1}"),
+        };
+        let result = ToolResult {
+            call_id: "a:1".into(),
+            text: "no dice".into(),
+            error: true,
+        };
+        let round = ToolRound {
+            text: "Rolling.".into(),
+            calls: vec![call],
+            results: vec![result],
+            thoughts: Vec::new(),
+        };
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
         request.prompt.tools.choice = ToolChoice::Never;
         let body = sent(&request);

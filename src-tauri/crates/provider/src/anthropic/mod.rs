@@ -1,7 +1,7 @@
 //! Anthropic's messages API: `POST {url}/messages`, with `anthropic-version: 2023-06-01`.
 //!
-//! Thinking is not requested. Thoughts that a service sends anyway are read, and their blocks are sent back unchanged with
-//! the results of the calls that followed them
+//! Thinking is not requested. Thoughts that a service sends anyway are read, and their blocks are
+//! sent back unchanged with the results of the calls that followed them
 //! (<https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks>).
 
 mod body;
@@ -28,7 +28,12 @@ impl Api for Anthropic {
         config.call(&["messages"])
     }
 
-    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8> {
+    fn body(
+        &self,
+        config: &EndpointConfig,
+        request: &Request,
+        dialect: &LearnedDialect,
+    ) -> Vec<u8> {
         json(&body::Body::new(&config.model, request, dialect))
     }
 
@@ -55,9 +60,15 @@ impl Api for Anthropic {
         let entries = list["data"].as_array()?;
         let model = |entry: &Value| {
             let name = entry["id"].as_str()?.to_owned();
-            let stated = [&entry["max_input_tokens"], &entry["context_window"]].into_iter().find_map(tokens);
+            let stated = [&entry["max_input_tokens"], &entry["context_window"]]
+                .into_iter()
+                .find_map(tokens);
             let context = stated.or_else(|| name.starts_with("claude").then_some(CONTEXT));
-            Some(ListedModel { name, context, price: None })
+            Some(ListedModel {
+                name,
+                context,
+                price: None,
+            })
         };
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }

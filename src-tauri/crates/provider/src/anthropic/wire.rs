@@ -1,9 +1,12 @@
-//! Parses the events of a message (<https://docs.anthropic.com/en/docs/build-with-claude/streaming>), or a whole message.
+//! Parses the events of a message
+//! (<https://docs.anthropic.com/en/docs/build-with-claude/streaming>), or a whole message.
 
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end, object};
+use crate::endpoint::chunk::{
+    StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end, object,
+};
 use crate::endpoint::lenient;
 
 /// Parses one event. Unknown events are empty, because the provider adds new ones.
@@ -11,10 +14,17 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     let parsed = object(data)?;
     let (mut event, has_surrogates) = (parsed.value, parsed.has_surrogates);
     let kind = event["type"].as_str().unwrap_or_default().to_owned();
-    let replies = matches!(kind.as_str(), "message" | "message_start" | "message_delta" | "message_stop" | "ping")
-        || kind.starts_with("content_block");
+    let replies = matches!(
+        kind.as_str(),
+        "message" | "message_start" | "message_delta" | "message_stop" | "ping"
+    ) || kind.starts_with("content_block");
     let error = EndpointError::within(&event, replies);
-    let mut chunk = StreamChunk { replies, has_surrogates, error, ..StreamChunk::default() };
+    let mut chunk = StreamChunk {
+        replies,
+        has_surrogates,
+        error,
+        ..StreamChunk::default()
+    };
     let index = event["index"].take();
     match kind.as_str() {
         "message_start" => chunk.usage = usage(&event["message"]["usage"]),
@@ -50,7 +60,8 @@ fn delta(chunk: &mut StreamChunk, mut delta: Value, index: Value) {
         Some("thinking_delta" | "signature_delta") => thought(chunk, &mut delta),
         Some("input_json_delta") => {
             let arguments = delta["partial_json"].take();
-            chunk.tool_calls = Some(json!([{ "index": index, "function": { "arguments": arguments } }]));
+            chunk.tool_calls =
+                Some(json!([{ "index": index, "function": { "arguments": arguments } }]));
         }
         _ => {}
     }
@@ -62,9 +73,15 @@ fn thought(chunk: &mut StreamChunk, block: &mut Value) {
         Some(Value::String(text)) if !text.is_empty() => Some(text),
         _ => None,
     };
-    chunk.thoughts.extend(take("thinking").map(ThoughtPiece::Delta));
-    chunk.thoughts.extend(take("signature").map(ThoughtPiece::Signature));
-    chunk.thoughts.extend(take("data").map(ThoughtPiece::Redacted));
+    chunk
+        .thoughts
+        .extend(take("thinking").map(ThoughtPiece::Delta));
+    chunk
+        .thoughts
+        .extend(take("signature").map(ThoughtPiece::Signature));
+    chunk
+        .thoughts
+        .extend(take("data").map(ThoughtPiece::Redacted));
 }
 
 fn called(block: &mut Value, index: Value, arguments: Option<Value>) -> Value {
@@ -75,8 +92,14 @@ fn called(block: &mut Value, index: Value, arguments: Option<Value>) -> Value {
 /// A message that was not streamed.
 fn whole(chunk: &mut StreamChunk, mut message: Value) {
     let (mut said, mut calls) = (String::new(), Vec::new());
-    let Value::Array(blocks) = message["content"].take() else { return };
-    for (index, mut block) in blocks.into_iter().enumerate().filter(|(_, block)| block.is_object()) {
+    let Value::Array(blocks) = message["content"].take() else {
+        return;
+    };
+    for (index, mut block) in blocks
+        .into_iter()
+        .enumerate()
+        .filter(|(_, block)| block.is_object())
+    {
         match block["type"].as_str() {
             Some("text") => said.push_str(block["text"].as_str().unwrap_or_default()),
             Some("thinking" | "redacted_thinking") => thought(chunk, &mut block),
@@ -110,9 +133,17 @@ fn text(text: Value) -> Option<TextPiece> {
 fn usage(usage: &Value) -> Option<WireUsage> {
     usage.as_object()?;
     let of = |name: &str| count(usage, &[name]);
-    let (read, written) = (of("cache_read_input_tokens"), of("cache_creation_input_tokens"));
-    let prompt = of("input_tokens").map(|input| input + read.unwrap_or(0.0) + written.unwrap_or(0.0));
-    Some(WireUsage { prompt, cached: read.filter(|_| prompt.is_some()), generated: of("output_tokens") })
+    let (read, written) = (
+        of("cache_read_input_tokens"),
+        of("cache_creation_input_tokens"),
+    );
+    let prompt =
+        of("input_tokens").map(|input| input + read.unwrap_or(0.0) + written.unwrap_or(0.0));
+    Some(WireUsage {
+        prompt,
+        cached: read.filter(|_| prompt.is_some()),
+        generated: of("output_tokens"),
+    })
 }
 
 #[cfg(test)]
@@ -125,27 +156,49 @@ mod tests {
         let start = parse(
             r#"{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":80,"cache_creation_input_tokens":5,"output_tokens":1}}}"#,
         );
-        let usage = WireUsage { prompt: Some(95.0), cached: Some(80.0), generated: Some(1.0) };
+        let usage = WireUsage {
+            prompt: Some(95.0),
+            cached: Some(80.0),
+            generated: Some(1.0),
+        };
         assert_eq!(start.unwrap().usage, Some(usage));
-        let said = parse(r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#);
+        let said = parse(
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
+        );
         assert_eq!(said.unwrap().text, TextPiece::delta("Hi".into()));
-        let thought =
-            parse(r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}"#);
+        let thought = parse(
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}"#,
+        );
         let thought = thought.unwrap();
-        assert_eq!((thought.thoughts, thought.text), (vec![ThoughtPiece::Delta("Hm".into())], None));
+        assert_eq!(
+            (thought.thoughts, thought.text),
+            (vec![ThoughtPiece::Delta("Hm".into())], None)
+        );
         let redacted = parse(
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"xyz"}}"#,
         );
-        assert_eq!(redacted.unwrap().thoughts, [ThoughtPiece::Redacted("xyz".into())]);
-        let end = parse(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":9}}"#);
+        assert_eq!(
+            redacted.unwrap().thoughts,
+            [ThoughtPiece::Redacted("xyz".into())]
+        );
+        let end = parse(
+            r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":9}}"#,
+        );
         let end = end.unwrap();
-        assert_eq!((end.end, end.usage.unwrap().prompt), (Some(End::Length), None));
+        assert_eq!(
+            (end.end, end.usage.unwrap().prompt),
+            (Some(End::Length), None)
+        );
         assert!(parse(r#"{"type":"message_stop"}"#).unwrap().last);
-        let error = parse(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#).unwrap();
+        let error =
+            parse(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#)
+                .unwrap();
         assert_eq!(error.error.unwrap().message, "Overloaded");
         assert!(!parse(r#"{"type":"ping"}"#).unwrap().last);
         assert_eq!(
-            parse(r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#).unwrap().end,
+            parse(r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#)
+                .unwrap()
+                .end,
             Some(End::Filtered)
         );
     }
@@ -156,8 +209,20 @@ mod tests {
             r#"{"type":"message","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi."},{"type":"tool_use","id":"a","name":"dice","input":{"n":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#,
         )
         .unwrap();
-        assert_eq!((chunk.text, chunk.end, chunk.last), (TextPiece::delta("Hi.".into()), Some(End::Stop), true));
-        assert_eq!(chunk.tool_calls.unwrap()[0]["function"]["arguments"], json!({"n": 1}));
-        assert_eq!(chunk.thoughts, [ThoughtPiece::Delta("Hm.".into()), ThoughtPiece::Signature("s".into())]);
+        assert_eq!(
+            (chunk.text, chunk.end, chunk.last),
+            (TextPiece::delta("Hi.".into()), Some(End::Stop), true)
+        );
+        assert_eq!(
+            chunk.tool_calls.unwrap()[0]["function"]["arguments"],
+            json!({"n": 1})
+        );
+        assert_eq!(
+            chunk.thoughts,
+            [
+                ThoughtPiece::Delta("Hm.".into()),
+                ThoughtPiece::Signature("s".into())
+            ]
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! The part of the suite for abilities that not every model has.
 
-use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools, ToolChoice};
+use domain::prompt::{
+    Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools, ToolChoice,
+};
 use domain::{SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
 use futures_util::StreamExt;
 use serde_json::json;
@@ -82,18 +84,25 @@ pub async fn calls(provider: &dyn Provider, request: &Request) -> Result<(), Vio
     asked.prompt.tools = offered();
     let reply = read(provider, asked.clone()).await?;
     let right = |call: &ToolCall| call.name == TOOL && call.arguments.is_object();
-    if reply.calls.len() != 1 || !reply.calls.iter().all(right) || reply.reason != Some(FinishReason::Stop) {
+    if reply.calls.len() != 1
+        || !reply.calls.iter().all(right)
+        || reply.reason != Some(FinishReason::Stop)
+    {
         return Err(wrong("a call", format!("{reply:?}")));
     }
     asked.prompt.tools.choice = ToolChoice::Never;
     let reply = read(provider, asked).await?;
     if !reply.calls.is_empty() {
-        return Err(wrong("no call, because only an answer was allowed", format!("{reply:?}")));
+        return Err(wrong(
+            "no call, because only an answer was allowed",
+            format!("{reply:?}"),
+        ));
     }
     Ok(())
 }
 
-/// Checks that thoughts before a call are no text, and that the model goes on when it gets them back with the result.
+/// Checks that thoughts before a call are no text, and that the model goes on when it gets them
+/// back with the result.
 ///
 /// # Errors
 /// The first violation.
@@ -102,9 +111,15 @@ async fn thoughts(provider: &dyn Provider, request: &Request) -> Result<(), Viol
     asked.prompt.tools = offered();
     let reply = read(provider, asked.clone()).await?;
     if reply.thoughts.is_empty() || reply.text.contains(&reply.thoughts) || reply.calls.is_empty() {
-        return Err(wrong("thoughts apart from the text, and a call", format!("{reply:?}")));
+        return Err(wrong(
+            "thoughts apart from the text, and a call",
+            format!("{reply:?}"),
+        ));
     }
-    let call = |call: ToolCall| ToolCall { id: call.id.or_else(|| Some("call_1".to_owned())), ..call };
+    let call = |call: ToolCall| ToolCall {
+        id: call.id.or_else(|| Some("call_1".to_owned())),
+        ..call
+    };
     let calls: Vec<ToolCall> = reply.calls.into_iter().map(call).collect();
     let result = |call: &ToolCall| ToolResult {
         call_id: call.id.clone().unwrap_or_default(),
@@ -112,7 +127,12 @@ async fn thoughts(provider: &dyn Provider, request: &Request) -> Result<(), Viol
         error: false,
     };
     let results = calls.iter().map(result).collect();
-    let round = ToolRound { text: reply.text, calls, results, thoughts: reply.signed };
+    let round = ToolRound {
+        text: reply.text,
+        calls,
+        results,
+        thoughts: reply.signed,
+    };
     asked.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
     let reply = read(provider, asked).await?;
     match reply.text.contains(RESULT) {
@@ -125,21 +145,36 @@ async fn thoughts(provider: &dyn Provider, request: &Request) -> Result<(), Viol
 ///
 /// # Errors
 /// The first violation.
-pub async fn forced(provider: &dyn Provider, request: &Request, forces: bool) -> Result<(), Violation> {
+pub async fn forced(
+    provider: &dyn Provider,
+    request: &Request,
+    forces: bool,
+) -> Result<(), Violation> {
     for choice in [ToolChoice::Required, ToolChoice::Named(TOOL.to_owned())] {
         let mut asked = with(request, vec![message(PromptRole::User, "Good evening.")]);
-        asked.prompt.tools = PromptTools { choice, single_call: true, ..offered() };
+        asked.prompt.tools = PromptTools {
+            choice,
+            single_call: true,
+            ..offered()
+        };
         match (read(provider, asked).await, forces) {
             (Ok(reply), true) if matches!(&reply.calls[..], [call] if call.name == TOOL) => {}
-            (Err(Violation::Failed(error)), false) if error.kind == ProviderErrorKind::BadRequest => {}
+            (Err(Violation::Failed(error)), false)
+                if error.kind == ProviderErrorKind::BadRequest => {}
             (Err(error), _) => return Err(error),
-            (Ok(reply), _) => return Err(wrong("the demanded call, or a refusal", format!("{reply:?}"))),
+            (Ok(reply), _) => {
+                return Err(wrong(
+                    "the demanded call, or a refusal",
+                    format!("{reply:?}"),
+                ));
+            }
         }
     }
     Ok(())
 }
 
-/// Checks that the results of calls reach the model, in the round that is being written and in an earlier one.
+/// Checks that the results of calls reach the model, in the round that is being written and in an
+/// earlier one.
 ///
 /// # Errors
 /// The first violation.
@@ -151,7 +186,10 @@ pub async fn results(provider: &dyn Provider, request: &Request) -> Result<(), V
     if !reply.text.contains(RESULT) {
         return Err(wrong("the text of the result", reply.text));
     }
-    asked.prompt.messages.extend([message(PromptRole::Character, "Done."), message(PromptRole::User, "Thank you.")]);
+    asked.prompt.messages.extend([
+        message(PromptRole::Character, "Done."),
+        message(PromptRole::User, "Thank you."),
+    ]);
     match read(provider, asked).await?.text.is_empty() {
         true => Err(Violation::NoText),
         false => Ok(()),
@@ -174,7 +212,10 @@ async fn limit(provider: &dyn Provider, request: &Request) -> Result<(), Violati
     let reply = read(provider, asked).await?;
     match reply.reason {
         Some(FinishReason::Length) => Ok(()),
-        reason => Err(wrong("a reply that ends at its limit", format!("{reason:?}"))),
+        reason => Err(wrong(
+            "a reply that ends at its limit",
+            format!("{reason:?}"),
+        )),
     }
 }
 
@@ -192,30 +233,53 @@ async fn roles(provider: &dyn Provider, request: &Request) -> Result<(), Violati
         (User, "And now?"),
         (System, "Answer briefly."),
     ];
-    let chat: Vec<PromptMessage> = chat.iter().map(|(role, text)| message(*role, text)).collect();
+    let chat: Vec<PromptMessage> = chat
+        .iter()
+        .map(|(role, text)| message(*role, text))
+        .collect();
     for end in [chat.len(), chat.len() - 1, 3, 1] {
-        if read(provider, with(request, chat[..end].to_vec())).await?.text.is_empty() {
+        if read(provider, with(request, chat[..end].to_vec()))
+            .await?
+            .text
+            .is_empty()
+        {
             return Err(Violation::NoText);
         }
     }
     Ok(())
 }
 
-async fn prefill(provider: &dyn Provider, request: &Request, continues: bool) -> Result<(), Violation> {
-    let chat = vec![message(PromptRole::User, "Tell me a story."), message(PromptRole::Character, "Once upon a")];
+async fn prefill(
+    provider: &dyn Provider,
+    request: &Request,
+    continues: bool,
+) -> Result<(), Violation> {
+    let chat = vec![
+        message(PromptRole::User, "Tell me a story."),
+        message(PromptRole::Character, "Once upon a"),
+    ];
     let mut asked = with(request, chat);
     asked.prompt.continues = true;
     match (read(provider, asked).await, continues) {
         (Ok(reply), true) if !reply.text.is_empty() => Ok(()),
-        (Err(Violation::Failed(error)), false) if error.kind == ProviderErrorKind::NoPrefill => Ok(()),
+        (Err(Violation::Failed(error)), false) if error.kind == ProviderErrorKind::NoPrefill => {
+            Ok(())
+        }
         (Err(error), _) => Err(error),
-        (Ok(reply), _) => Err(wrong("an unfinished reply to be continued or refused", reply.text)),
+        (Ok(reply), _) => Err(wrong(
+            "an unfinished reply to be continued or refused",
+            reply.text,
+        )),
     }
 }
 
 async fn pictures(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
     let mut asked = with(request, vec![message(PromptRole::User, "Look.")]);
-    asked.prompt.pictures = vec![PromptPicture { message: 0, segment: None, url: PICTURE.to_owned() }];
+    asked.prompt.pictures = vec![PromptPicture {
+        message: 0,
+        segment: None,
+        url: PICTURE.to_owned(),
+    }];
     let reply = read(provider, asked).await?;
     match reply.text.contains(MEDIA_TYPE) {
         true => Ok(()),
@@ -224,26 +288,55 @@ async fn pictures(provider: &dyn Provider, request: &Request) -> Result<(), Viol
 }
 
 fn message(role: PromptRole, text: &str) -> PromptMessage {
-    PromptMessage { role, text: text.to_owned() }
+    PromptMessage {
+        role,
+        text: text.to_owned(),
+    }
 }
 
 fn with(request: &Request, messages: Vec<PromptMessage>) -> Request {
-    Request { prompt: Prompt { messages, ..Prompt::default() }, ..request.clone() }
+    Request {
+        prompt: Prompt {
+            messages,
+            ..Prompt::default()
+        },
+        ..request.clone()
+    }
 }
 
 fn offered() -> PromptTools {
     let parameters = json!({ "type": "object", "properties": { "sides": { "type": "integer" } } });
-    let dice = ToolDefinition { name: TOOL.to_owned(), description: "Rolls dice.".to_owned(), parameters };
-    PromptTools { definitions: vec![dice], ..PromptTools::default() }
+    let dice = ToolDefinition {
+        name: TOOL.to_owned(),
+        description: "Rolls dice.".to_owned(),
+        parameters,
+    };
+    PromptTools {
+        definitions: vec![dice],
+        ..PromptTools::default()
+    }
 }
 
 fn round(before: usize) -> PromptToolRound {
     let arguments = ToolArguments::read("{\"sides\":6}");
-    let call = ToolCall { id: Some("call_1".to_owned()), name: TOOL.to_owned(), arguments };
-    let result = ToolResult { call_id: "call_1".to_owned(), text: RESULT.to_owned(), error: false };
+    let call = ToolCall {
+        id: Some("call_1".to_owned()),
+        name: TOOL.to_owned(),
+        arguments,
+    };
+    let result = ToolResult {
+        call_id: "call_1".to_owned(),
+        text: RESULT.to_owned(),
+        error: false,
+    };
     PromptToolRound {
         before,
-        round: ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() },
+        round: ToolRound {
+            text: String::new(),
+            calls: vec![call],
+            results: vec![result],
+            thoughts: Vec::new(),
+        },
     }
 }
 
@@ -264,5 +357,9 @@ async fn read(provider: &dyn Provider, request: Request) -> Result<Reply, Violat
             _ => {}
         }
     }
-    if reply.reason.is_none() { Err(Violation::NoEnding) } else { Ok(reply) }
+    if reply.reason.is_none() {
+        Err(Violation::NoEnding)
+    } else {
+        Ok(reply)
+    }
 }

@@ -1,5 +1,5 @@
-//! Differences between the APIs of endpoints: how a request is written and how its reply is read. Everything else is
-//! shared.
+//! Differences between the APIs of endpoints: how a request is written and how its reply is read.
+//! Everything else is shared.
 
 use domain::model::EndpointDialect;
 use reqwest::Url;
@@ -18,7 +18,8 @@ pub(crate) trait Api: Send + Sync {
     fn reply_url(&self, config: &EndpointConfig) -> Url;
 
     /// The JSON body of a request, without the parts that `dialect` excludes.
-    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8>;
+    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect)
+    -> Vec<u8>;
 
     /// Parses the data of one event, one line, or a whole reply that was not streamed.
     ///
@@ -39,7 +40,8 @@ pub(crate) trait Api: Send + Sync {
         true
     }
 
-    /// Whether whitespace at the end of an unfinished reply is not sent. The model then writes it again.
+    /// Whether whitespace at the end of an unfinished reply is not sent. The model then writes it
+    /// again.
     fn trims_prefill(&self) -> bool {
         false
     }
@@ -96,13 +98,16 @@ pub(crate) fn of(dialect: EndpointDialect) -> &'static dyn Api {
     }
 }
 
-/// Serialises a body. Bodies consist of texts, numbers and valid JSON, so this cannot fail; an empty body would be
-/// refused by the endpoint.
+/// Serialises a body. Bodies consist of texts, numbers and valid JSON, so this cannot fail; an
+/// empty body would be refused by the endpoint.
 pub(crate) fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// Reads a positive number of tokens.
 pub(crate) fn tokens(value: &Value) -> Option<u32> {
-    value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0)
+    value
+        .as_u64()
+        .and_then(|count| u32::try_from(count).ok())
+        .filter(|&count| count > 0)
 }

@@ -62,22 +62,33 @@ impl EndpointError {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => Self::of(&value),
             Err(_) if body.trim_start().starts_with('<') => Self::default(),
-            Err(_) => Self { message: body.to_owned(), ..Self::default() },
+            Err(_) => Self {
+                message: body.to_owned(),
+                ..Self::default()
+            },
         }
     }
 
-    /// Finds a failure in a body with a success status. `replies` says that the body also contains part of a reply; a
-    /// plain message then indicates no failure.
+    /// Finds a failure in a body with a success status. `replies` says that the body also contains
+    /// part of a reply; a plain message then indicates no failure.
     pub(crate) fn within(body: &Value, replies: bool) -> Option<Self> {
         let fields = body.as_object()?;
         let of = |key: &str| fields.get(key).unwrap_or(&Value::Null);
-        let choice = of("choices").get(0).map_or(&Value::Null, |choice| &choice["error"]);
+        let choice = of("choices")
+            .get(0)
+            .map_or(&Value::Null, |choice| &choice["error"]);
         if indicates_failure(choice) {
             return Some(Self::of(choice));
         }
-        let named = ["error", "errors", "error_message", "errorMessage", "error_msg"]
-            .into_iter()
-            .any(|key| indicates_failure(of(key)));
+        let named = [
+            "error",
+            "errors",
+            "error_message",
+            "errorMessage",
+            "error_msg",
+        ]
+        .into_iter()
+        .any(|key| indicates_failure(of(key)));
         let refused = number(&of("base_resp")["status_code"]).is_some_and(|code| code != 0.0);
         if named || refused {
             return Some(Self::of(body));
@@ -86,16 +97,20 @@ impl EndpointError {
             return None;
         }
         let says = |key: &str| indicates_failure(of(key));
-        let bare = says("detail") || fields.get("message").is_some_and(Value::is_string) && says("message");
+        let bare = says("detail")
+            || fields.get("message").is_some_and(Value::is_string) && says("message");
         let coded = is_failure_code(of("code")) && (says("msg") || says("message"));
         let failed = of("success") == &Value::Bool(false)
             || matches!(of("object"), Value::String(kind) if kind.eq_ignore_ascii_case("error"))
             || of("type") == "error"
-            || matches!(of("status").as_str(), Some("error" | "fail" | "failed" | "failure"));
+            || matches!(
+                of("status").as_str(),
+                Some("error" | "fail" | "failed" | "failure")
+            );
         let status = match of("status") {
-            Value::Object(status) => {
-                ["code", "error_code"].iter().any(|key| is_failure_code(status.get(*key).unwrap_or(&Value::Null)))
-            }
+            Value::Object(status) => ["code", "error_code"]
+                .iter()
+                .any(|key| is_failure_code(status.get(*key).unwrap_or(&Value::Null))),
             status => http_status(status).is_some(),
         };
         (bare || coded || failed || status).then(|| Self::of(body))
@@ -103,31 +118,47 @@ impl EndpointError {
 
     /// Parses the error in `body`.
     pub(crate) fn of(body: &Value) -> Self {
-        let error = body.get("error").filter(|error| indicates_failure(error)).unwrap_or(body);
+        let error = body
+            .get("error")
+            .filter(|error| indicates_failure(error))
+            .unwrap_or(body);
         let mut refused = Vec::new();
         complaints(body, DEPTH, &mut refused);
         let mut message = words(error, DEPTH);
         if message.is_empty() {
             message = words(body, DEPTH);
         }
-        // `metadata.raw` holds the upstream server's own error, which the proxy's message only summarizes.
+        // `metadata.raw` holds the upstream server's own error, which the proxy's message only
+        // summarizes.
         let raw = words(&error["metadata"]["raw"], DEPTH);
         if !raw.is_empty() && !message.contains(&raw) {
-            message = format!("{message}: {raw}").trim_start_matches(": ").to_owned();
+            message = format!("{message}: {raw}")
+                .trim_start_matches(": ")
+                .to_owned();
         }
         if !refused.is_empty() && !refused.iter().any(|one| message.contains(&one.name)) {
             let names: Vec<&str> = refused.iter().map(|one| one.name.as_str()).collect();
-            message = format!("{message} ({})", names.join(", ")).trim_start().to_owned();
+            message = format!("{message} ({})", names.join(", "))
+                .trim_start()
+                .to_owned();
         }
-        let class = [&error["type"], &error["code"], &body["error_type"]].into_iter().filter_map(Value::as_str);
+        let class = [&error["type"], &error["code"], &body["error_type"]]
+            .into_iter()
+            .filter_map(Value::as_str);
         let inner = match &body["status"] {
             Value::Object(_) => &body["status"]["code"],
             status => status,
         };
-        let status =
-            [&error["code"], &error["status"], &error["status_code"], &body["code"], &body["error_code"], inner]
-                .into_iter()
-                .find_map(http_status);
+        let status = [
+            &error["code"],
+            &error["status"],
+            &error["status_code"],
+            &body["code"],
+            &body["error_code"],
+            inner,
+        ]
+        .into_iter()
+        .find_map(http_status);
         Self {
             message,
             class: class.collect::<Vec<_>>().join(" "),
@@ -141,13 +172,21 @@ impl EndpointError {
 
     /// Whether a content filter refused the prompt, judged by known error classes.
     pub(crate) fn is_filtered(&self) -> bool {
-        const CLASSES: [&str; 3] = ["content_filter", "content_policy_violation", "moderation_blocked"];
+        const CLASSES: [&str; 3] = [
+            "content_filter",
+            "content_policy_violation",
+            "moderation_blocked",
+        ];
         CLASSES.iter().any(|class| self.class.contains(class))
     }
 
     /// Whether the prompt was too long, judged by known error classes and phrases.
     pub(crate) fn is_overflow(&self) -> bool {
-        const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];
+        const CLASSES: [&str; 3] = [
+            "exceed_context_size",
+            "context_length_exceeded",
+            "context_exceeded",
+        ];
         const MESSAGE_FIELDS: [&str; 8] = [
             "context length",
             "context size",
@@ -194,9 +233,13 @@ fn indicates_failure(value: &Value) -> bool {
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::String(text) => !is_no_failure(text),
         Value::Array(items) => items.iter().any(indicates_failure),
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(key, value)| if is_code(key) { is_failure_code(value) } else { indicates_failure(value) }),
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            if is_code(key) {
+                is_failure_code(value)
+            } else {
+                indicates_failure(value)
+            }
+        }),
     }
 }
 
@@ -206,14 +249,26 @@ fn is_code(key: &str) -> bool {
 
 /// Whether `value` is a code that indicates a failure.
 fn is_failure_code(value: &Value) -> bool {
-    indicates_failure(value) && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
+    indicates_failure(value)
+        && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
 }
 
 fn is_no_failure(text: &str) -> bool {
     let text = text.trim();
-    ["", "null", "none", "nil", "false", "0", "ok", "success", "no error", "undefined"]
-        .iter()
-        .any(|word| text.eq_ignore_ascii_case(word))
+    [
+        "",
+        "null",
+        "none",
+        "nil",
+        "false",
+        "0",
+        "ok",
+        "success",
+        "no error",
+        "undefined",
+    ]
+    .iter()
+    .any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Reads a number, including a number in a string.
@@ -226,7 +281,9 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 }
 
 fn http_status(value: &Value) -> Option<u16> {
-    number(value).filter(|code| (400.0..600.0).contains(code)).map(|code| code as u16)
+    number(value)
+        .filter(|code| (400.0..600.0).contains(code))
+        .map(|code| code as u16)
 }
 
 /// Parses the JSON that `text` consists of or ends with.
@@ -238,12 +295,16 @@ fn embedded(text: &str) -> Option<Value> {
 
 /// Converts an error payload to text.
 fn words(account: &Value, depth: usize) -> String {
-    let Some(depth) = depth.checked_sub(1) else { return String::new() };
+    let Some(depth) = depth.checked_sub(1) else {
+        return String::new();
+    };
     match account {
-        Value::String(text) => match embedded(text).filter(|_| text.trim_start().starts_with(['{', '['])) {
-            Some(inner) => words(&inner, depth),
-            None => text.clone(),
-        },
+        Value::String(text) => {
+            match embedded(text).filter(|_| text.trim_start().starts_with(['{', '['])) {
+                Some(inner) => words(&inner, depth),
+                None => text.clone(),
+            }
+        }
         Value::Array(items) => {
             let message: Vec<String> = items
                 .iter()
@@ -260,7 +321,9 @@ fn words(account: &Value, depth: usize) -> String {
                 .map(|value| words(value, depth))
                 .find(|message| !message.is_empty());
             match (message, place(fields)) {
-                (Some(message), Some(place)) if !message.contains(&place) => format!("{place}: {message}"),
+                (Some(message), Some(place)) if !message.contains(&place) => {
+                    format!("{place}: {message}")
+                }
                 (Some(message), _) => message,
                 (None, _) => by_name(fields, depth),
             }
@@ -271,20 +334,37 @@ fn words(account: &Value, depth: usize) -> String {
 
 /// Joins errors that are keyed by parameter name.
 fn by_name(fields: &Map<String, Value>, depth: usize) -> String {
-    let messages = fields.iter().filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
+    let messages = fields
+        .iter()
+        .filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
     let messages = messages.map(|(key, value)| format!("{key}: {}", words(value, depth)));
     messages.take(COMPLAINTS).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the parameter that an error concerns.
 fn place(fields: &Map<String, Value>) -> Option<String> {
-    const KEYS: [&str; 9] =
-        ["loc", "field", "property", "parameter", "path", "instancePath", "additionalProperty", "dataPath", "name"];
+    const KEYS: [&str; 9] = [
+        "loc",
+        "field",
+        "property",
+        "parameter",
+        "path",
+        "instancePath",
+        "additionalProperty",
+        "dataPath",
+        "name",
+    ];
     KEYS.iter()
         .filter_map(|key| fields.get(*key))
-        .chain(fields.get("params").map(|params| &params["additionalProperty"]))
+        .chain(
+            fields
+                .get("params")
+                .map(|params| &params["additionalProperty"]),
+        )
         .find_map(|place| match place {
-            Value::String(path) => path.split(['.', '/', '[', ']', '$', '\'', '"']).find_map(parameter),
+            Value::String(path) => path
+                .split(['.', '/', '[', ']', '$', '\'', '"'])
+                .find_map(parameter),
             Value::Array(path) => path.iter().filter_map(Value::as_str).find_map(parameter),
             _ => None,
         })
@@ -296,7 +376,9 @@ fn parameter(name: &str) -> Option<String> {
 
 /// Collects the parameters that lists and maps in `account` report.
 fn complaints(account: &Value, depth: usize, found: &mut Vec<RefusedParameter>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
     match account {
         Value::String(text) => {
             if let Some(inner) = embedded(text) {
@@ -313,11 +395,17 @@ fn complaints(account: &Value, depth: usize, found: &mut Vec<RefusedParameter>) 
         }
         Value::Object(fields) => {
             if let Some(name) = place(fields) {
-                let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+                let kind = fields
+                    .get("type")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 add(found, name, &format!("{} {kind}", words(account, DEPTH)));
                 return;
             }
-            for (key, value) in fields.iter().filter(|(key, _)| !NO_COMPLAINT.contains(&key.as_str())) {
+            for (key, value) in fields
+                .iter()
+                .filter(|(key, _)| !NO_COMPLAINT.contains(&key.as_str()))
+            {
                 let complains = value.is_string() || value.is_array() || value.is_object();
                 match parameter(key).filter(|_| complains) {
                     Some(name) => add(found, name, &words(value, DEPTH)),
@@ -331,7 +419,10 @@ fn complaints(account: &Value, depth: usize, found: &mut Vec<RefusedParameter>) 
 
 fn add(found: &mut Vec<RefusedParameter>, name: String, why: &str) {
     if found.iter().all(|known| known.name != name) {
-        found.push(RefusedParameter { name, why: why.to_lowercase() });
+        found.push(RefusedParameter {
+            name,
+            why: why.to_lowercase(),
+        });
     }
 }
 
@@ -351,14 +442,26 @@ mod tests {
             tokens)","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
         let error = EndpointError::read(&llama.replace('\n', " "));
         assert!(error.is_overflow());
-        assert_eq!((error.needed, error.limit, error.status), (Some(3031), Some(1024), Some(400)));
+        assert_eq!(
+            (error.needed, error.limit, error.status),
+            (Some(3031), Some(1024), Some(400))
+        );
 
-        let fastapi =
-            EndpointError::read(r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#);
-        assert_eq!((fastapi.message.as_str(), named(&fastapi).len()), ("Field required", 0));
+        let fastapi = EndpointError::read(
+            r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#,
+        );
+        assert_eq!(
+            (fastapi.message.as_str(), named(&fastapi).len()),
+            ("Field required", 0)
+        );
         assert_eq!(EndpointError::read("<html>Bad gateway</html>").message, "");
-        assert_eq!(EndpointError::read("upstream gone").message, "upstream gone");
-        assert!(EndpointError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow());
+        assert_eq!(
+            EndpointError::read("upstream gone").message,
+            "upstream gone"
+        );
+        assert!(
+            EndpointError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow()
+        );
     }
 
     #[test]
@@ -389,21 +492,45 @@ mod tests {
         for (body, expected) in [
             (json!({"error": "no"}), Some("no")),
             (json!({"error": {"message": "no"}}), Some("no")),
-            (json!({"error": {"message": {"text": 1}, "code": 500}}), Some("")),
-            (json!({"object": "error", "message": "no", "code": 400}), Some("no")),
-            (json!({"choices": null, "error_type": "Bad", "error_message": "no"}), Some("no")),
-            (json!({"errors": [{"message": "no"}, {"msg": "never"}]}), Some("no; never")),
+            (
+                json!({"error": {"message": {"text": 1}, "code": 500}}),
+                Some(""),
+            ),
+            (
+                json!({"object": "error", "message": "no", "code": 400}),
+                Some("no"),
+            ),
+            (
+                json!({"choices": null, "error_type": "Bad", "error_message": "no"}),
+                Some("no"),
+            ),
+            (
+                json!({"errors": [{"message": "no"}, {"msg": "never"}]}),
+                Some("no; never"),
+            ),
             (json!({"errors": {"message": "no"}}), Some("no")),
             (json!({"detail": "no"}), Some("no")),
             (json!({"detail": [{"msg": "no"}]}), Some("no")),
             (json!({"status": {"code": 3, "message": "no"}}), Some("no")),
-            (json!({"status": {"error_code": 3, "error_msg": "no"}, "message": "no"}), Some("no")),
+            (
+                json!({"status": {"error_code": 3, "error_msg": "no"}, "message": "no"}),
+                Some("no"),
+            ),
             (json!({"code": 1001, "msg": "no"}), Some("no")),
             (json!({"code": "InvalidKey", "message": "no"}), Some("no")),
             (json!({"success": false, "msg": "no"}), Some("no")),
-            (json!({"base_resp": {"status_code": 1004, "status_msg": "no"}}), Some("no")),
-            (json!({"choices": [{"error": {"code": 502, "message": "no"}}]}), Some("no")),
-            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}), Some("no")),
+            (
+                json!({"base_resp": {"status_code": 1004, "status_msg": "no"}}),
+                Some("no"),
+            ),
+            (
+                json!({"choices": [{"error": {"code": 502, "message": "no"}}]}),
+                Some("no"),
+            ),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}),
+                Some("no"),
+            ),
             (json!({"error": ""}), None),
             (json!({"error": {}}), None),
             (json!({"error": false}), None),
@@ -413,8 +540,14 @@ mod tests {
             (json!({"error": {"code": 200, "message": "Success"}}), None),
             (json!({"code": 0, "msg": "ok"}), None),
             (json!({"status": "completed"}), None),
-            (json!({"errors": [], "detail": null, "status": {"code": 0}}), None),
-            (json!({"base_resp": {"status_code": 0, "status_msg": ""}}), None),
+            (
+                json!({"errors": [], "detail": null, "status": {"code": 0}}),
+                None,
+            ),
+            (
+                json!({"base_resp": {"status_code": 0, "status_msg": ""}}),
+                None,
+            ),
             (json!({"type": "ping"}), None),
             (json!([1]), None),
         ] {
@@ -428,13 +561,22 @@ mod tests {
     #[test]
     fn detects_context_overflow_by_message() {
         for (message, expected) in [
-            ("This request has 9000 input tokens, which is more than the 4096 that this deployment allows.", true),
+            (
+                "This request has 9000 input tokens, which is more than the 4096 that this deployment allows.",
+                true,
+            ),
             ("the prompt has too many tokens", true),
-            ("max_tokens is too large: 9000 is more than the model's prompt takes", false),
+            (
+                "max_tokens is too large: 9000 is more than the model's prompt takes",
+                false,
+            ),
             ("Rate limit: input tokens per minute exceeded", false),
             ("messages must not be empty", false),
         ] {
-            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
+            let error = EndpointError {
+                message: message.to_owned(),
+                ..EndpointError::default()
+            };
             assert_eq!(error.is_overflow(), expected, "{message}");
         }
     }

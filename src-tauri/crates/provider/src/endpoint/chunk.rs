@@ -17,7 +17,8 @@ pub(crate) struct StreamChunk {
     pub(crate) pictures: PictureCount,
     /// Thoughts outside the text, in order.
     pub(crate) thoughts: Vec<ThoughtPiece>,
-    /// Calls in the form of OpenAI's `tool_calls`, parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
+    /// Calls in the form of OpenAI's `tool_calls`, parsed by
+    /// [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
     pub(crate) tool_calls: Option<Value>,
     pub(crate) end: Option<End>,
     /// The content filter's own word for its reason.
@@ -78,7 +79,10 @@ pub(crate) enum ThoughtPiece {
 impl ThoughtPiece {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Delta(text) | Self::Whole(text) | Self::Signature(text) | Self::Redacted(text) => text.len(),
+            Self::Delta(text)
+            | Self::Whole(text)
+            | Self::Signature(text)
+            | Self::Redacted(text) => text.len(),
             Self::Hidden => 0,
         }
     }
@@ -152,13 +156,15 @@ pub(crate) fn object(data: &str) -> Result<ParsedChunk, Unreadable> {
     Ok(parsed)
 }
 
-/// Reads a finish reason. Only known reasons end a reply, because some servers write an empty text or `"null"` into
-/// every chunk.
+/// Reads a finish reason. Only known reasons end a reply, because some servers write an empty text
+/// or `"null"` into every chunk.
 pub(crate) fn end(reason: &Value) -> Option<End> {
     let word = match reason {
         Value::String(word) => word.trim().to_ascii_lowercase(),
         Value::Object(fields) => {
-            let named = ["type", "reason"].iter().find_map(|key| fields.get(*key)?.as_str());
+            let named = ["type", "reason"]
+                .iter()
+                .find_map(|key| fields.get(*key)?.as_str());
             named?.trim().to_ascii_lowercase()
         }
         _ => return None,
@@ -176,9 +182,9 @@ pub(crate) fn end(reason: &Value) -> Option<End> {
         | "in_progress"
         | "not_finished"
         | "continue" => None,
-        "stop" | "stopped" | "eos" | "eos_token" | "end_turn" | "end" | "endoftext" | "stop_sequence"
-        | "stop_token" | "complete" | "completed" | "done" | "finish" | "finished" | "tool_calls" | "tool_call"
-        | "tool_use" | "function_call" => Some(End::Stop),
+        "stop" | "stopped" | "eos" | "eos_token" | "end_turn" | "end" | "endoftext"
+        | "stop_sequence" | "stop_token" | "complete" | "completed" | "done" | "finish"
+        | "finished" | "tool_calls" | "tool_call" | "tool_use" | "function_call" => Some(End::Stop),
         "length"
         | "max_tokens"
         | "max_output_tokens"
@@ -186,8 +192,10 @@ pub(crate) fn end(reason: &Value) -> Option<End> {
         | "model_length"
         | "token_limit"
         | "model_context_window_exceeded" => Some(End::Length),
-        "content_filter" | "content_filtered" | "safety" | "recitation" | "blocklist" | "prohibited_content"
-        | "refusal" | "sensitive" | "spii" | "language" | "image_safety" => Some(End::Filtered),
+        "content_filter" | "content_filtered" | "safety" | "recitation" | "blocklist"
+        | "prohibited_content" | "refusal" | "sensitive" | "spii" | "language" | "image_safety" => {
+            Some(End::Filtered)
+        }
         "error"
         | "failed"
         | "abort"
@@ -203,5 +211,7 @@ pub(crate) fn end(reason: &Value) -> Option<End> {
 
 /// Reads the first of `names` that holds a number.
 pub(crate) fn count(fields: &Value, names: &[&str]) -> Option<f64> {
-    names.iter().find_map(|name| fields.get(*name).and_then(number))
+    names
+        .iter()
+        .find_map(|name| fields.get(*name).and_then(number))
 }

@@ -1,4 +1,5 @@
-//! Separates JSON objects that follow each other without the blank line or the line break that belongs between them.
+//! Separates JSON objects that follow each other without the blank line or the line break that
+//! belongs between them.
 
 /// Tracks whether the bytes so far are one complete JSON object.
 #[derive(Debug, Default)]
@@ -61,8 +62,8 @@ impl ObjectScanner {
     }
 }
 
-/// Splits `text` into the objects that it consists of. Returns the whole text if anything else stands between them. The
-/// last object may be incomplete, and the end marker `[DONE]` may follow.
+/// Splits `text` into the objects that it consists of. Returns the whole text if anything else
+/// stands between them. The last object may be incomplete, and the end marker `[DONE]` may follow.
 pub(crate) fn objects(text: &str) -> Vec<&str> {
     let (mut found, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
@@ -109,7 +110,10 @@ mod tests {
         for (text, expected) in [
             ("{}", &["{}"][..]),
             ("{\"a\":1}{\"b\":[{}]}", &["{\"a\":1}", "{\"b\":[{}]}"]),
-            ("{\"a\":\"}{\"} \n {\"b\":\"\\\"}{\"}", &["{\"a\":\"}{\"}", "{\"b\":\"\\\"}{\"}"]),
+            (
+                "{\"a\":\"}{\"} \n {\"b\":\"\\\"}{\"}",
+                &["{\"a\":\"}{\"}", "{\"b\":\"\\\"}{\"}"],
+            ),
             ("{\"a\":1} [DONE]", &["{\"a\":1}", "[DONE]"]),
             ("{\"a\":1}data: {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
             ("{\"a\":1}{\"b\":", &["{\"a\":1}", "{\"b\":"]),

@@ -72,27 +72,51 @@ impl Default for Timeouts {
 }
 
 impl EndpointConfig {
-    /// Parses an address as people type or paste it. Adds a missing `http://`. Removes a trailing slash, the name of a
-    /// call such as `/chat/completions` or `/models`, and a doubled `/v1`. A blank key means no key.
+    /// Parses an address as people type or paste it. Adds a missing `http://`. Removes a trailing
+    /// slash, the name of a call such as `/chat/completions` or `/models`, and a doubled `/v1`. A
+    /// blank key means no key.
     ///
     /// # Errors
-    /// `BadRequest` when `url` is no http(s) address or carries a user name or password, or when `key` cannot be sent.
-    pub fn new(url: &str, model: impl Into<String>, key: Option<SecretString>) -> Result<Self, ProviderError> {
+    /// `BadRequest` when `url` is no http(s) address or carries a user name or password, or when
+    /// `key` cannot be sent.
+    pub fn new(
+        url: &str,
+        model: impl Into<String>,
+        key: Option<SecretString>,
+    ) -> Result<Self, ProviderError> {
         let url = parse_address(url)?;
         let key = key.as_ref().map(key::read).transpose()?.flatten();
-        let authorization = key.as_ref().map(|key| authorization(EndpointDialect::OpenAi, key)).transpose()?;
+        let authorization = key
+            .as_ref()
+            .map(|key| authorization(EndpointDialect::OpenAi, key))
+            .transpose()?;
         let dialect = LearnedDialect::of_host(url.host_str().unwrap_or_default());
         let (model, headers, timeouts) = (model.into(), HeaderMap::new(), Timeouts::default());
         let (kind, context) = (EndpointDialect::OpenAi, None);
-        Ok(Self { url, model, key, authorization, kind, context, headers, timeouts, dialect })
+        Ok(Self {
+            url,
+            model,
+            key,
+            authorization,
+            kind,
+            context,
+            headers,
+            timeouts,
+            dialect,
+        })
     }
 
-    /// The same endpoint with another API than OpenAI's. Completes or shortens the address to what this API needs.
+    /// The same endpoint with another API than OpenAI's. Completes or shortens the address to what
+    /// this API needs.
     ///
     /// # Errors
     /// `BadRequest` when the key cannot be sent.
     pub fn speaking(mut self, kind: EndpointDialect) -> Result<Self, ProviderError> {
-        self.authorization = self.key.as_ref().map(|key| authorization(kind, key)).transpose()?;
+        self.authorization = self
+            .key
+            .as_ref()
+            .map(|key| authorization(kind, key))
+            .transpose()?;
         self.dialect = self.dialect.or(LearnedDialect::of_api(kind));
         self.kind = kind;
         match kind {
@@ -108,16 +132,24 @@ impl EndpointConfig {
                     segments.pop_if_empty();
                 }
                 let path = self.url.path().trim_end_matches('/');
-                let path = path.strip_suffix("/v1").or_else(|| path.strip_suffix("/api")).unwrap_or(path).to_owned();
+                let path = path
+                    .strip_suffix("/v1")
+                    .or_else(|| path.strip_suffix("/api"))
+                    .unwrap_or(path)
+                    .to_owned();
                 self.url.set_path(&path);
             }
         }
         Ok(self)
     }
 
-    /// The same endpoint. A server that chooses its context size at the first request is asked for `tokens`.
+    /// The same endpoint. A server that chooses its context size at the first request is asked for
+    /// `tokens`.
     pub fn with_context(self, tokens: u32) -> Self {
-        Self { context: Some(tokens), ..self }
+        Self {
+            context: Some(tokens),
+            ..self
+        }
     }
 
     pub(crate) fn kind(&self) -> EndpointDialect {
@@ -135,7 +167,10 @@ impl EndpointConfig {
 
     /// Adds a dialect that was learned earlier.
     pub fn with_dialect(self, learned: LearnedDialect) -> Self {
-        Self { dialect: self.dialect.or(learned), ..self }
+        Self {
+            dialect: self.dialect.or(learned),
+            ..self
+        }
     }
 
     /// Facts about the endpoint that are known before the next request.
@@ -143,9 +178,13 @@ impl EndpointConfig {
         &self.dialect
     }
 
-    /// Returns the same endpoint with a version such as `/v1` appended, where most servers have their API.
+    /// Returns the same endpoint with a version such as `/v1` appended, where most servers have
+    /// their API.
     pub(crate) fn with_version(&self, version: &str) -> Self {
-        Self { url: self.call(&[version.trim_start_matches('/')]), ..self.clone() }
+        Self {
+            url: self.call(&[version.trim_start_matches('/')]),
+            ..self.clone()
+        }
     }
 
     /// Returns the same endpoint with other timeouts.
@@ -156,7 +195,8 @@ impl EndpointConfig {
     /// Adds `headers` to each request. Their values are secrets.
     ///
     /// # Errors
-    /// `BadRequest` for a header that cannot be sent, that the connection sets itself, or that duplicates the key.
+    /// `BadRequest` for a header that cannot be sent, that the connection sets itself, or that
+    /// duplicates the key.
     pub fn with_headers(
         mut self,
         headers: impl IntoIterator<Item = (String, SecretString)>,
@@ -219,12 +259,20 @@ impl EndpointConfig {
 
     /// Whether the path ends in `/v1` or the like.
     pub(crate) fn ends_with_version(&self) -> bool {
-        is_version(self.url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default())
+        is_version(
+            self.url
+                .path()
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or_default(),
+        )
     }
 
     pub(crate) fn authorize(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         let mut request = request;
-        if self.kind == EndpointDialect::Anthropic && !self.headers.contains_key(ANTHROPIC_VERSION) {
+        if self.kind == EndpointDialect::Anthropic && !self.headers.contains_key(ANTHROPIC_VERSION)
+        {
             request = request.header(ANTHROPIC_VERSION, "2023-06-01");
         }
         let request = request.headers(self.headers.clone());
@@ -237,7 +285,9 @@ impl EndpointConfig {
     /// Removes the key and the header values from `text`, because endpoints often echo a wrong key.
     pub(crate) fn redact(&self, text: &str) -> String {
         let text = match &self.key {
-            Some(key) if is_secret(key.expose_secret()) => text.replace(key.expose_secret(), "[key]"),
+            Some(key) if is_secret(key.expose_secret()) => {
+                text.replace(key.expose_secret(), "[key]")
+            }
             _ => text.to_owned(),
         };
         headers::redact(&self.headers, text)
@@ -256,19 +306,32 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// Whether a key is long enough to be secret. Local servers take any key, so people enter words such as `ollama`, which
-/// also stand in error messages.
+/// Whether a key is long enough to be secret. Local servers take any key, so people enter words
+/// such as `ollama`, which also stand in error messages.
 fn is_secret(key: &str) -> bool {
     key.len() >= 8
 }
 
 fn parse_address(text: &str) -> Result<Url, ProviderError> {
-    let visible: String = text.chars().filter(|letter| !key::is_invisible(*letter)).collect();
-    let text = visible.trim().trim_matches(['"', '\'', '“', '”', '<', '>']).trim();
-    let full = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-    let mut url = Url::parse(&full).map_err(|source| refused("this is not a web address").caused_by(source))?;
+    let visible: String = text
+        .chars()
+        .filter(|letter| !key::is_invisible(*letter))
+        .collect();
+    let text = visible
+        .trim()
+        .trim_matches(['"', '\'', '“', '”', '<', '>'])
+        .trim();
+    let full = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("http://{text}")
+    };
+    let mut url = Url::parse(&full)
+        .map_err(|source| refused("this is not a web address").caused_by(source))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(refused("the address of an endpoint must begin with http:// or https://"));
+        return Err(refused(
+            "the address of an endpoint must begin with http:// or https://",
+        ));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(ProviderError::new(
@@ -287,7 +350,10 @@ fn parse_address(text: &str) -> Result<Url, ProviderError> {
 fn base_path(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let mut parts = parts.as_slice();
-    if let Some(at) = parts.iter().position(|part| part.contains(":generateContent") || part.contains(":streamG")) {
+    if let Some(at) = parts
+        .iter()
+        .position(|part| part.contains(":generateContent") || part.contains(":streamG"))
+    {
         parts = &parts[..at];
     }
     for call in [
@@ -311,21 +377,35 @@ fn base_path(path: &str) -> String {
 }
 
 fn is_version(part: &str) -> bool {
-    part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    part.strip_prefix('v')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 fn refused(why: &str) -> ProviderError {
-    ProviderError::new(ProviderErrorKind::BadRequest, why, "Enter an address such as http://127.0.0.1:8080/v1.")
+    ProviderError::new(
+        ProviderErrorKind::BadRequest,
+        why,
+        "Enter an address such as http://127.0.0.1:8080/v1.",
+    )
 }
 
 /// The header with the key, as each API expects it.
-fn authorization(kind: EndpointDialect, key: &SecretString) -> Result<(HeaderName, HeaderValue), ProviderError> {
+fn authorization(
+    kind: EndpointDialect,
+    key: &SecretString,
+) -> Result<(HeaderName, HeaderValue), ProviderError> {
     let (name, text) = match kind {
         EndpointDialect::OpenAi | EndpointDialect::Text | EndpointDialect::Ollama => {
             (AUTHORIZATION, format!("Bearer {}", key.expose_secret()))
         }
-        EndpointDialect::Anthropic => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
-        EndpointDialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.expose_secret().to_owned()),
+        EndpointDialect::Anthropic => (
+            HeaderName::from_static("x-api-key"),
+            key.expose_secret().to_owned(),
+        ),
+        EndpointDialect::Gemini => (
+            HeaderName::from_static("x-goog-api-key"),
+            key.expose_secret().to_owned(),
+        ),
     };
     // The cause is dropped because its message may contain the key.
     let mut value = HeaderValue::from_str(&text).map_err(|_| {
@@ -351,17 +431,35 @@ mod tests {
     fn cleans_up_a_pasted_address() {
         for (typed, call) in [
             ("127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/models"),
-            ("  http://localhost:1234/v1/ ", "http://localhost:1234/v1/models"),
-            ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1/models"),
-            ("https://api.example.com/v1/models", "https://api.example.com/v1/models"),
-            ("https://api.example.com/v1/v1/", "https://api.example.com/v1/models"),
+            (
+                "  http://localhost:1234/v1/ ",
+                "http://localhost:1234/v1/models",
+            ),
+            (
+                "https://api.example.com/v1/chat/completions",
+                "https://api.example.com/v1/models",
+            ),
+            (
+                "https://api.example.com/v1/models",
+                "https://api.example.com/v1/models",
+            ),
+            (
+                "https://api.example.com/v1/v1/",
+                "https://api.example.com/v1/models",
+            ),
             ("http://h/v1/chat/completions/", "http://h/v1/models"),
             ("http://h//v1//", "http://h/v1/models"),
             ("http://h/v1/completions", "http://h/v1/models"),
-            ("http://h/nested/prefix/v1/models/", "http://h/nested/prefix/v1/models"),
+            (
+                "http://h/nested/prefix/v1/models/",
+                "http://h/nested/prefix/v1/models",
+            ),
             ("\u{200b}“http://h/v1”", "http://h/v1/models"),
             ("http://box.lan", "http://box.lan/models"),
-            ("https://host.example/openai?api-version=2", "https://host.example/openai/models?api-version=2"),
+            (
+                "https://host.example/openai?api-version=2",
+                "https://host.example/openai/models?api-version=2",
+            ),
         ] {
             assert_eq!(config(typed).call(&["models"]).as_str(), call, "{typed}");
         }
@@ -371,16 +469,36 @@ mod tests {
     fn each_api_gets_its_address_and_key_header() {
         use EndpointDialect::{Anthropic, Gemini, Ollama, Text};
         for (typed, kind, models) in [
-            ("https://api.anthropic.com", Anthropic, "https://api.anthropic.com/v1/models?limit=1000"),
-            ("https://api.anthropic.com/v1/messages", Anthropic, "https://api.anthropic.com/v1/models?limit=1000"),
-            ("https://g.example", Gemini, "https://g.example/v1beta/models?pageSize=1000"),
+            (
+                "https://api.anthropic.com",
+                Anthropic,
+                "https://api.anthropic.com/v1/models?limit=1000",
+            ),
+            (
+                "https://api.anthropic.com/v1/messages",
+                Anthropic,
+                "https://api.anthropic.com/v1/models?limit=1000",
+            ),
+            (
+                "https://g.example",
+                Gemini,
+                "https://g.example/v1beta/models?pageSize=1000",
+            ),
             (
                 "https://g.example/v1beta/models/x:streamGenerateContent",
                 Gemini,
                 "https://g.example/v1beta/models?pageSize=1000",
             ),
-            ("http://127.0.0.1:11434/v1", Ollama, "http://127.0.0.1:11434/api/tags"),
-            ("127.0.0.1:11434/api/chat", Ollama, "http://127.0.0.1:11434/api/tags"),
+            (
+                "http://127.0.0.1:11434/v1",
+                Ollama,
+                "http://127.0.0.1:11434/api/tags",
+            ),
+            (
+                "127.0.0.1:11434/api/chat",
+                Ollama,
+                "http://127.0.0.1:11434/api/tags",
+            ),
             ("http://box/ollama/", Ollama, "http://box/ollama/api/tags"),
             ("http://h/v1/completions", Text, "http://h/v1/models"),
         ] {
@@ -393,17 +511,31 @@ mod tests {
             (Gemini, "x-goog-api-key", "sk-1234"),
             (Ollama, "authorization", "Bearer sk-1234"),
         ] {
-            let config =
-                EndpointConfig::new("http://h/v1", "m", Some("sk-1234".into())).unwrap().speaking(kind).unwrap();
-            let request = config.authorize(reqwest::Client::new().get("http://h")).build().unwrap();
+            let config = EndpointConfig::new("http://h/v1", "m", Some("sk-1234".into()))
+                .unwrap()
+                .speaking(kind)
+                .unwrap();
+            let request = config
+                .authorize(reqwest::Client::new().get("http://h"))
+                .build()
+                .unwrap();
             assert_eq!(request.headers()[name], value);
-            assert!(!format!("{config:?}{request:?}").contains("sk-1234"), "{kind:?}");
+            assert!(
+                !format!("{config:?}{request:?}").contains("sk-1234"),
+                "{kind:?}"
+            );
         }
     }
 
     #[test]
     fn refuses_other_addresses() {
-        for typed in ["", "ftp://example.com", "file:///etc/passwd", "http://", "http://user:hunter2@example.com"] {
+        for typed in [
+            "",
+            "ftp://example.com",
+            "file:///etc/passwd",
+            "http://",
+            "http://user:hunter2@example.com",
+        ] {
             let error = EndpointConfig::new(typed, "m", None).unwrap_err();
             assert_eq!(error.kind, ProviderErrorKind::BadRequest, "{typed}");
             assert!(!format!("{error:?}").contains("hunter2"));
@@ -412,7 +544,13 @@ mod tests {
 
     #[test]
     fn recognises_every_loopback_spelling() {
-        for url in ["http://127.0.0.1:1", "http://localhost", "http://[::1]:8080", "http://a.localhost", "127.1.2.3"] {
+        for url in [
+            "http://127.0.0.1:1",
+            "http://localhost",
+            "http://[::1]:8080",
+            "http://a.localhost",
+            "127.1.2.3",
+        ] {
             assert!(config(url).is_loopback(), "{url}");
         }
         for url in ["http://192.168.0.2", "https://localhost.example.com"] {
@@ -422,17 +560,31 @@ mod tests {
 
     #[test]
     fn calls_outside_the_api_have_no_version() {
-        assert_eq!(config("http://h:1/v1").outside_api("props").as_str(), "http://h:1/props");
-        assert_eq!(config("http://h:1").outside_api("props").as_str(), "http://h:1/props");
-        assert_eq!(config("http://h:1/llama/v1").outside_api("props").as_str(), "http://h:1/llama/props");
+        assert_eq!(
+            config("http://h:1/v1").outside_api("props").as_str(),
+            "http://h:1/props"
+        );
+        assert_eq!(
+            config("http://h:1").outside_api("props").as_str(),
+            "http://h:1/props"
+        );
+        assert_eq!(
+            config("http://h:1/llama/v1").outside_api("props").as_str(),
+            "http://h:1/llama/props"
+        );
     }
 
     #[test]
     fn debug_and_errors_hide_the_key() {
-        let config = EndpointConfig::new("http://h/v1?key=sk-1234", "m", Some("sk-1234\n".into())).unwrap();
+        let config =
+            EndpointConfig::new("http://h/v1?key=sk-1234", "m", Some("sk-1234\n".into())).unwrap();
         assert!(!format!("{config:?} {}", config.address()).contains("sk-1234"));
         let error = EndpointConfig::new("http://h/v1", "m", Some("sk-12\n34".into())).unwrap_err();
         assert!(!format!("{error:?}").contains("sk-12"));
-        assert!(!EndpointConfig::new("http://h/v1", "m", Some("  ".into())).unwrap().has_key());
+        assert!(
+            !EndpointConfig::new("http://h/v1", "m", Some("  ".into()))
+                .unwrap()
+                .has_key()
+        );
     }
 }

@@ -31,12 +31,21 @@ pub(crate) enum DecompressionError {
 impl Decompressor {
     /// Selects the decoder by the `Content-Encoding` header.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, DecompressionError> {
-        let named = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let named = headers
+            .get(CONTENT_ENCODING)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         match named.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => Ok(Self::Unknown),
             "gzip" | "x-gzip" => Ok(Self::Gzip(GzDecoder::new(Vec::new()))),
             "deflate" => Ok(Self::Zlib(ZlibDecoder::new(Vec::new()))),
-            other => Err(DecompressionError::Unknown(other.chars().filter(char::is_ascii_graphic).take(20).collect())),
+            other => Err(DecompressionError::Unknown(
+                other
+                    .chars()
+                    .filter(char::is_ascii_graphic)
+                    .take(20)
+                    .collect(),
+            )),
         }
     }
 
@@ -63,8 +72,8 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Detects the format by the first bytes. Servers do not always declare compression, and `deflate` names two
-    /// formats.
+    /// Detects the format by the first bytes. Servers do not always declare compression, and
+    /// `deflate` names two formats.
     fn recognise(&mut self, bytes: &[u8]) {
         match (&self, bytes) {
             (Self::Unknown, []) => {}
@@ -84,9 +93,15 @@ impl Decompressor {
         }
         match self {
             Self::Unknown | Self::Plain => Ok(bytes.to_vec()),
-            Self::Gzip(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
-            Self::Zlib(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
-            Self::Deflate(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
+            Self::Gzip(decoder) => {
+                unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut()))
+            }
+            Self::Zlib(decoder) => {
+                unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut()))
+            }
+            Self::Deflate(decoder) => {
+                unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut()))
+            }
         }
     }
 }

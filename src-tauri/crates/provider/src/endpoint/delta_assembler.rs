@@ -1,14 +1,17 @@
-//! Assembles the text of a reply. Endpoints send deltas, the whole text so far in each piece, or the whole text again
-//! at the end.
+//! Assembles the text of a reply. Endpoints send deltas, the whole text so far in each piece, or
+//! the whole text again at the end.
 //!
-//! A model may repeat itself, so the client removes a repetition only on evidence. The evidence is that each piece
-//! extends all earlier text, or that the text of several pieces comes again exactly at the end.
+//! A model may repeat itself, so the client removes a repetition only on evidence. The evidence is
+//! that each piece extends all earlier text, or that the text of several pieces comes again exactly
+//! at the end.
 
-/// Minimum length of a text for attributing one repetition of it to the endpoint instead of the model.
+/// Minimum length of a text for attributing one repetition of it to the endpoint instead of the
+/// model.
 const TELLING: usize = 12;
 /// The same minimum if the endpoint ends the reply with the repetition.
 const SHORT: usize = 8;
-/// Consecutive pieces that must each extend the text before the client treats the stream as cumulative.
+/// Consecutive pieces that must each extend the text before the client treats the stream as
+/// cumulative.
 const STEPS: usize = 3;
 /// Enough such pieces if [`DeltaAssembler::proves_cumulative`] is true or the reply ends.
 const FEW_STEPS: usize = 2;
@@ -38,20 +41,24 @@ enum HeldText {
 }
 
 impl DeltaAssembler {
-    /// Takes a delta and returns the new text. `ends` says that the endpoint ended the reply with it.
+    /// Takes a delta and returns the new text. `ends` says that the endpoint ended the reply with
+    /// it.
     pub(crate) fn piece(&mut self, text: String, ends: bool) -> String {
         self.deltas = true;
         self.take(text, ends)
     }
 
-    /// Takes a `message`: the whole reply after its deltas, or a piece from a server that does not send deltas.
+    /// Takes a `message`: the whole reply after its deltas, or a piece from a server that does not
+    /// send deltas.
     pub(crate) fn message(&mut self, text: String, ends: bool) -> String {
         if !self.deltas {
             return self.take(text, ends);
         }
         let before = self.rest();
         let (whole, text) = (self.whole.trim(), text.trim_end());
-        let more = text.strip_prefix(self.whole.as_str()).or_else(|| text.trim_start().strip_prefix(whole));
+        let more = text
+            .strip_prefix(self.whole.as_str())
+            .or_else(|| text.trim_start().strip_prefix(whole));
         let more = more.unwrap_or_default().to_owned();
         before + &self.add(more)
     }
@@ -70,8 +77,8 @@ impl DeltaAssembler {
         }
     }
 
-    /// Whether one piece that begins with the text so far proves a cumulative stream. A model does not repeat such text
-    /// without a break.
+    /// Whether one piece that begins with the text so far proves a cumulative stream. A model does
+    /// not repeat such text without a break.
     fn proves_cumulative(&self) -> bool {
         let mut letters: Vec<char> = self.whole.chars().take(TELLING).collect();
         let unbroken = |edge: Option<&char>| edge.is_some_and(|letter| letter.is_alphanumeric());
@@ -104,7 +111,8 @@ impl DeltaAssembler {
                 if text.len() > last.len() {
                     pieces.push(text.clone());
                 }
-                if pieces.len() >= STEPS || (pieces.len() >= FEW_STEPS && self.proves_cumulative()) {
+                if pieces.len() >= STEPS || (pieces.len() >= FEW_STEPS && self.proves_cumulative())
+                {
                     self.cumulative = true;
                     return self.replace(text);
                 }
@@ -172,7 +180,8 @@ pub(crate) struct EchoFilter {
 
 /// Minimum length in characters. A shorter base could be the start of the continuation.
 const SHORTEST_ECHO: usize = 5;
-/// Minimum length in bytes at which whitespace may precede the repetition and a partial repetition is dropped.
+/// Minimum length in bytes at which whitespace may precede the repetition and a partial repetition
+/// is dropped.
 const LONG_ECHO: usize = 24;
 
 impl EchoFilter {
@@ -180,11 +189,17 @@ impl EchoFilter {
     pub(crate) fn of(base: &str) -> Self {
         let base = base.trim_end().to_owned();
         let held = (base.chars().count() >= SHORTEST_ECHO).then(String::new);
-        Self { base, held, ..Self::default() }
+        Self {
+            base,
+            held,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn push(&mut self, text: String) -> String {
-        let Some(held) = &mut self.held else { return text };
+        let Some(held) = &mut self.held else {
+            return text;
+        };
         held.push_str(&text);
         if !self.again
             && self.matched == 0
@@ -213,7 +228,10 @@ impl EchoFilter {
 
     /// Returns the held text when the reply ends.
     pub(crate) fn rest(&mut self) -> String {
-        self.held.take().filter(|_| self.again || self.matched < LONG_ECHO).unwrap_or_default()
+        self.held
+            .take()
+            .filter(|_| self.again || self.matched < LONG_ECHO)
+            .unwrap_or_default()
     }
 }
 
@@ -224,8 +242,11 @@ mod tests {
     fn pieces(pieces: &[&str]) -> String {
         let mut joined = DeltaAssembler::default();
         let last = pieces.len() - 1;
-        let mut text: String =
-            pieces.iter().enumerate().map(|(at, piece)| joined.piece((*piece).to_owned(), at == last)).collect();
+        let mut text: String = pieces
+            .iter()
+            .enumerate()
+            .map(|(at, piece)| joined.piece((*piece).to_owned(), at == last))
+            .collect();
         text += &joined.rest();
         text
     }
@@ -233,11 +254,23 @@ mod tests {
     #[test]
     fn joins_cumulative_deltas() {
         for (sent, expected) in [
-            (&["Come", "Come in,", "Come in, it is", "Come in, it is cold."][..], "Come in, it is cold."),
+            (
+                &["Come", "Come in,", "Come in, it is", "Come in, it is cold."][..],
+                "Come in, it is cold.",
+            ),
             (&["Come", "Come in."], "Come in."),
-            (&["Come in, it is", "Come in, it is cold."], "Come in, it is cold."),
-            (&["C", "Co", "Com", "Come", "Come", "Come in", "Come in."], "Come in."),
-            (&["Hi", "Hi there", "Hi there, you", "Hi there, you", " Sit."], "Hi there, you Sit."),
+            (
+                &["Come in, it is", "Come in, it is cold."],
+                "Come in, it is cold.",
+            ),
+            (
+                &["C", "Co", "Com", "Come", "Come", "Come in", "Come in."],
+                "Come in.",
+            ),
+            (
+                &["Hi", "Hi there", "Hi there, you", "Hi there, you", " Sit."],
+                "Hi there, you Sit.",
+            ),
         ] {
             assert_eq!(pieces(sent), expected, "{sent:?}");
         }
@@ -245,9 +278,15 @@ mod tests {
 
     #[test]
     fn drops_the_whole_text_repeated_at_the_end() {
-        assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold."]), "Come in, it is cold.");
+        assert_eq!(
+            pieces(&["Come in, ", "it is cold.", "Come in, it is cold."]),
+            "Come in, it is cold."
+        );
         assert_eq!(pieces(&["Come in.", "Come in."]), "Come in.");
-        assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold.\n", ""]), "Come in, it is cold.");
+        assert_eq!(
+            pieces(&["Come in, ", "it is cold.", "Come in, it is cold.\n", ""]),
+            "Come in, it is cold."
+        );
     }
 
     #[test]
@@ -257,7 +296,13 @@ mod tests {
             &["No", "No", " no", " no."],
             &["*", "**", "She", " nods", "**"],
             &["Knock. ", "Knock. ", "Knock. Knock. ", "Who is there?"],
-            &["I love ", "you. ", "I love you. ", "I love you. ", "Always."],
+            &[
+                "I love ",
+                "you. ",
+                "I love you. ",
+                "I love you. ",
+                "Always.",
+            ],
             &["a", "ab", "c"],
             &["\n", "\n\n", "Come in."],
             &["ha", "haha", "!"],
@@ -269,17 +314,24 @@ mod tests {
     #[test]
     fn message_adds_only_the_missing_text() {
         let mut joined = DeltaAssembler::default();
-        let mut text = joined.piece("Come in, ".into(), false) + &joined.piece("it is".into(), false);
+        let mut text =
+            joined.piece("Come in, ".into(), false) + &joined.piece("it is".into(), false);
         text += &joined.message("Come in, it is cold.".into(), true);
         text += &joined.message("Something else entirely.".into(), true);
         assert_eq!(text, "Come in, it is cold.");
         let mut alone = DeltaAssembler::default();
-        assert_eq!(alone.message("Come ".into(), false) + &alone.message("in.".into(), true), "Come in.");
+        assert_eq!(
+            alone.message("Come ".into(), false) + &alone.message("in.".into(), true),
+            "Come in."
+        );
     }
 
     fn echoed(base: &str, sent: &[&str]) -> String {
         let mut echo = EchoFilter::of(base);
-        let text: String = sent.iter().map(|piece| echo.push((*piece).to_owned())).collect();
+        let text: String = sent
+            .iter()
+            .map(|piece| echo.push((*piece).to_owned()))
+            .collect();
         text + &echo.rest()
     }
 
@@ -288,7 +340,11 @@ mod tests {
         for (base, sent, expected) in [
             ("Come in.", &["Come in. and went on."][..], " and went on."),
             ("Come in. ", &["Co", "me in", ". and", " on."], " and on."),
-            ("She opens the door and smiles.", &["\n", "She opens the door and smiles. Then"], " Then"),
+            (
+                "She opens the door and smiles.",
+                &["\n", "She opens the door and smiles. Then"],
+                " Then",
+            ),
             ("Come in.", &["Come in.", "Come in. Sit."], " Sit."),
             ("Come in.", &["Come", " back."], "Come back."),
             ("Come in.", &[" Come in, I say."], " Come in, I say."),

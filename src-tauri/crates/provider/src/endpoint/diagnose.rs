@@ -1,5 +1,5 @@
-//! Maps a failure to an error class and to texts that say what happened, where, why and what to do. Only this module
-//! interprets error texts of endpoints and of the HTTP client.
+//! Maps a failure to an error class and to texts that say what happened, where, why and what to do.
+//! Only this module interprets error texts of endpoints and of the HTTP client.
 
 use std::error::Error;
 use std::io;
@@ -41,7 +41,10 @@ pub(crate) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
         failure(
             RetryPolicy::Never,
             Kind::Timeout,
-            format!("{authority} did not answer within {} s ({address})", config.timeouts.connect.as_secs_f32()),
+            format!(
+                "{authority} did not answer within {} s ({address})",
+                config.timeouts.connect.as_secs_f32()
+            ),
             "Check the address, the port and the firewall.".to_owned(),
         )
     } else if error.is_dns() {
@@ -63,7 +66,10 @@ pub(crate) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
             RetryPolicy::Never,
             Kind::Tls,
             format!("{authority} closed the connection during the TLS handshake"),
-            format!("If the server has no TLS, try {}.", address.replacen("https:", "http:", 1)),
+            format!(
+                "If the server has no TLS, try {}.",
+                address.replacen("https:", "http:", 1)
+            ),
         )
     } else if error.is_connect() {
         failure(
@@ -79,18 +85,25 @@ pub(crate) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
             if config.is_https() {
                 format!("the server on {authority} does not speak HTTP")
             } else {
-                format!("the server on {authority} does not speak plain HTTP; perhaps it expects TLS")
+                format!(
+                    "the server on {authority} does not speak plain HTTP; perhaps it expects TLS"
+                )
             },
             if config.is_https() {
                 "Check the port.".to_owned()
             } else {
-                format!("Check the port; if the server uses TLS, try {}.", address.replacen("http:", "https:", 1))
+                format!(
+                    "Check the port; if the server uses TLS, try {}.",
+                    address.replacen("http:", "https:", 1)
+                )
             },
         )
     } else if error.is_request() && !config.is_https() && hung_up(&error) {
         let mut failure = cut(config);
-        failure.error.hint =
-            format!("Check the server's log. If the server uses TLS, try {}.", address.replacen("http:", "https:", 1));
+        failure.error.hint = format!(
+            "Check the server's log. If the server uses TLS, try {}.",
+            address.replacen("http:", "https:", 1)
+        );
         failure
     } else {
         cut(config)
@@ -103,7 +116,10 @@ pub(crate) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
 pub(crate) fn cut(config: &EndpointConfig) -> RequestFailure {
     RequestFailure::later(ProviderError::new(
         Kind::Cut,
-        format!("the connection to {} ended before the reply did", config.address()),
+        format!(
+            "the connection to {} ended before the reply did",
+            config.address()
+        ),
         "What has arrived is kept; continue the reply or try again.",
     ))
 }
@@ -120,7 +136,10 @@ pub(crate) fn no_prefill(config: &EndpointConfig) -> RequestFailure {
 pub(crate) fn no_forced_call(config: &EndpointConfig) -> RequestFailure {
     RequestFailure::never(ProviderError::new(
         Kind::BadRequest,
-        format!("the model at {} cannot be made to call a tool", config.address()),
+        format!(
+            "the model at {} cannot be made to call a tool",
+            config.address()
+        ),
         "Let the model choose, or use another model.",
     ))
 }
@@ -129,7 +148,11 @@ pub(crate) fn no_forced_call(config: &EndpointConfig) -> RequestFailure {
 pub(crate) fn silent(config: &EndpointConfig, silence: Duration) -> RequestFailure {
     RequestFailure::never(ProviderError::new(
         Kind::Timeout,
-        format!("{} has sent nothing for {} s", config.address(), silence.as_secs_f32()),
+        format!(
+            "{} has sent nothing for {} s",
+            config.address(),
+            silence.as_secs_f32()
+        ),
         "The server may be overloaded or stuck. Check its log, then try again.",
     ))
 }
@@ -138,8 +161,17 @@ pub(crate) fn silent(config: &EndpointConfig, silence: Duration) -> RequestFailu
 pub(crate) fn malformed(config: &EndpointConfig, why: &str) -> RequestFailure {
     RequestFailure::never(ProviderError::new(
         Kind::Malformed,
-        format!("{} sent something that is not {}: {why}", config.address(), config.api().words().reply),
-        format!("Is this the address of {}? {}", config.api().words().api, suggest_version(config)).trim_end(),
+        format!(
+            "{} sent something that is not {}: {why}",
+            config.address(),
+            config.api().words().reply
+        ),
+        format!(
+            "Is this the address of {}? {}",
+            config.api().words().api,
+            suggest_version(config)
+        )
+        .trim_end(),
     ))
 }
 
@@ -149,7 +181,10 @@ pub(crate) fn web_page(config: &EndpointConfig) -> RequestFailure {
         status: Some(200),
         ..ProviderError::new(
             Kind::NotFound,
-            format!("{} answers with a web page instead of the API", config.address()),
+            format!(
+                "{} answers with a web page instead of the API",
+                config.address()
+            ),
             format!("Check the address. {}", suggest_version(config)).trim_end(),
         )
     })
@@ -157,10 +192,15 @@ pub(crate) fn web_page(config: &EndpointConfig) -> RequestFailure {
 
 /// The endpoint's content filter ended the reply.
 pub(crate) fn filtered(config: &EndpointConfig, reason: Option<&str>) -> RequestFailure {
-    let reason = reason.map(|reason| format!(" ({})", excerpt(reason))).unwrap_or_default();
+    let reason = reason
+        .map(|reason| format!(" ({})", excerpt(reason)))
+        .unwrap_or_default();
     RequestFailure::never(ProviderError::new(
         Kind::Filtered,
-        format!("the content filter of {} ended the reply{reason}", config.address()),
+        format!(
+            "the content filter of {} ended the reply{reason}",
+            config.address()
+        ),
         "Reword the message, or use another endpoint.",
     ))
 }
@@ -172,7 +212,10 @@ pub(crate) fn aborted(config: &EndpointConfig) -> RequestFailure {
         format!("{} aborted the reply", config.address()),
         "What has arrived is kept; continue the reply or try again.",
     );
-    RequestFailure { reported_by_endpoint: true, ..RequestFailure::never(error) }
+    RequestFailure {
+        reported_by_endpoint: true,
+        ..RequestFailure::never(error)
+    }
 }
 
 /// The reply contains thoughts, but no answer.
@@ -199,9 +242,13 @@ pub(crate) fn packed(config: &EndpointConfig, packed: &DecompressionError) -> Re
     let address = config.address();
     let message = match packed {
         DecompressionError::Unknown(kind) => {
-            format!("{address} sent a reply compressed as \"{kind}\", although no compression was requested")
+            format!(
+                "{address} sent a reply compressed as \"{kind}\", although no compression was requested"
+            )
         }
-        DecompressionError::Damaged => format!("{address} sent a compressed reply that cannot be decompressed"),
+        DecompressionError::Damaged => {
+            format!("{address} sent a compressed reply that cannot be decompressed")
+        }
     };
     let hint = "Turn off compression in the server, or in the proxy in front of it.";
     RequestFailure::never(ProviderError::new(Kind::Malformed, message, hint))
@@ -219,15 +266,23 @@ pub(crate) fn no_list(config: &EndpointConfig) -> RequestFailure {
 }
 
 /// This address has no API. `found` is another address that was tried and answers.
-pub(crate) fn api_at_other_address(config: &EndpointConfig, found: &EndpointConfig) -> ProviderError {
+pub(crate) fn api_at_other_address(
+    config: &EndpointConfig,
+    found: &EndpointConfig,
+) -> ProviderError {
     ProviderError::new(
         Kind::NotFound,
-        format!("there is no API at {}, but there is one at {}", config.address(), found.address()),
+        format!(
+            "there is no API at {}, but there is one at {}",
+            config.address(),
+            found.address()
+        ),
         format!("Use the address {}.", found.address()),
     )
 }
 
-/// An error inside a stream that started well. An error code in it has the meaning of an HTTP status.
+/// An error inside a stream that started well. An error code in it has the meaning of an HTTP
+/// status.
 pub(crate) fn in_stream(config: &EndpointConfig, error: EndpointError) -> RequestFailure {
     let no_call = [
         "unexpected endpoint",
@@ -241,21 +296,42 @@ pub(crate) fn in_stream(config: &EndpointConfig, error: EndpointError) -> Reques
     let status = error.status.or(error.is_overflow().then_some(400));
     let status = status.or(has_words(&error.message, &no_call).then_some(404));
     if let Some(status) = status {
-        return refused(config, EndpointRefusal { status, location: None, pause: None, error });
+        return refused(
+            config,
+            EndpointRefusal {
+                status,
+                location: None,
+                pause: None,
+                error,
+            },
+        );
     }
     let again = if has_words(&error.message, &["overload", "capacity", "busy"]) {
         RetryPolicy::Later
     } else {
         RetryPolicy::Never
     };
-    let message = format!("{} aborted the reply with an error{}", config.address(), said(config, &error.message));
+    let message = format!(
+        "{} aborted the reply with an error{}",
+        config.address(),
+        said(config, &error.message)
+    );
     let hint = "The server failed. Check its log, or try again.";
-    RequestFailure { error: ProviderError::new(Kind::Server, message, hint), retry: again, reported_by_endpoint: true }
+    RequestFailure {
+        error: ProviderError::new(Kind::Server, message, hint),
+        retry: again,
+        reported_by_endpoint: true,
+    }
 }
 
 /// Explains a response with an error status.
 pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> RequestFailure {
-    let EndpointRefusal { status, location, pause, error } = &refusal;
+    let EndpointRefusal {
+        status,
+        location,
+        pause,
+        error,
+    } = &refusal;
     let address = config.address();
     let said = said(config, &error.message);
     let (kind, message, hint) = match status {
@@ -267,7 +343,10 @@ pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
         ),
         300..=399 => (
             Kind::NotFound,
-            format!("{address} redirects to {}", location.as_deref().unwrap_or("another address")),
+            format!(
+                "{address} redirects to {}",
+                location.as_deref().unwrap_or("another address")
+            ),
             "Redirects are not followed, to protect the key. Enter the new address.".to_owned(),
         ),
         401 | 403 => unauthorized(config, *status, &said),
@@ -277,10 +356,16 @@ pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
             "Check the credit of your account.".to_owned(),
         ),
         404 | 405 | 410 => not_found(config, *status, error, &said),
-        408 | 504 => {
-            (Kind::Timeout, format!("{address} reported a timeout (status {status}){said}"), "Try again.".to_owned())
-        }
-        429 => (Kind::RateLimited, format!("{address} received too many requests{said}"), wait_hint(*pause)),
+        408 | 504 => (
+            Kind::Timeout,
+            format!("{address} reported a timeout (status {status}){said}"),
+            "Try again.".to_owned(),
+        ),
+        429 => (
+            Kind::RateLimited,
+            format!("{address} received too many requests{said}"),
+            wait_hint(*pause),
+        ),
         503 if has_words(&error.message, &["loading model"]) => (
             Kind::Server,
             format!("{address} is still loading its model"),
@@ -291,7 +376,16 @@ pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
             format!("{address} failed (status {status}){said}"),
             "The server failed. Check its log, or try again later.".to_owned(),
         ),
-        _ if has_words(&error.message, &["https port", "http request to an https", "requires tls", "tls required"]) => {
+        _ if has_words(
+            &error.message,
+            &[
+                "https port",
+                "http request to an https",
+                "requires tls",
+                "tls required",
+            ],
+        ) =>
+        {
             (
                 Kind::Tls,
                 format!("{address} is plain HTTP, but the server expects TLS"),
@@ -306,14 +400,18 @@ pub(crate) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
     };
     let again = again(*status, kind, error, *pause);
     RequestFailure {
-        error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) },
+        error: ProviderError {
+            status: Some(*status),
+            ..ProviderError::new(kind, message, hint)
+        },
         retry: again,
         reported_by_endpoint: true,
     }
 }
 
 fn again(status: u16, kind: Kind, error: &EndpointError, pause: Option<Duration>) -> RetryPolicy {
-    let is_plain = matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
+    let is_plain =
+        matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
     // A used-up quota does not recover within a retry.
     if !is_plain || has_words(&error.class, &["insufficient_quota", "billing"]) {
         return RetryPolicy::Never;
@@ -323,45 +421,88 @@ fn again(status: u16, kind: Kind, error: &EndpointError, pause: Option<Duration>
 
 fn overflow(config: &EndpointConfig, error: &EndpointError) -> (Kind, String, String) {
     let message = match (error.needed, error.limit) {
-        (Some(needed), Some(limit)) => format!("the prompt needs {needed} tokens, but the model allows {limit}"),
-        _ => format!("the prompt is longer than the model's context{}", said(config, &error.message)),
+        (Some(needed), Some(limit)) => {
+            format!("the prompt needs {needed} tokens, but the model allows {limit}")
+        }
+        _ => format!(
+            "the prompt is longer than the model's context{}",
+            said(config, &error.message)
+        ),
     };
-    (Kind::ContextOverflow, message, "Lower the context size of this model, or raise it on the server.".to_owned())
+    (
+        Kind::ContextOverflow,
+        message,
+        "Lower the context size of this model, or raise it on the server.".to_owned(),
+    )
 }
 
 fn unauthorized(config: &EndpointConfig, status: u16, said: &str) -> (Kind, String, String) {
     let address = config.address();
     if config.has_key() {
-        let hint = "Check that the key is complete, still valid, and allowed to use this model.".to_owned();
-        (Kind::Unauthorized, format!("{address} refused the key (status {status}){said}"), hint)
+        let hint = "Check that the key is complete, still valid, and allowed to use this model."
+            .to_owned();
+        (
+            Kind::Unauthorized,
+            format!("{address} refused the key (status {status}){said}"),
+            hint,
+        )
     } else {
         let hint = "Enter the endpoint's key.".to_owned();
-        (Kind::Unauthorized, format!("{address} needs an API key (status {status}){said}"), hint)
+        (
+            Kind::Unauthorized,
+            format!("{address} needs an API key (status {status}){said}"),
+            hint,
+        )
     }
 }
 
-fn not_found(config: &EndpointConfig, status: u16, error: &EndpointError, said: &str) -> (Kind, String, String) {
+fn not_found(
+    config: &EndpointConfig,
+    status: u16,
+    error: &EndpointError,
+    said: &str,
+) -> (Kind, String, String) {
     let address = config.address();
     if has_words(&error.message, &["model"]) || has_words(&error.class, &["model"]) {
         let hint = "Test the connection to see which models it has.".to_owned();
         let model = excerpt(&config.model);
-        return (Kind::NotFound, format!("{address} does not know the model \"{model}\"{said}"), hint);
+        return (
+            Kind::NotFound,
+            format!("{address} does not know the model \"{model}\"{said}"),
+            hint,
+        );
     }
-    let hint = format!("Check the address. {}", suggest_version(config)).trim_end().to_owned();
+    let hint = format!("Check the address. {}", suggest_version(config))
+        .trim_end()
+        .to_owned();
     let replies = config.api().words().replies;
-    (Kind::NotFound, format!("{address} answers, but offers no {replies} (status {status}){said}"), hint)
+    (
+        Kind::NotFound,
+        format!("{address} answers, but offers no {replies} (status {status}){said}"),
+        hint,
+    )
 }
 
 fn suggest_version(config: &EndpointConfig) -> String {
-    let Some(version) = config.api().words().version.filter(|_| !config.ends_with_version()) else {
+    let Some(version) = config
+        .api()
+        .words()
+        .version
+        .filter(|_| !config.ends_with_version())
+    else {
         return String::new();
     };
-    format!("Most addresses end in {version}: try {}.", config.with_version(version).address())
+    format!(
+        "Most addresses end in {version}: try {}.",
+        config.with_version(version).address()
+    )
 }
 
 fn wait_hint(pause: Option<Duration>) -> String {
     match pause {
-        Some(pause) if pause.as_secs() >= 120 => format!("Try again in {} minutes.", pause.as_secs().div_ceil(60)),
+        Some(pause) if pause.as_secs() >= 120 => {
+            format!("Try again in {} minutes.", pause.as_secs().div_ceil(60))
+        }
         Some(pause) => format!("Try again in {} seconds.", pause.as_secs().max(1)),
         None => "Wait a moment, then try again. Check the limits of your account.".to_owned(),
     }
@@ -370,12 +511,18 @@ fn wait_hint(pause: Option<Duration>) -> String {
 /// Returns the endpoint's error message as the end of a sentence.
 fn said(config: &EndpointConfig, message: &str) -> String {
     let words = excerpt(&config.redact(message));
-    if words.is_empty() { words } else { format!(": {words}") }
+    if words.is_empty() {
+        words
+    } else {
+        format!(": {words}")
+    }
 }
 
 fn excerpt(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|w| !w.is_empty())
+        .collect();
     let line = words.join(" ");
     match line.char_indices().nth(EXCERPT) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -408,7 +555,10 @@ fn explain_tls(config: &EndpointConfig, error: &rustls::Error) -> (String, Strin
 
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&error| {
-        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        match error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+        {
             // `source()` of an `io::Error` skips the error that it wraps.
             Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
             None => error.source(),
@@ -421,19 +571,29 @@ fn tls_cause(error: &reqwest::Error) -> Option<&rustls::Error> {
 }
 
 fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind).last()
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .map(io::Error::kind)
+        .last()
 }
 
 fn hung_up(error: &reqwest::Error) -> bool {
-    let incomplete =
-        causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).any(hyper::Error::is_incomplete_message);
+    let incomplete = causes(error)
+        .filter_map(|cause| cause.downcast_ref::<hyper::Error>())
+        .any(hyper::Error::is_incomplete_message);
     let closed = matches!(
         io_cause(error),
-        Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted)
+        Some(
+            io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+        )
     );
     incomplete || closed
 }
 
 fn is_not_http(error: &reqwest::Error) -> bool {
-    causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).any(hyper::Error::is_parse)
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref::<hyper::Error>())
+        .any(hyper::Error::is_parse)
 }

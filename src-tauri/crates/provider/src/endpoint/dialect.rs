@@ -1,5 +1,5 @@
-//! Records what an endpoint refuses, learned from its error messages. The caller stores the dialect with the endpoint,
-//! so that each refusal happens once and not in every turn.
+//! Records what an endpoint refuses, learned from its error messages. The caller stores the dialect
+//! with the endpoint, so that each refusal happens once and not in every turn.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::api_error::EndpointError;
 use parameters::{EXTRAS, LIMITS, SAMPLING};
-use phrases::{MISSING, NO_SYSTEM, NO_THOUGHTS_BACK, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, THOUGHTS_BACK, UNKNOWN};
+use phrases::{
+    MISSING, NO_SYSTEM, NO_THOUGHTS_BACK, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, THOUGHTS_BACK,
+    UNKNOWN,
+};
 
 mod known;
 mod parameters;
@@ -18,8 +21,9 @@ pub(crate) use parameters::PARAMETERS;
 /// Field of a message with the thoughts of the model.
 const REASONING: &str = "reasoning_content";
 
-/// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint refuses them. Local
-/// servers support them and most others ignore them. The rest reject them with a 400 or 422.
+/// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint
+/// refuses them. Local servers support them and most others ignore them. The rest reject them with
+/// a 400 or 422.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct LearnedDialect {
@@ -36,7 +40,8 @@ pub struct LearnedDialect {
     pub roles: RoleRules,
     /// The replies whose thoughts are sent back as `reasoning_content`.
     pub thoughts_back: ThoughtsBack,
-    /// The server has its own defaults for samplers that are not sent, so disabled samplers are sent explicitly.
+    /// The server has its own defaults for samplers that are not sent, so disabled samplers are
+    /// sent explicitly.
     pub own_defaults: bool,
 }
 
@@ -65,7 +70,11 @@ pub enum ThoughtsBack {
 
 impl LearnedDialect {
     pub(crate) fn thoughts_back(&self) -> ThoughtsBack {
-        if self.sends(REASONING) { self.thoughts_back } else { ThoughtsBack::Never }
+        if self.sends(REASONING) {
+            self.thoughts_back
+        } else {
+            ThoughtsBack::Never
+        }
     }
 
     pub(crate) fn sends(&self, parameter: &str) -> bool {
@@ -73,14 +82,14 @@ impl LearnedDialect {
         !beyond && !self.left_out.contains(parameter)
     }
 
-    /// Whether the endpoint can continue an unfinished reply. Endpoints with only OpenAI's parameters start a new reply
-    /// instead.
+    /// Whether the endpoint can continue an unfinished reply. Endpoints with only OpenAI's
+    /// parameters start a new reply instead.
     pub(crate) fn prefills(&self) -> bool {
         !self.plain && !self.no_prefill && self.sends("continue_final_message")
     }
 
-    /// Returns the dialect after a refusal, if the refused part can be omitted. `continues` says that the request ended
-    /// with an unfinished reply.
+    /// Returns the dialect after a refusal, if the refused part can be omitted. `continues` says
+    /// that the request ended with an unfinished reply.
     pub(crate) fn learn(&self, error: &EndpointError, continues: bool) -> Option<Self> {
         let mut words = error.message.to_lowercase();
         if let Some(parameter) = &error.parameter {
@@ -102,7 +111,8 @@ impl LearnedDialect {
         (learned != *self).then_some(learned)
     }
 
-    /// Learns whether the endpoint wants the thoughts back. A second refusal means that every reply needs them.
+    /// Learns whether the endpoint wants the thoughts back. A second refusal means that every reply
+    /// needs them.
     fn learn_thoughts(&self, words: &str) -> Option<Self> {
         if !names(words, REASONING) {
             return None;
@@ -158,7 +168,9 @@ impl LearnedDialect {
         if unknown && words.contains("include_usage") {
             self.left_out.insert("stream_options".to_owned());
         }
-        let extras = PARAMETERS[..EXTRAS].iter().filter(|name| names(words, name) && self.sends(name));
+        let extras = PARAMETERS[..EXTRAS]
+            .iter()
+            .filter(|name| names(words, name) && self.sends(name));
         let extras: Vec<&str> = extras.copied().collect();
         if !extras.is_empty() && (unknown || out_of_range) {
             // An endpoint that rejects a second extra parameter supports none of them.
@@ -195,8 +207,19 @@ impl LearnedDialect {
     }
 
     fn learn_roles(&mut self, words: &str, continues: bool) {
-        let about = says(words, &["role", "system", "user", "assistant", "message", "instruction"]);
-        // If the request had no unfinished reply, a complaint about the last message concerns the order of turns.
+        let about = says(
+            words,
+            &[
+                "role",
+                "system",
+                "user",
+                "assistant",
+                "message",
+                "instruction",
+            ],
+        );
+        // If the request had no unfinished reply, a complaint about the last message concerns the
+        // order of turns.
         let last = says(words, &PREFILL);
         if !about || (last && continues) {
             return;
@@ -204,7 +227,11 @@ impl LearnedDialect {
         if says(words, &NO_SYSTEM) {
             self.roles = RoleRules::NoSystem;
         } else if last || says(words, &ORDER) {
-            self.roles = if self.roles == RoleRules::Free { RoleRules::Strict } else { RoleRules::NoSystem };
+            self.roles = if self.roles == RoleRules::Free {
+                RoleRules::Strict
+            } else {
+                RoleRules::NoSystem
+            };
         }
     }
 
@@ -234,10 +261,12 @@ fn says(words: &str, any: &[&str]) -> bool {
 
 /// Whether `words` contain `name` as a whole identifier.
 fn names(words: &str, name: &str) -> bool {
-    let inside = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-    words
-        .match_indices(name)
-        .any(|(at, _)| !inside(words[..at].chars().next_back()) && !inside(words[at + name.len()..].chars().next()))
+    let inside = |letter: Option<char>| {
+        letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    words.match_indices(name).any(|(at, _)| {
+        !inside(words[..at].chars().next_back()) && !inside(words[at + name.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
@@ -245,10 +274,17 @@ mod tests {
     use super::*;
 
     pub(super) fn after(refusals: &[&str]) -> LearnedDialect {
-        refusals.iter().fold(LearnedDialect::default(), |dialect, message| {
-            let error = EndpointError { message: (*message).to_owned(), ..EndpointError::default() };
-            dialect.learn(&error, false).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
-        })
+        refusals
+            .iter()
+            .fold(LearnedDialect::default(), |dialect, message| {
+                let error = EndpointError {
+                    message: (*message).to_owned(),
+                    ..EndpointError::default()
+                };
+                dialect
+                    .learn(&error, false)
+                    .unwrap_or_else(|| panic!("nothing is learned of: {message}"))
+            })
     }
 
     pub(super) fn left_out(dialect: &LearnedDialect) -> Vec<&str> {
@@ -263,7 +299,11 @@ mod tests {
             "`top_k` should be greater than 0",
         ] {
             let dialect = after(&[message]);
-            assert_eq!((left_out(&dialect), dialect.plain), (vec!["top_k"], false), "{message}");
+            assert_eq!(
+                (left_out(&dialect), dialect.plain),
+                (vec!["top_k"], false),
+                "{message}"
+            );
         }
     }
 
@@ -271,31 +311,65 @@ mod tests {
     fn two_unknown_parameters_imply_plain() {
         let once = after(&["Unrecognized request argument supplied: top_k"]);
         assert_eq!((left_out(&once), once.plain), (vec!["top_k"], false));
-        let twice = after(&["Unrecognized request argument supplied: top_k", "unknown field min_p"]);
+        let twice = after(&[
+            "Unrecognized request argument supplied: top_k",
+            "unknown field min_p",
+        ]);
         assert!(twice.plain && !twice.sends("dry_base") && twice.sends("temperature"));
     }
 
     #[test]
     fn learns_role_restrictions() {
         for (message, roles) in [
-            ("System message must be at the beginning.", RoleRules::Strict),
-            ("Conversation roles must alternate user/assistant/user/assistant/...", RoleRules::Strict),
+            (
+                "System message must be at the beginning.",
+                RoleRules::Strict,
+            ),
+            (
+                "Conversation roles must alternate user/assistant/user/assistant/...",
+                RoleRules::Strict,
+            ),
             (
                 "After the optional system message(s), user or tool message(s) should alternate with assistant",
                 RoleRules::Strict,
             ),
-            ("The first message must have the role user", RoleRules::Strict),
-            ("Multiple system messages are unsupported", RoleRules::Strict),
-            ("Expected last role User or Tool for serving but got system", RoleRules::Strict),
-            ("Only user and assistant roles are supported!", RoleRules::NoSystem),
-            ("messages.0.role: Input should be 'user' or 'assistant'", RoleRules::NoSystem),
+            (
+                "The first message must have the role user",
+                RoleRules::Strict,
+            ),
+            (
+                "Multiple system messages are unsupported",
+                RoleRules::Strict,
+            ),
+            (
+                "Expected last role User or Tool for serving but got system",
+                RoleRules::Strict,
+            ),
+            (
+                "Only user and assistant roles are supported!",
+                RoleRules::NoSystem,
+            ),
+            (
+                "messages.0.role: Input should be 'user' or 'assistant'",
+                RoleRules::NoSystem,
+            ),
             ("System role not supported", RoleRules::NoSystem),
-            ("Developer instruction is not enabled for models/gemma-3", RoleRules::NoSystem),
+            (
+                "Developer instruction is not enabled for models/gemma-3",
+                RoleRules::NoSystem,
+            ),
         ] {
             assert_eq!(after(&[message]).roles, roles, "{message}");
         }
-        let twice = after(&["roles must alternate", "System message must be at the beginning."]);
-        assert_eq!(twice.roles, RoleRules::NoSystem, "a second refusal escalates");
+        let twice = after(&[
+            "roles must alternate",
+            "System message must be at the beginning.",
+        ]);
+        assert_eq!(
+            twice.roles,
+            RoleRules::NoSystem,
+            "a second refusal escalates"
+        );
     }
 
     #[test]
@@ -306,13 +380,27 @@ mod tests {
             "messages[3].reasoning_content: field required",
             "each assistant message needs a non-empty 'reasoning_content'",
         ] {
-            assert_eq!(after(&[message]).thoughts_back(), ThoughtsBack::WithCalls, "{message}");
+            assert_eq!(
+                after(&[message]).thoughts_back(),
+                ThoughtsBack::WithCalls,
+                "{message}"
+            );
             let twice = after(&[message, message]);
             assert_eq!(twice.thoughts_back(), ThoughtsBack::Always, "{message}");
-            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
-            assert_eq!(twice.learn(&error, false), None, "there is nothing more to try: {message}");
+            let error = EndpointError {
+                message: message.to_owned(),
+                ..EndpointError::default()
+            };
+            assert_eq!(
+                twice.learn(&error, false),
+                None,
+                "there is nothing more to try: {message}"
+            );
         }
-        let refused = after(&["reasoning_content is required", "Extra inputs are not permitted: reasoning_content"]);
+        let refused = after(&[
+            "reasoning_content is required",
+            "Extra inputs are not permitted: reasoning_content",
+        ]);
         assert_eq!(refused.thoughts_back(), ThoughtsBack::Never);
     }
 
@@ -336,23 +424,40 @@ mod tests {
             "model is required",
             "",
         ] {
-            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
-            assert_eq!(LearnedDialect::default().learn(&error, false), None, "{message}");
+            let error = EndpointError {
+                message: message.to_owned(),
+                ..EndpointError::default()
+            };
+            assert_eq!(
+                LearnedDialect::default().learn(&error, false),
+                None,
+                "{message}"
+            );
         }
     }
 
     #[test]
     fn keeps_a_parameter_reported_as_missing() {
-        let error =
-            EndpointError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
+        let error = EndpointError::read(
+            r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#,
+        );
         assert_eq!(LearnedDialect::default().learn(&error, false), None);
     }
 
     #[test]
     fn survives_serialisation() {
-        let learned = after(&["top_k must be at least 1", "Only user and assistant roles are supported!"]);
+        let learned = after(&[
+            "top_k must be at least 1",
+            "Only user and assistant roles are supported!",
+        ]);
         let json = serde_json::to_string(&learned).unwrap();
-        assert_eq!(serde_json::from_str::<LearnedDialect>(&json).unwrap(), learned);
-        assert_eq!(serde_json::from_str::<LearnedDialect>("{}").unwrap(), LearnedDialect::default());
+        assert_eq!(
+            serde_json::from_str::<LearnedDialect>(&json).unwrap(),
+            learned
+        );
+        assert_eq!(
+            serde_json::from_str::<LearnedDialect>("{}").unwrap(),
+            LearnedDialect::default()
+        );
     }
 }

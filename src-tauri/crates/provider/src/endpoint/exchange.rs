@@ -46,8 +46,8 @@ struct ResponseBody {
     unpacker: Decompressor,
 }
 
-/// Sends `request` once. Ends after the first failure. If it ends without `Done` or a finish reason, the caller decides
-/// whether the reply is complete.
+/// Sends `request` once. Ends after the first failure. If it ends without `Done` or a finish
+/// reason, the caller decides whether the reply is complete.
 pub(crate) fn exchange(
     shared: Arc<ClientState>,
     request: Arc<Request>,
@@ -117,11 +117,15 @@ impl ClientState {
         if request.prompt.continues && !api.prefills(&dialect) {
             return Err(diagnose::no_prefill(&self.config));
         }
-        if request.prompt.tools.choice.is_forced() && !(api.forces_calls() && dialect.sends("tools")) {
+        if request.prompt.tools.choice.is_forced()
+            && !(api.forces_calls() && dialect.sends("tools"))
+        {
             return Err(diagnose::no_forced_call(&self.config));
         }
         let body = api.body(&self.config, request, &dialect);
-        let mut response = self.send(self.post(api.reply_url(&self.config), body)).await?;
+        let mut response = self
+            .send(self.post(api.reply_url(&self.config), body))
+            .await?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -142,22 +146,37 @@ impl ClientState {
         }
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         let learned = dialect.learn(error, continues);
-        // Servers return 500 for many reasons. Only a complaint about the order of turns surely comes from the chat
-        // template.
-        let Some(learned) = learned.filter(|learned| status != 500 || learned.roles != dialect.roles) else {
+        // Servers return 500 for many reasons. Only a complaint about the order of turns surely
+        // comes from the chat template.
+        let Some(learned) =
+            learned.filter(|learned| status != 500 || learned.roles != dialect.roles)
+        else {
             return false;
         };
-        tracing::info!(?learned, "the endpoint refused part of the request; later requests omit it");
+        tracing::info!(
+            ?learned,
+            "the endpoint refused part of the request; later requests omit it"
+        );
         *dialect = learned;
         true
     }
 
     pub(crate) fn post(&self, url: Url, json: Vec<u8>) -> reqwest::RequestBuilder {
-        self.http.post(url).header(CONTENT_TYPE, "application/json").body(json)
+        self.http
+            .post(url)
+            .header(CONTENT_TYPE, "application/json")
+            .body(json)
     }
 
-    pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, RequestFailure> {
-        self.config.authorize(request).send().await.map_err(|error| diagnose::transport(&self.config, error))
+    pub(crate) async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<Response, RequestFailure> {
+        self.config
+            .authorize(request)
+            .send()
+            .await
+            .map_err(|error| diagnose::transport(&self.config, error))
     }
 
     /// Reads a response with an error status.
@@ -165,10 +184,12 @@ impl ClientState {
         let headers = response.headers();
         let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
         // The query is removed because it may contain a secret.
-        let location = location.and_then(|to| response.url().join(to).ok()).map(|mut to: Url| {
-            to.set_query(None);
-            self.config.redact(to.as_str())
-        });
+        let location = location
+            .and_then(|to| response.url().join(to).ok())
+            .map(|mut to: Url| {
+                to.set_query(None);
+                self.config.redact(to.as_str())
+            });
         let pause = asked_pause(headers, SystemTime::now());
         let status = response.status().as_u16();
         let mut body = BytesMut::new();
@@ -183,7 +204,12 @@ impl ClientState {
                 break;
             }
         }
-        EndpointRefusal { status, location, pause, error: EndpointError::read(&String::from_utf8_lossy(&body)) }
+        EndpointRefusal {
+            status,
+            location,
+            pause,
+            error: EndpointError::read(&String::from_utf8_lossy(&body)),
+        }
     }
 
     pub(crate) async fn whole(&self, response: Response) -> Result<String, RequestFailure> {
@@ -192,11 +218,18 @@ impl ClientState {
     }
 
     /// Reads the rest of the body and puts `first` in front.
-    async fn rest(&self, first: Bytes, response: &mut ResponseBody) -> Result<String, RequestFailure> {
+    async fn rest(
+        &self,
+        first: Bytes,
+        response: &mut ResponseBody,
+    ) -> Result<String, RequestFailure> {
         let mut whole = BytesMut::from(first);
         while let Some(bytes) = self.more(response).await? {
             if whole.len() + bytes.len() > MAX_WHOLE {
-                return Err(diagnose::malformed(&self.config, "the response exceeds the size limit"));
+                return Err(diagnose::malformed(
+                    &self.config,
+                    "the response exceeds the size limit",
+                ));
             }
             whole.extend_from_slice(&bytes);
         }
@@ -204,13 +237,18 @@ impl ClientState {
     }
 
     fn body(&self, response: Response) -> Result<ResponseBody, RequestFailure> {
-        let unpacker =
-            Decompressor::of(response.headers()).map_err(|packed| diagnose::packed(&self.config, &packed))?;
+        let unpacker = Decompressor::of(response.headers())
+            .map_err(|packed| diagnose::packed(&self.config, &packed))?;
         Ok(ResponseBody { response, unpacker })
     }
 
     async fn more(&self, body: &mut ResponseBody) -> Result<Option<Bytes>, RequestFailure> {
-        let Some(bytes) = body.response.chunk().await.map_err(|error| diagnose::transport(&self.config, error))? else {
+        let Some(bytes) = body
+            .response
+            .chunk()
+            .await
+            .map_err(|error| diagnose::transport(&self.config, error))?
+        else {
             return Ok(None);
         };
         if body.unpacker.is_plain(&bytes) {
@@ -219,15 +257,19 @@ impl ClientState {
         let mut unpacked = BytesMut::new();
         let taken = body.unpacker.push(&bytes, |bytes| {
             unpacked.extend_from_slice(bytes);
-            if unpacked.len() > MAX_WHOLE { Err(DecompressionError::Damaged) } else { Ok(()) }
+            if unpacked.len() > MAX_WHOLE {
+                Err(DecompressionError::Damaged)
+            } else {
+                Ok(())
+            }
         });
         taken.map_err(|packed| diagnose::packed(&self.config, &packed))?;
         Ok(Some(unpacked.freeze()))
     }
 
-    /// Returns the first bytes that are not only whitespace. They distinguish a stream, a complete response and a web
-    /// page. Content types do not: some servers stream as `text/plain`, and some proxies send pages as
-    /// `text/event-stream`.
+    /// Returns the first bytes that are not only whitespace. They distinguish a stream, a complete
+    /// response and a web page. Content types do not: some servers stream as `text/plain`, and some
+    /// proxies send pages as `text/event-stream`.
     async fn first_bytes(&self, body: &mut ResponseBody) -> Result<Bytes, RequestFailure> {
         while let Some(bytes) = self.more(body).await? {
             if !bytes.trim_ascii().is_empty() {
@@ -247,7 +289,10 @@ impl ClientState {
             "[DONE]" => (Some(StreamItem::Done), None),
             data => match self.config.api().parse(data) {
                 Ok(chunk) => self.frame(chunk),
-                Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
+                Err(error) => (
+                    None,
+                    Some(diagnose::malformed(&self.config, &error.to_string())),
+                ),
             },
         }
     }
@@ -257,7 +302,10 @@ impl ClientState {
         // The failure message is more specific than the finish reason.
         chunk.end = chunk.end.filter(|_| failure.is_none());
         if self.config.is_openai() && (chunk.timings.is_some() || chunk.progress.is_some()) {
-            self.dialect.lock().unwrap_or_else(PoisonError::into_inner).own_defaults = true;
+            self.dialect
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .own_defaults = true;
         }
         (Some(StreamItem::Chunk(Box::new(chunk))), failure)
     }
@@ -268,7 +316,11 @@ impl ClientState {
         let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status, false);
         let failure = diagnose::in_stream(&self.config, error);
         RequestFailure {
-            retry: if adapts { RetryPolicy::Adapted } else { failure.retry },
+            retry: if adapts {
+                RetryPolicy::Adapted
+            } else {
+                failure.retry
+            },
             reported_by_endpoint: true,
             ..failure
         }
@@ -278,15 +330,25 @@ impl ClientState {
     fn read_whole(&self, body: &str) -> ReadItem {
         match self.config.api().parse(body) {
             Err(error) if error.is_cut() => (None, Some(diagnose::cut(&self.config))),
-            Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
-            Ok(chunk) if !chunk.replies && chunk.error.is_none() => {
-                (None, Some(diagnose::malformed(&self.config, "the response contains no reply")))
-            }
+            Err(error) => (
+                None,
+                Some(diagnose::malformed(&self.config, &error.to_string())),
+            ),
+            Ok(chunk) if !chunk.replies && chunk.error.is_none() => (
+                None,
+                Some(diagnose::malformed(
+                    &self.config,
+                    "the response contains no reply",
+                )),
+            ),
             Ok(chunk) => self.frame(chunk),
         }
     }
 
     pub(crate) fn dialect(&self) -> LearnedDialect {
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.dialect
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }

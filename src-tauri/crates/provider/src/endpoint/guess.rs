@@ -6,21 +6,40 @@ use url::Url;
 /// Port of Ollama.
 const OLLAMA_PORT: u16 = 11434;
 
-/// The API that an address as people type or paste it most likely has. OpenAI's if nothing indicates another one.
+/// The API that an address as people type or paste it most likely has. OpenAI's if nothing
+/// indicates another one.
 pub fn guess_dialect(address: &str) -> EndpointDialect {
     let typed = address.trim().to_lowercase();
-    let full = if typed.contains("://") { typed } else { format!("http://{typed}") };
-    let Ok(url) = Url::parse(&full) else { return EndpointDialect::OpenAi };
-    let (host, path) = (url.host_str().unwrap_or_default(), url.path().trim_end_matches('/'));
-    let is_host = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-    let is_openai = path.ends_with("/openai") || path.contains("/openai/") || path.ends_with("/chat/completions");
+    let full = if typed.contains("://") {
+        typed
+    } else {
+        format!("http://{typed}")
+    };
+    let Ok(url) = Url::parse(&full) else {
+        return EndpointDialect::OpenAi;
+    };
+    let (host, path) = (
+        url.host_str().unwrap_or_default(),
+        url.path().trim_end_matches('/'),
+    );
+    let is_host = |name: &str| {
+        host == name
+            || host
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.ends_with('.'))
+    };
+    let is_openai = path.ends_with("/openai")
+        || path.contains("/openai/")
+        || path.ends_with("/chat/completions");
     if is_openai {
         EndpointDialect::OpenAi
     } else if is_host("api.anthropic.com") || path.ends_with("/messages") {
         EndpointDialect::Anthropic
     } else if is_host("generativelanguage.googleapis.com") || path.contains("generatecontent") {
         EndpointDialect::Gemini
-    } else if ["/api/chat", "/api/generate", "/api/tags"].iter().any(|call| path.ends_with(call))
+    } else if ["/api/chat", "/api/generate", "/api/tags"]
+        .iter()
+        .any(|call| path.ends_with(call))
         || (url.port() == Some(OLLAMA_PORT) && matches!(path, "" | "/api"))
     {
         EndpointDialect::Ollama
@@ -43,8 +62,14 @@ mod tests {
             ("API.Anthropic.com", Anthropic),
             ("https://proxy.example/claude/v1/messages", Anthropic),
             ("https://generativelanguage.googleapis.com/v1beta", Gemini),
-            ("https://generativelanguage.googleapis.com/v1beta/openai/", OpenAi),
-            ("https://proxy.example/v1beta/models/gemini-x:streamGenerateContent", Gemini),
+            (
+                "https://generativelanguage.googleapis.com/v1beta/openai/",
+                OpenAi,
+            ),
+            (
+                "https://proxy.example/v1beta/models/gemini-x:streamGenerateContent",
+                Gemini,
+            ),
             ("http://127.0.0.1:11434", Ollama),
             ("127.0.0.1:11434/api", Ollama),
             ("http://box.lan/api/chat", Ollama),

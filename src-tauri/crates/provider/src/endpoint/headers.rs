@@ -5,7 +5,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ProviderError, ProviderErrorKind};
 
-/// Set by the connection or by the request; a duplicate would break the request or the framing of its body.
+/// Set by the connection or by the request; a duplicate would break the request or the framing of
+/// its body.
 const OURS: [&str; 17] = [
     "host",
     "content-length",
@@ -40,7 +41,10 @@ pub(crate) fn read(
             .filter(|value| !value.is_empty())
             .ok_or_else(|| {
                 let why = format!("the value of the header {name} is empty or cannot be sent");
-                refused(why, "Enter it again on one line, with plain ASCII characters.")
+                refused(
+                    why,
+                    "Enter it again on one line, with plain ASCII characters.",
+                )
             })?;
         value.set_sensitive(true);
         read.insert(name, value);
@@ -51,13 +55,22 @@ pub(crate) fn read(
 fn name_of(name: &str, has_key: bool) -> Result<HeaderName, ProviderError> {
     let shown: String = name.trim().chars().take(60).collect();
     let parsed = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| {
-        refused(format!("\"{shown}\" is not the name of a header"), "Use letters, digits and hyphens, such as X-Team.")
+        refused(
+            format!("\"{shown}\" is not the name of a header"),
+            "Use letters, digits and hyphens, such as X-Team.",
+        )
     })?;
     if OURS.contains(&parsed.as_str()) {
-        return Err(refused(format!("the header {shown} is set by the connection itself"), "Remove it."));
+        return Err(refused(
+            format!("the header {shown} is set by the connection itself"),
+            "Remove it.",
+        ));
     }
     if parsed == AUTHORIZATION && has_key {
-        return Err(refused("the key is already sent as Authorization", "Remove the header, or remove the key."));
+        return Err(refused(
+            "the key is already sent as Authorization",
+            "Remove the header, or remove the key.",
+        ));
     }
     Ok(parsed)
 }
@@ -65,7 +78,10 @@ fn name_of(name: &str, has_key: bool) -> Result<HeaderName, ProviderError> {
 /// Replaces header values in `text` with `[header]`.
 pub(crate) fn redact(headers: &HeaderMap, text: String) -> String {
     // Short values, such as "1", would also match ordinary text.
-    let long = headers.values().filter_map(|value| value.to_str().ok()).filter(|value| value.len() >= 8);
+    let long = headers
+        .values()
+        .filter_map(|value| value.to_str().ok())
+        .filter(|value| value.len() >= 8);
     long.fold(text, |text, value| text.replace(value, "[header]"))
 }
 
@@ -85,10 +101,28 @@ mod tests {
 
     #[test]
     fn refuses_headers_of_the_connection() {
-        for name in ["Host", "content-length", "Transfer-Encoding", "Connection", "Content-Type", "Upgrade"] {
-            assert_eq!(with(name, "x", None).unwrap_err().kind, ProviderErrorKind::BadRequest, "{name}");
+        for name in [
+            "Host",
+            "content-length",
+            "Transfer-Encoding",
+            "Connection",
+            "Content-Type",
+            "Upgrade",
+        ] {
+            assert_eq!(
+                with(name, "x", None).unwrap_err().kind,
+                ProviderErrorKind::BadRequest,
+                "{name}"
+            );
         }
-        for (name, value) in [("", "x"), ("x y", "x"), ("x\r\nhost", "x"), ("x-a", "a\nb"), ("x-a", " "), ("ü", "x")] {
+        for (name, value) in [
+            ("", "x"),
+            ("x y", "x"),
+            ("x\r\nhost", "x"),
+            ("x-a", "a\nb"),
+            ("x-a", " "),
+            ("ü", "x"),
+        ] {
             assert!(with(name, value, None).is_err(), "{name:?}: {value:?}");
         }
         assert!(with("HTTP-Referer", "https://example.org", Some("sk")).is_ok());
@@ -105,6 +139,8 @@ mod tests {
         let config = with("x-team", "canary-1", None).unwrap();
         assert!(!format!("{config:?}").contains("canary"));
         assert_eq!(config.redact("bad header canary-1"), "bad header [header]");
-        assert!(!format!("{:?}", with("x-team", "canary\u{7f}", None).unwrap_err()).contains("canary"));
+        assert!(
+            !format!("{:?}", with("x-team", "canary\u{7f}", None).unwrap_err()).contains("canary")
+        );
     }
 }

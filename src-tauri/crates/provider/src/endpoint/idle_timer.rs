@@ -28,7 +28,12 @@ pub(crate) struct IdleTimer {
 
 impl IdleTimer {
     pub(crate) fn new(notice: Duration, limit: Duration) -> Self {
-        Self { since: Instant::now(), notice, notices: 0, limit }
+        Self {
+            since: Instant::now(),
+            notice,
+            notices: 0,
+            limit,
+        }
     }
 
     /// Resets the silence when data arrives.
@@ -37,8 +42,13 @@ impl IdleTimer {
         self.notices = 0;
     }
 
-    /// Waits for `next` until the next notice is due. `next` is then dropped, so it must be safe to call again.
-    pub(crate) async fn wait<T>(&mut self, cancel: &CancellationToken, next: impl Future<Output = T>) -> Waited<T> {
+    /// Waits for `next` until the next notice is due. `next` is then dropped, so it must be safe to
+    /// call again.
+    pub(crate) async fn wait<T>(
+        &mut self,
+        cancel: &CancellationToken,
+        next: impl Future<Output = T>,
+    ) -> Waited<T> {
         let notice = self.since + self.notice * (self.notices + 1);
         let limit = self.since + self.limit;
         tokio::select! {

@@ -1,4 +1,5 @@
-//! Incremental reader for streams of one JSON object per line, and the choice between it and server-sent events.
+//! Incremental reader for streams of one JSON object per line, and the choice between it and
+//! server-sent events.
 
 use super::concatenated::objects;
 use super::sse::{MAX_EVENT, SseEvent, SseParser, TooLong, text};
@@ -31,7 +32,10 @@ impl LineParser {
 
     fn end_line(&mut self, events: &mut Vec<SseEvent>) {
         let line = text(std::mem::take(&mut self.line));
-        events.extend(objects(&line).into_iter().map(|data| SseEvent { data: data.to_owned(), fails: false }));
+        events.extend(objects(&line).into_iter().map(|data| SseEvent {
+            data: data.to_owned(),
+            fails: false,
+        }));
     }
 }
 
@@ -44,7 +48,11 @@ pub(crate) enum StreamParser {
 
 impl StreamParser {
     pub(crate) fn new(lines: bool) -> Self {
-        if lines { Self::Lines(LineParser::default()) } else { Self::Events(SseParser::default()) }
+        if lines {
+            Self::Lines(LineParser::default())
+        } else {
+            Self::Events(SseParser::default())
+        }
     }
 
     /// Parses `bytes` and appends each completed event to `events`.
@@ -83,9 +91,16 @@ mod tests {
     fn lines(chunks: &[&[u8]]) -> Vec<String> {
         let mut parser = StreamParser::new(true);
         let mut events = Vec::new();
-        chunks.iter().for_each(|chunk| parser.push(chunk, &mut events).unwrap());
+        chunks
+            .iter()
+            .for_each(|chunk| parser.push(chunk, &mut events).unwrap());
         let mut read: Vec<String> = events.into_iter().map(|event| event.data).collect();
-        read.extend(parser.finish().into_iter().map(|event| format!("[{}]", event.data)));
+        read.extend(
+            parser
+                .finish()
+                .into_iter()
+                .map(|event| format!("[{}]", event.data)),
+        );
         read
     }
 
@@ -102,7 +117,9 @@ mod tests {
     fn refuses_endless_lines() {
         let mut parser = StreamParser::new(true);
         let piece = vec![b'x'; 1 << 21];
-        let refused = (0..64).find(|_| parser.push(&piece, &mut Vec::new()).is_err()).unwrap();
+        let refused = (0..64)
+            .find(|_| parser.push(&piece, &mut Vec::new()).is_err())
+            .unwrap();
         assert!(refused <= 16);
     }
 }

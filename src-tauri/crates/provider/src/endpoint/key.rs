@@ -4,22 +4,33 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ProviderError, ProviderErrorKind};
 
-/// Removes surrounding whitespace, invisible characters, quotation marks and the word `Bearer`. A blank key yields
-/// `None`.
+/// Removes surrounding whitespace, invisible characters, quotation marks and the word `Bearer`. A
+/// blank key yields `None`.
 ///
 /// # Errors
 /// `BadRequest`, which describes the fault and never shows the key.
 pub(crate) fn read(pasted: &SecretString) -> Result<Option<SecretString>, ProviderError> {
-    let visible: String = pasted.expose_secret().chars().filter(|letter| !is_invisible(*letter)).collect();
+    let visible: String = pasted
+        .expose_secret()
+        .chars()
+        .filter(|letter| !is_invisible(*letter))
+        .collect();
     let mut key = visible.trim();
     loop {
         let before = key;
         for prefix in ["authorization:", "bearer "] {
-            if key.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix)) {
+            if key
+                .get(..prefix.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+            {
                 key = key[prefix.len()..].trim();
             }
         }
-        key = key.strip_prefix(is_quote).and_then(|key| key.strip_suffix(is_quote)).unwrap_or(key).trim();
+        key = key
+            .strip_prefix(is_quote)
+            .and_then(|key| key.strip_suffix(is_quote))
+            .unwrap_or(key)
+            .trim();
         if key == before {
             break;
         }
@@ -37,7 +48,10 @@ pub(crate) fn is_invisible(letter: char) -> bool {
 }
 
 fn is_quote(letter: char) -> bool {
-    matches!(letter, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
+    matches!(
+        letter,
+        '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»'
+    )
 }
 
 /// Returns the fault of a key and its remedy.
@@ -50,7 +64,10 @@ fn fault(key: &str) -> Option<(&'static str, &'static str)> {
         ));
     }
     if has(char::is_whitespace) {
-        return Some(("the key contains a space", "Copy the key again, without any text around it."));
+        return Some((
+            "the key contains a space",
+            "Copy the key again, without any text around it.",
+        ));
     }
     if has(|letter| matches!(letter, '…' | '•' | '●' | '*')) || key.contains("...") {
         return Some((
@@ -59,7 +76,10 @@ fn fault(key: &str) -> Option<(&'static str, &'static str)> {
         ));
     }
     if has(is_quote) {
-        return Some(("the key contains a quotation mark", "Copy the key again, without quotation marks."));
+        return Some((
+            "the key contains a quotation mark",
+            "Copy the key again, without quotation marks.",
+        ));
     }
     has(|letter| !letter.is_ascii_graphic()).then_some((
         "the key contains a character that keys never contain",
@@ -116,7 +136,10 @@ mod tests {
             ("sk-a\u{7}", "character"),
         ] {
             let message = read(pasted).unwrap_err();
-            assert!(message.contains(why) && !message.contains("sk-"), "{pasted:?}: {message}");
+            assert!(
+                message.contains(why) && !message.contains("sk-"),
+                "{pasted:?}: {message}"
+            );
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Lenient JSON parser. Servers send escaped lone surrogates, `NaN` and raw line breaks in strings. Strict parsers
-//! reject these, but they must not end a reply.
+//! Lenient JSON parser. Servers send escaped lone surrogates, `NaN` and raw line breaks in strings.
+//! Strict parsers reject these, but they must not end a reply.
 
 use serde_json::Value;
 
-/// Start of the private-use range whose characters represent lone surrogates, which a `String` cannot hold.
+/// Start of the private-use range whose characters represent lone surrogates, which a `String`
+/// cannot hold.
 const KEPT: u32 = 0x10_F800;
 
-/// Parsed JSON. If `halves` is set, its texts may contain placeholders for surrogates; [`SurrogateJoiner`] and [`replace_lone_surrogates`]
-/// resolve them.
+/// Parsed JSON. If `halves` is set, its texts may contain placeholders for surrogates;
+/// [`SurrogateJoiner`] and [`replace_lone_surrogates`] resolve them.
 #[derive(Debug)]
 pub(crate) struct ParsedChunk {
     pub(crate) value: Value,
@@ -21,20 +22,32 @@ pub(crate) fn parse(data: &str) -> Result<ParsedChunk, serde_json::Error> {
     let value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) if error.is_eof() => return Err(error),
-        Err(error) => repaired(text).and_then(|repaired| serde_json::from_str(&repaired).ok()).ok_or(error)?,
+        Err(error) => repaired(text)
+            .and_then(|repaired| serde_json::from_str(&repaired).ok())
+            .ok_or(error)?,
     };
-    Ok(ParsedChunk { value, has_surrogates: halves })
+    Ok(ParsedChunk {
+        value,
+        has_surrogates: halves,
+    })
 }
 
 /// Replaces each escaped lone surrogate with its placeholder. Returns `None` if there is none.
 fn mark_lone_surrogates(data: &str) -> Option<String> {
     let bytes = data.as_bytes();
     let half = |at: usize| {
-        let digits = data.get(at + 2..at + 6).filter(|_| bytes.get(at..at + 2) == Some(b"\\u"))?;
-        u32::from_str_radix(digits, 16).ok().filter(|code| (0xD800..0xE000).contains(code))
+        let digits = data
+            .get(at + 2..at + 6)
+            .filter(|_| bytes.get(at..at + 2) == Some(b"\\u"))?;
+        u32::from_str_radix(digits, 16)
+            .ok()
+            .filter(|code| (0xD800..0xE000).contains(code))
     };
     let (mut kept, mut copied, mut at): (Option<String>, usize, usize) = (None, 0, 0);
-    while let Some(slash) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+    while let Some(slash) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
         let slash = at + slash;
         at = slash + 2;
         let Some(code) = half(slash) else { continue };
@@ -85,7 +98,9 @@ fn repaired(data: &str) -> Option<String> {
 }
 
 fn kept_half(letter: char) -> Option<u16> {
-    u32::from(letter).checked_sub(KEPT).and_then(|half| u16::try_from(half + 0xD800).ok())
+    u32::from(letter)
+        .checked_sub(KEPT)
+        .and_then(|half| u16::try_from(half + 0xD800).ok())
 }
 
 /// Joins surrogate pairs that are split across texts. An unpaired surrogate becomes U+FFFD.
@@ -106,7 +121,9 @@ impl SurrogateJoiner {
             let half = kept_half(letter).filter(|_| marked);
             match (self.first.take(), half) {
                 (Some(first), Some(second)) if second >= 0xDC00 => {
-                    joined.extend(char::decode_utf16([first, second]).map(|pair| pair.unwrap_or('\u{FFFD}')));
+                    joined.extend(
+                        char::decode_utf16([first, second]).map(|pair| pair.unwrap_or('\u{FFFD}')),
+                    );
                 }
                 (before, half) => {
                     joined.extend(before.map(|_| '\u{FFFD}'));
@@ -150,7 +167,10 @@ mod tests {
         let mut text = String::new();
         for piece in pieces {
             let parsed = parse(&format!("{{\"t\":\"{piece}\"}}")).unwrap();
-            text += &halves.join(parsed.value["t"].as_str().unwrap().to_owned(), parsed.has_surrogates);
+            text += &halves.join(
+                parsed.value["t"].as_str().unwrap().to_owned(),
+                parsed.has_surrogates,
+            );
         }
         text + &halves.rest()
     }
@@ -176,7 +196,10 @@ mod tests {
     #[test]
     fn repairs_invalid_json() {
         for (data, expected) in [
-            ("{\"a\":NaN,\"b\":[-Infinity,Infinity],\"c\":\"NaN\"}", "{\"a\":null,\"b\":[null,null],\"c\":\"NaN\"}"),
+            (
+                "{\"a\":NaN,\"b\":[-Infinity,Infinity],\"c\":\"NaN\"}",
+                "{\"a\":null,\"b\":[null,null],\"c\":\"NaN\"}",
+            ),
             ("{\"a\":\"one\ntwo\t\"}", "{\"a\":\"one\\ntwo\\t\"}"),
         ] {
             assert_eq!(parse(data).unwrap().value.to_string(), expected);

@@ -1,22 +1,26 @@
-//! Client for remote endpoints. The modules [`openai`](crate::openai), [`text_completion`](crate::text_completion),
-//! [`anthropic`](crate::anthropic), [`gemini`](crate::gemini) and [`ollama`](crate::ollama) write the requests of their
-//! API and read its replies. This module does the rest for all of them.
+//! Client for remote endpoints. The modules [`openai`](crate::openai),
+//! [`text_completion`](crate::text_completion), [`anthropic`](crate::anthropic),
+//! [`gemini`](crate::gemini) and [`ollama`](crate::ollama) write the requests of their API and read
+//! its replies. This module does the rest for all of them.
 //!
 //! Guarantees
-//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows a key of
-//!   8 letters or more. Shorter ones are words that local servers accept as keys.
-//! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input causes a panic.
-//! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be cancelled. It is
-//!   never retried after the first text or thought. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
-//!   retried.
+//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or
+//!   `Debug` shows a key of 8 letters or more. Shorter ones are words that local servers accept as
+//!   keys.
+//! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input
+//!   causes a panic.
+//! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be
+//!   cancelled. It is never retried after the first text or thought. Permanent errors (a wrong key,
+//!   a wrong address) and our own timeouts are not retried.
 //! - Requests to loopback endpoints never use the system's proxy.
-//! - Tool calls of a model are returned complete, even if no tools were offered, because a reply may contain nothing
-//!   else.
+//! - Tool calls of a model are returned complete, even if no tools were offered, because a reply
+//!   may contain nothing else.
 //! - A server may end events with one line break, and write several objects into one event or line.
-//! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
-//!   repetitions, however the endpoint splits, repeats or escapes it.
+//! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete
+//!   and free of repetitions, however the endpoint splits, repeats or escapes it.
 //!
-//! Thoughts outside the text are events of their own. A reply that contains nothing else is reported as an error.
+//! Thoughts outside the text are events of their own. A reply that contains nothing else is
+//! reported as an error.
 
 pub(crate) mod api;
 pub(crate) mod api_error;
@@ -81,7 +85,9 @@ impl EndpointClient {
     /// # Errors
     /// `Tls` when the system has no usable root certificates.
     pub fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
-        Ok(Self { shared: Arc::new(ClientState::new(config)?) })
+        Ok(Self {
+            shared: Arc::new(ClientState::new(config)?),
+        })
     }
 
     /// Returns the learned dialect, which the next client of the endpoint can reuse.
@@ -119,6 +125,10 @@ impl ClientState {
             .caused_by(source.without_url())
         })?;
         let dialect = Mutex::new(config.dialect.clone());
-        Ok(Self { http, config, dialect })
+        Ok(Self {
+            http,
+            config,
+            dialect,
+        })
     }
 }

@@ -32,16 +32,20 @@ pub struct EndpointProbe {
     pub prices: BTreeMap<String, ModelPrice>,
 }
 
-/// Requests the list of models once. An endpoint without a list is asked for a reply of one token instead. If the
-/// address lacks its `/v1`, the error names the address that answers. The caller checks whether the list contains the
-/// configured model.
+/// Requests the list of models once. An endpoint without a list is asked for a reply of one token
+/// instead. If the address lacks its `/v1`, the error names the address that answers. The caller
+/// checks whether the list contains the configured model.
 ///
 /// # Errors
-/// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
+/// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a
+/// text.
 pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderError> {
     let timeouts = config.timeouts;
     // A short reply comes sooner than one to a long prompt, and the user is waiting for the test.
-    let timeouts = Timeouts { first_text: timeouts.first_text.min(timeouts.between_texts), ..timeouts };
+    let timeouts = Timeouts {
+        first_text: timeouts.first_text.min(timeouts.between_texts),
+        ..timeouts
+    };
     let shared = Arc::new(ClientState::new(config.clone().with_timeouts(timeouts))?);
     match shared.models().await {
         Ok(models) => {
@@ -50,8 +54,14 @@ pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderErr
                 None => shared.reported_context().await,
             };
             Ok(EndpointProbe {
-                contexts: models.iter().filter_map(|model| Some((model.name.clone(), model.context?))).collect(),
-                prices: models.iter().filter_map(|model| Some((model.name.clone(), model.price?))).collect(),
+                contexts: models
+                    .iter()
+                    .filter_map(|model| Some((model.name.clone(), model.context?)))
+                    .collect(),
+                prices: models
+                    .iter()
+                    .filter_map(|model| Some((model.name.clone(), model.price?)))
+                    .collect(),
                 models: models.into_iter().map(|model| model.name).collect(),
                 context,
             })
@@ -72,7 +82,10 @@ pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderErr
 }
 
 /// An endpoint without a list may still generate replies.
-async fn without_list(shared: Arc<ClientState>, error: ProviderError) -> Result<EndpointProbe, ProviderError> {
+async fn without_list(
+    shared: Arc<ClientState>,
+    error: ProviderError,
+) -> Result<EndpointProbe, ProviderError> {
     if !has_no_list(&error) {
         return Err(error);
     }
@@ -98,7 +111,8 @@ impl ClientState {
         if let Some(error) = EndpointError::within(&list, false) {
             return Err(diagnose::in_stream(&self.config, error));
         }
-        api.models(&list).ok_or_else(|| diagnose::no_list(&self.config))
+        api.models(&list)
+            .ok_or_else(|| diagnose::no_list(&self.config))
     }
 
     async fn fetch(&self, request: reqwest::RequestBuilder) -> Result<Value, RequestFailure> {
@@ -111,7 +125,8 @@ impl ClientState {
         if body.trim_start().starts_with('<') {
             return Err(diagnose::web_page(&self.config));
         }
-        serde_json::from_str(&body).map_err(|error| diagnose::malformed(&self.config, &error.to_string()))
+        serde_json::from_str(&body)
+            .map_err(|error| diagnose::malformed(&self.config, &error.to_string()))
     }
 
     /// Returns the context length of the configured model that the server reports outside its list.
@@ -120,22 +135,26 @@ impl ClientState {
             EndpointDialect::OpenAi | EndpointDialect::Text => self.llama_context().await,
             EndpointDialect::Ollama if !self.config.model.is_empty() => {
                 let url = self.config.call(&["api", "show"]);
-                let shown =
-                    self.fetched(self.post(url, api::json(&json!({ "model": self.config.model })))).await.ok()?;
+                let shown = self
+                    .fetched(self.post(url, api::json(&json!({ "model": self.config.model }))))
+                    .await
+                    .ok()?;
                 ollama::shown_context(&shown)
             }
             EndpointDialect::Ollama | EndpointDialect::Anthropic | EndpointDialect::Gemini => None,
         }
     }
 
-    /// Returns the context length that llama.cpp reports at `/props`. Other servers have no such path.
+    /// Returns the context length that llama.cpp reports at `/props`. Other servers have no such
+    /// path.
     async fn llama_context(&self) -> Option<u32> {
         let props = self.get(self.config.outside_api("props")).await.ok()?;
         tokens(&props["default_generation_settings"]["n_ctx"])
     }
 }
 
-/// Uses an only entry regardless of its name, because a server with a single model accepts any name.
+/// Uses an only entry regardless of its name, because a server with a single model accepts any
+/// name.
 fn listed_context(models: &[ListedModel], model: &str) -> Option<u32> {
     match models {
         [only] => only.context,
@@ -144,16 +163,27 @@ fn listed_context(models: &[ListedModel], model: &str) -> Option<u32> {
 }
 
 fn has_no_list(error: &ProviderError) -> bool {
-    error.kind == ProviderErrorKind::NotFound && matches!(error.status, Some(404 | 405)) || error.status == Some(501)
+    error.kind == ProviderErrorKind::NotFound && matches!(error.status, Some(404 | 405))
+        || error.status == Some(501)
 }
 
 async fn one_token(shared: Arc<ClientState>) -> Result<(), ProviderError> {
-    let message = PromptMessage { role: PromptRole::User, text: "Hi".to_owned() };
+    let message = PromptMessage {
+        role: PromptRole::User,
+        text: "Hi".to_owned(),
+    };
     let request = Request {
         cache_key: String::new(),
         background: false,
-        prompt: Prompt { messages: vec![message], ..Prompt::default() },
-        sampling: SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(0),
+        prompt: Prompt {
+            messages: vec![message],
+            ..Prompt::default()
+        },
+        sampling: SamplerOptions {
+            max_tokens: Some(1),
+            ..SamplerOptions::default()
+        }
+        .resolve(0),
         response_schema: None,
     };
     let mut events = Box::pin(reply::reply(shared, request, CancellationToken::new()));

@@ -114,7 +114,12 @@ impl Next {
     }
 }
 
-fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events: &mut Vec<GenerationEvent>) -> Next {
+fn take(
+    shared: &ClientState,
+    tally: &mut ReplyState,
+    frame: StreamItem,
+    events: &mut Vec<GenerationEvent>,
+) -> Next {
     match frame {
         StreamItem::KeepAlive => Next::Goes,
         StreamItem::Done => Next::Ended,
@@ -142,7 +147,12 @@ fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
     }
 }
 
-fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: RetryPolicy) -> Option<Duration> {
+fn next_pause(
+    shared: &ClientState,
+    tally: &ReplyState,
+    retries: u32,
+    again: RetryPolicy,
+) -> Option<Duration> {
     if tally.has_begun() {
         return None;
     }
@@ -151,5 +161,9 @@ fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: Ret
 
 fn retrying(attempt: u32, wait: Duration, failure: &RequestFailure) -> GenerationEvent {
     let after_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    GenerationEvent::Retrying { attempt, after_ms, why: failure.error.message.clone() }
+    GenerationEvent::Retrying {
+        attempt,
+        after_ms,
+        why: failure.error.message.clone(),
+    }
 }

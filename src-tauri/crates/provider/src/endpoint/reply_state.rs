@@ -3,7 +3,9 @@
 use domain::SignedThought;
 use tokio::time::Instant;
 
-use super::chunk::{End, PictureCount, PromptProgress, StreamChunk, TextPiece, WireTimings, WireUsage};
+use super::chunk::{
+    End, PictureCount, PromptProgress, StreamChunk, TextPiece, WireTimings, WireUsage,
+};
 use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::RequestFailure;
@@ -14,7 +16,8 @@ use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Maximum bytes of one reply. An endpoint that sends more ignores `max_tokens`, or is hostile.
 const MAX_REPLY: usize = 8 << 20;
-/// Limit of received text in bytes, which is higher because some endpoints repeat the whole text in every piece.
+/// Limit of received text in bytes, which is higher because some endpoints repeat the whole text in
+/// every piece.
 const MAX_SENT: usize = 64 * MAX_REPLY;
 
 /// Text in place of a picture of the reply.
@@ -88,7 +91,8 @@ impl ReplyState {
         self.has_output() || self.thoughts.shown()
     }
 
-    /// Whether a stop text or a control token ended the reply. Later data from the endpoint is ignored.
+    /// Whether a stop text or a control token ended the reply. Later data from the endpoint is
+    /// ignored.
     pub(crate) fn is_cut(&self) -> bool {
         self.text.is_cut()
     }
@@ -106,10 +110,11 @@ impl ReplyState {
         }
     }
 
-    /// Returns the finish reason of a stream that closed without an end marker. `None` means that the reply was cut
-    /// off.
+    /// Returns the finish reason of a stream that closed without an end marker. `None` means that
+    /// the reply was cut off.
     pub(crate) fn hung_up(&self) -> Option<FinishReason> {
-        self.ended.or(self.perhaps_ended.then_some(FinishReason::Stop))
+        self.ended
+            .or(self.perhaps_ended.then_some(FinishReason::Stop))
     }
 
     /// Records `chunk` and adds its content to `events`.
@@ -128,7 +133,10 @@ impl ReplyState {
         if let Some(timings) = &chunk.timings {
             self.timings(timings);
         }
-        let thoughts = chunk.thoughts.drain(..).filter_map(|piece| self.thoughts.take(piece));
+        let thoughts = chunk
+            .thoughts
+            .drain(..)
+            .filter_map(|piece| self.thoughts.take(piece));
         events.extend(thoughts.map(GenerationEvent::Thoughts));
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
         self.add_picture_notes(&mut chunk);
@@ -141,20 +149,28 @@ impl ReplyState {
             self.bytes += text.len();
             events.extend(text_event(text));
             if self.bytes > MAX_REPLY || self.sent > MAX_SENT {
-                return Err(diagnose::malformed(config, "the reply exceeds the size limit"));
+                return Err(diagnose::malformed(
+                    config,
+                    "the reply exceeds the size limit",
+                ));
             }
         }
         if let Some(pieces) = &chunk.tool_calls
             && self.calls.take(pieces).is_err()
         {
-            return Err(diagnose::malformed(config, "the tool calls exceed the size limit"));
+            return Err(diagnose::malformed(
+                config,
+                "the tool calls exceed the size limit",
+            ));
         }
         match chunk.end {
             None => {}
             Some(End::Unknown) => self.perhaps_ended = true,
             Some(End::Stop) => self.ended = Some(FinishReason::Stop),
             Some(End::Length) => self.ended = Some(FinishReason::Length),
-            Some(End::Filtered) => return Err(diagnose::filtered(config, chunk.filter_reason.as_deref())),
+            Some(End::Filtered) => {
+                return Err(diagnose::filtered(config, chunk.filter_reason.as_deref()));
+            }
             Some(End::Failed) => return Err(diagnose::aborted(config)),
         }
         Ok(())
@@ -164,7 +180,9 @@ impl ReplyState {
     fn add_picture_notes(&mut self, chunk: &mut StreamChunk) {
         let PictureCount { count, whole } = chunk.pictures;
         let before = if whole { self.pictures } else { 0 };
-        let new = count.saturating_sub(before).min(MAX_PICTURES.saturating_sub(self.pictures));
+        let new = count
+            .saturating_sub(before)
+            .min(MAX_PICTURES.saturating_sub(self.pictures));
         if new == 0 {
             return;
         }
@@ -189,10 +207,17 @@ impl ReplyState {
                 let signature = call.signature.clone()?;
                 Some(SignedThought::Call { number, signature })
             };
-            events
-                .extend(blocks.chain(calls.iter().enumerate().filter_map(of_call)).map(GenerationEvent::SignedThought));
+            events.extend(
+                blocks
+                    .chain(calls.iter().enumerate().filter_map(of_call))
+                    .map(GenerationEvent::SignedThought),
+            );
         }
-        events.extend(calls.into_iter().map(|call| GenerationEvent::ToolCall(call.call)));
+        events.extend(
+            calls
+                .into_iter()
+                .map(|call| GenerationEvent::ToolCall(call.call)),
+        );
         events
     }
 
@@ -212,14 +237,22 @@ impl ReplyState {
             decode_ms: self.decode_ms.unwrap_or_else(|| ms(first_text, now)),
             first_text_ms,
         };
-        GenerationEvent::Finished { reason, usage: self.usage, timings }
+        GenerationEvent::Finished {
+            reason,
+            usage: self.usage,
+            timings,
+        }
     }
 
     fn progress(&mut self, progress: &PromptProgress) -> GenerationEvent {
         let (total, reused) = (whole(progress.total), whole(progress.cache));
         self.usage.prompt = Some(total);
         self.usage.reused = Some(reused);
-        GenerationEvent::Prefill { done: whole(progress.processed), total, reused }
+        GenerationEvent::Prefill {
+            done: whole(progress.processed),
+            total,
+            reused,
+        }
     }
 
     fn usage(&mut self, wire: &WireUsage) {
@@ -233,7 +266,8 @@ impl ReplyState {
 
     /// The servers' own figures are exact: they cover the tokens that were processed.
     fn timings(&mut self, wire: &WireTimings) {
-        if let (Some(reused), Some(evaluated)) = (wire.cache_n.map(whole), wire.prompt_n.map(whole)) {
+        if let (Some(reused), Some(evaluated)) = (wire.cache_n.map(whole), wire.prompt_n.map(whole))
+        {
             self.usage.prompt = Some(reused.saturating_add(evaluated));
             self.usage.reused = Some(reused);
             self.usage.evaluated = Some(evaluated);

@@ -32,12 +32,19 @@ impl LearnedDialect {
             return Some(Unsupported::LocalOnly);
         }
         let own = [key];
-        let names = OTHER_NAMES.iter().find(|(of, _)| *of == key).map_or(&own[..], |(_, names)| *names);
+        let names = OTHER_NAMES
+            .iter()
+            .find(|(of, _)| *of == key)
+            .map_or(&own[..], |(_, names)| *names);
         if names.iter().any(|name| self.sends(name)) {
             return None;
         }
         let refused = names.iter().any(|name| self.left_out.contains(*name));
-        Some(if refused { Unsupported::Refused } else { Unsupported::PlainApi })
+        Some(if refused {
+            Unsupported::Refused
+        } else {
+            Unsupported::PlainApi
+        })
     }
 }
 
@@ -57,10 +64,22 @@ mod tests {
     fn says_why_a_setting_is_not_sent() {
         let mut dialect = LearnedDialect::default();
         assert_eq!(dialect.unsupported("top_k"), None);
-        assert_eq!(dialect.unsupported("banned_strings"), Some(Unsupported::LocalOnly));
-        dialect.left_out.extend(["repeat_penalty", "samplers"].map(str::to_owned));
-        assert_eq!(dialect.unsupported("repeat_penalty"), None, "its other name is still sent");
-        assert_eq!(dialect.unsupported("sampler_order"), Some(Unsupported::Refused));
+        assert_eq!(
+            dialect.unsupported("banned_strings"),
+            Some(Unsupported::LocalOnly)
+        );
+        dialect
+            .left_out
+            .extend(["repeat_penalty", "samplers"].map(str::to_owned));
+        assert_eq!(
+            dialect.unsupported("repeat_penalty"),
+            None,
+            "its other name is still sent"
+        );
+        assert_eq!(
+            dialect.unsupported("sampler_order"),
+            Some(Unsupported::Refused)
+        );
         dialect.plain = true;
         assert_eq!(dialect.unsupported("grammar"), Some(Unsupported::PlainApi));
         assert_eq!(dialect.unsupported("temperature"), None);

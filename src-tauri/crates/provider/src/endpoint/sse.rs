@@ -4,13 +4,14 @@
 //! rescans its whole buffer with every chunk. That crate also stops at invalid UTF-8 and drops a
 //! last event without its blank line.
 //!
-//! Some servers end an event with one line break instead of two, or write several objects into one event. A complete JSON
-//! object cannot continue, so the next `data` line after it begins the next event.
+//! Some servers end an event with one line break instead of two, or write several objects into one
+//! event. A complete JSON object cannot continue, so the next `data` line after it begins the next
+//! event.
 
 use super::concatenated::{ObjectScanner, after_prefix, objects};
 
-/// Maximum bytes of one line and of one event's data. Normal chunks have a few hundred bytes; a picture in a reply has
-/// several megabytes.
+/// Maximum bytes of one line and of one event's data. Normal chunks have a few hundred bytes; a
+/// picture in a reply has several megabytes.
 pub(crate) const MAX_EVENT: usize = 32 << 20;
 
 /// An event grew beyond [`MAX_EVENT`].
@@ -33,7 +34,8 @@ pub(crate) struct SseParser {
     /// Whether `data` is one complete object.
     scanner: ObjectScanner,
     fails: bool,
-    /// The name after a complete object. It belongs to this event or, without a blank line, to the next.
+    /// The name after a complete object. It belongs to this event or, without a blank line, to the
+    /// next.
     name_after: Option<bool>,
     /// The server ends events with one line break.
     compact: bool,
@@ -43,8 +45,13 @@ pub(crate) struct SseParser {
 }
 
 impl SseParser {
-    /// Parses `bytes` and appends each completed event to `events`. Events before one that exceeds the limit are kept.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+    /// Parses `bytes` and appends each completed event to `events`. Events before one that exceeds
+    /// the limit are kept.
+    pub(crate) fn push(
+        &mut self,
+        mut bytes: &[u8],
+        events: &mut Vec<SseEvent>,
+    ) -> Result<(), TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
             if first == b'\n' && std::mem::take(&mut self.after_cr) {
                 bytes = rest;
@@ -84,25 +91,37 @@ impl SseParser {
     fn emit(&mut self, events: &mut Vec<SseEvent>) {
         let fails = std::mem::take(&mut self.fails);
         self.scanner = ObjectScanner::default();
-        let Some(data) = self.data.take().or_else(|| fails.then(Vec::new)) else { return };
+        let Some(data) = self.data.take().or_else(|| fails.then(Vec::new)) else {
+            return;
+        };
         let data = text(data);
         let parts = objects(after_prefix(data.trim_start()));
         if parts.len() < 2 {
             events.push(SseEvent { data, fails });
             return;
         }
-        events.extend(parts.into_iter().map(|part| SseEvent { data: part.to_owned(), fails }));
+        events.extend(parts.into_iter().map(|part| SseEvent {
+            data: part.to_owned(),
+            fails,
+        }));
     }
 
     fn end_line(&mut self, events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
-        let line = if self.lines == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line) } else { &line };
+        let line = if self.lines == 0 {
+            line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line)
+        } else {
+            &line
+        };
         self.lines += 1;
         if line.is_empty() {
             self.end_event(events);
             return Ok(());
         }
-        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let colon = line
+            .iter()
+            .position(|&byte| byte == b':')
+            .unwrap_or(line.len());
         let (field, value) = (&line[..colon], line.get(colon + 1..).unwrap_or_default());
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
@@ -144,7 +163,11 @@ impl SseParser {
 
     /// Whether the data is a complete object or the end marker.
     fn is_whole(&self) -> bool {
-        self.scanner.is_complete() || self.data.as_deref().is_some_and(|data| data.trim_ascii() == b"[DONE]")
+        self.scanner.is_complete()
+            || self
+                .data
+                .as_deref()
+                .is_some_and(|data| data.trim_ascii() == b"[DONE]")
     }
 
     fn add(&mut self, value: &[u8]) -> Result<(), TooLong> {
@@ -210,7 +233,12 @@ mod tests {
             parser.push(chunk, &mut events).unwrap();
         }
         let mut texts: Vec<String> = events.into_iter().map(shown).collect();
-        texts.extend(parser.finish().into_iter().map(|open| format!("[{}]", shown(open))));
+        texts.extend(
+            parser
+                .finish()
+                .into_iter()
+                .map(|open| format!("[{}]", shown(open))),
+        );
         texts
     }
 
@@ -226,7 +254,10 @@ mod tests {
 
     #[test]
     fn escapes_separately_encoded_surrogates() {
-        assert_eq!(events(&[b"data: a\xED\xA0\xBD\xED\xB8\x80b\xFF\n\n"]), ["a\\ud83d\\ude00b\u{FFFD}"]);
+        assert_eq!(
+            events(&[b"data: a\xED\xA0\xBD\xED\xB8\x80b\xFF\n\n"]),
+            ["a\\ud83d\\ude00b\u{FFFD}"]
+        );
     }
 
     #[test]
@@ -239,13 +270,17 @@ mod tests {
 
     #[test]
     fn skips_comments_other_fields_and_bom() {
-        let text = "\u{FEFF}data: a\n\n: ping\n\nid: 7\nevent: message\nretry: 5\ndata: b\nnonsense\n\n";
+        let text =
+            "\u{FEFF}data: a\n\n: ping\n\nid: 7\nevent: message\nretry: 5\ndata: b\nnonsense\n\n";
         assert_eq!(events(&[text.as_bytes()]), ["a", "b"]);
     }
 
     #[test]
     fn joins_data_lines_of_one_event() {
-        assert_eq!(events(&[b"data: {\ndata:  1\ndata\ndata: }\n\n"]), ["{\n 1\n\n}"]);
+        assert_eq!(
+            events(&[b"data: {\ndata:  1\ndata\ndata: }\n\n"]),
+            ["{\n 1\n\n}"]
+        );
     }
 
     #[test]
@@ -262,20 +297,38 @@ mod tests {
 
     #[test]
     fn one_line_break_ends_a_complete_object() {
-        let text = "data: {\"a\":1}\ndata: {\"b\":\ndata: \"x\"}\ndata:\ndata: {\"c\":2}\ndata: [DONE]\n";
-        assert_eq!(events(&[text.as_bytes()]), ["{\"a\":1}", "{\"b\":\n\"x\"}", "{\"c\":2}", "[DONE]"]);
+        let text =
+            "data: {\"a\":1}\ndata: {\"b\":\ndata: \"x\"}\ndata:\ndata: {\"c\":2}\ndata: [DONE]\n";
+        assert_eq!(
+            events(&[text.as_bytes()]),
+            ["{\"a\":1}", "{\"b\":\n\"x\"}", "{\"c\":2}", "[DONE]"]
+        );
         let proxied = "data: data: {\"a\":1}\ndata: data: {\"b\":2}\n\n";
-        assert_eq!(events(&[proxied.as_bytes()]), ["data: {\"a\":1}", "data: {\"b\":2}"]);
+        assert_eq!(
+            events(&[proxied.as_bytes()]),
+            ["data: {\"a\":1}", "data: {\"b\":2}"]
+        );
         let two = "data: {\"a\":1}{\"b\":2}\n\ndata: {\"c\":1} [DONE]\n\n";
-        assert_eq!(events(&[two.as_bytes()]), ["{\"a\":1}", "{\"b\":2}", "{\"c\":1}", "[DONE]"]);
+        assert_eq!(
+            events(&[two.as_bytes()]),
+            ["{\"a\":1}", "{\"b\":2}", "{\"c\":1}", "[DONE]"]
+        );
         let texts = "data: one\ndata: two\n\n";
-        assert_eq!(events(&[texts.as_bytes()]), ["one\ntwo"], "only a complete object ends early");
+        assert_eq!(
+            events(&[texts.as_bytes()]),
+            ["one\ntwo"],
+            "only a complete object ends early"
+        );
     }
 
     #[test]
     fn names_stay_with_their_event() {
-        let compact = "event: a\ndata: {\"a\":1}\nevent: error\ndata: {\"b\":2}\nevent: c\ndata: {\"c\":3}\n";
-        assert_eq!(events(&[compact.as_bytes()]), ["{\"a\":1}", "!{\"b\":2}", "{\"c\":3}"]);
+        let compact =
+            "event: a\ndata: {\"a\":1}\nevent: error\ndata: {\"b\":2}\nevent: c\ndata: {\"c\":3}\n";
+        assert_eq!(
+            events(&[compact.as_bytes()]),
+            ["{\"a\":1}", "!{\"b\":2}", "{\"c\":3}"]
+        );
         let after = "data: {\"a\":1}\nevent: error\n\ndata: {\"b\":2}\n\n";
         assert_eq!(events(&[after.as_bytes()]), ["!{\"a\":1}", "{\"b\":2}"]);
     }
@@ -291,13 +344,23 @@ mod tests {
         let mut events = Vec::new();
         let piece = vec![b'x'; 1 << 21];
         parser.push(b"data: kept\n\ndata: ", &mut events).unwrap();
-        let refused = (0..64).find(|_| parser.push(&piece, &mut events).is_err()).unwrap();
+        let refused = (0..64)
+            .find(|_| parser.push(&piece, &mut events).is_err())
+            .unwrap();
         assert!(refused <= 16 && parser.line.capacity() <= 2 * MAX_EVENT);
-        assert_eq!(events.iter().map(|event| event.data.as_str()).collect::<Vec<_>>(), ["kept"]);
+        assert_eq!(
+            events
+                .iter()
+                .map(|event| event.data.as_str())
+                .collect::<Vec<_>>(),
+            ["kept"]
+        );
 
         let mut parser = SseParser::default();
         let line = [b"data: ".as_slice(), &piece, b"\n"].concat();
-        let refused = (0..64).find(|_| parser.push(&line, &mut events).is_err()).unwrap();
+        let refused = (0..64)
+            .find(|_| parser.push(&line, &mut events).is_err())
+            .unwrap();
         assert!(refused <= 16, "one event of many lines");
     }
 
@@ -306,7 +369,10 @@ mod tests {
         at.sort_unstable();
         let ends = at.iter().copied().chain([bytes.len()]);
         let starts = std::iter::once(0).chain(at.iter().copied());
-        starts.zip(ends).map(|(start, end)| bytes[start..end].to_vec()).collect()
+        starts
+            .zip(ends)
+            .map(|(start, end)| bytes[start..end].to_vec())
+            .collect()
     }
 
     proptest! {

@@ -1,5 +1,5 @@
-//! Ends a reply at a stop text or a leaked control token, however the endpoint splits it into pieces. Stop texts do not
-//! apply inside thoughts.
+//! Ends a reply at a stop text or a leaked control token, however the endpoint splits it into
+//! pieces. Stop texts do not apply inside thoughts.
 
 /// Tokens that end or begin a turn. A quoted token is ordinary text.
 pub(crate) const TOKENS: [&str; 35] = [
@@ -73,7 +73,8 @@ const THOUGHTS: [(&str, &str); 9] = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Channel token of a harmony reply, in which [`HARMONY_END`] separates channels instead of ending the turn.
+/// Channel token of a harmony reply, in which [`HARMONY_END`] separates channels instead of ending
+/// the turn.
 const HARMONY: &str = "<|channel|>";
 const HARMONY_END: &str = "<|end|>";
 /// `</s>` is a control token, but in HTML it closes struck-through text.
@@ -111,7 +112,11 @@ enum StopMatch {
 impl StopFilter {
     pub(crate) fn new(stops: &[String]) -> Self {
         Self {
-            stops: stops.iter().filter(|stop| !stop.is_empty()).cloned().collect(),
+            stops: stops
+                .iter()
+                .filter(|stop| !stop.is_empty())
+                .cloned()
+                .collect(),
             held: String::new(),
             opening: true,
             blank: true,
@@ -163,7 +168,8 @@ impl StopFilter {
         if self.ended { String::new() } else { held }
     }
 
-    /// Removes repeated headers and detects opening thoughts. Returns false while more text must decide.
+    /// Removes repeated headers and detects opening thoughts. Returns false while more text must
+    /// decide.
     fn past_headers(&mut self) -> bool {
         loop {
             let received = self.held.trim_start();
@@ -171,11 +177,16 @@ impl StopFilter {
                 self.held = received[header.len()..].to_owned();
                 continue;
             }
-            let may_open = THOUGHTS.iter().any(|(open, _)| open.len() > received.len() && starts(open, received));
+            let may_open = THOUGHTS
+                .iter()
+                .any(|(open, _)| open.len() > received.len() && starts(open, received));
             if may_open || HEADERS.iter().any(|header| header.starts_with(received)) {
                 return false;
             }
-            self.inside = THOUGHTS.iter().find(|(open, _)| starts(received, open)).map(|(_, close)| *close);
+            self.inside = THOUGHTS
+                .iter()
+                .find(|(open, _)| starts(received, open))
+                .map(|(_, close)| *close);
             self.opening = false;
             return true;
         }
@@ -201,7 +212,11 @@ impl StopFilter {
                 if starts(close, rest) {
                     return StopMatch::Maybe(at);
                 }
-            } else if self.stops.iter().any(|stop| rest.starts_with(stop.as_str()) && self.stops_here(stop, at)) {
+            } else if self
+                .stops
+                .iter()
+                .any(|stop| rest.starts_with(stop.as_str()) && self.stops_here(stop, at))
+            {
                 return StopMatch::End(at);
             } else if self.stops.iter().any(|stop| stop.starts_with(rest)) {
                 return StopMatch::Maybe(at);
@@ -213,7 +228,12 @@ impl StopFilter {
             if token.is_some_and(|token| self.is_control(token, at)) {
                 return StopMatch::End(at);
             }
-            if token.is_none() && TOKENS.iter().chain([&HARMONY]).any(|token| token.starts_with(rest)) {
+            if token.is_none()
+                && TOKENS
+                    .iter()
+                    .chain([&HARMONY])
+                    .any(|token| token.starts_with(rest))
+            {
                 return StopMatch::Maybe(at);
             }
         }
@@ -237,7 +257,8 @@ impl StopFilter {
 
     /// Whether `text` contains `mark` unquoted.
     fn opens(&self, mark: &str, text: &str) -> bool {
-        text.match_indices(mark).any(|(at, _)| !self.is_quoted_in(text, at))
+        text.match_indices(mark)
+            .any(|(at, _)| !self.is_quoted_in(text, at))
     }
 
     fn is_control(&self, token: &str, at: usize) -> bool {
@@ -252,7 +273,8 @@ impl StopFilter {
 
 /// Whether `text` begins with `start`, ignoring ASCII case.
 fn starts(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    text.get(..start.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
 #[cfg(test)]
@@ -273,17 +295,33 @@ mod tests {
     fn ends_at_a_stop_text_or_control_token() {
         for (stops, sent, expected) in [
             (&["\nTom:"][..], "Come in.\nTom: Thanks!", "Come in."),
-            (&["\nTom:"], "Come in.\nTomorrow, Tom: no.", "Come in.\nTomorrow, Tom: no."),
+            (
+                &["\nTom:"],
+                "Come in.\nTomorrow, Tom: no.",
+                "Come in.\nTomorrow, Tom: no.",
+            ),
             (&["###", "\nTom:"], "Come in. ### more", "Come in. "),
             (&["\n"], "\nCome in.\nSit.", "\nCome in."),
-            (&[], "Come in.<|im_end|>\n<|im_start|>user\nThanks", "Come in."),
+            (
+                &[],
+                "Come in.<|im_end|>\n<|im_start|>user\nThanks",
+                "Come in.",
+            ),
             (&[], "Come in.</s>", "Come in."),
             (&[], "Come in.<｜end▁of▁sentence｜>", "Come in."),
             (&[], "Come in.<end_of_turn>\n", "Come in."),
             (&[], "<s>old</s> new", "<s>old</s> new"),
             (&[], "It is <s>old</s> new", "It is <s>old</s> new"),
-            (&[], "Write `<|im_end|>` there. a < b [1]", "Write `<|im_end|>` there. a < b [1]"),
-            (&[], "<|im_start|>assistant\nCome in.<|im_end|>", "\nCome in."),
+            (
+                &[],
+                "Write `<|im_end|>` there. a < b [1]",
+                "Write `<|im_end|>` there. a < b [1]",
+            ),
+            (
+                &[],
+                "<|im_start|>assistant\nCome in.<|im_end|>",
+                "\nCome in.",
+            ),
             (
                 &[],
                 "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Come in.<|return|>",
@@ -294,7 +332,11 @@ mod tests {
                 "<think>\nTom: knocks\nTom: waits</think>Come in.\nTom: Hi",
                 "<think>\nTom: knocks\nTom: waits</think>Come in.",
             ),
-            (&["\nTom:"], "<THINK>a</THINK>b\nTom: c", "<THINK>a</THINK>b"),
+            (
+                &["\nTom:"],
+                "<THINK>a</THINK>b\nTom: c",
+                "<THINK>a</THINK>b",
+            ),
         ] {
             assert_eq!(cut(stops, &[sent]).0, expected, "{sent}");
         }

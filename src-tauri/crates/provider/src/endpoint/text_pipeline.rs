@@ -13,13 +13,18 @@ pub(crate) struct TextPipeline {
     joined: DeltaAssembler,
     echo: EchoFilter,
     cutter: StopFilter,
-    /// The unfinished reply ends with whitespace that was not sent, so that at the start of the new text is dropped.
+    /// The unfinished reply ends with whitespace that was not sent, so that at the start of the new
+    /// text is dropped.
     after_space: bool,
 }
 
 impl TextPipeline {
     pub(crate) fn of(prompt: &Prompt, trims_prefill: bool) -> Self {
-        let base = prompt.messages.last().filter(|_| prompt.continues).map_or("", |last| last.text.as_str());
+        let base = prompt
+            .messages
+            .last()
+            .filter(|_| prompt.continues)
+            .map_or("", |last| last.text.as_str());
         Self {
             halves: SurrogateJoiner::default(),
             joined: DeltaAssembler::default(),
@@ -29,8 +34,8 @@ impl TextPipeline {
         }
     }
 
-    /// Takes new text and returns the part that is final. `halves` says that it may contain surrogate placeholders.
-    /// `ends` says that the endpoint ended the reply with it.
+    /// Takes new text and returns the part that is final. `halves` says that it may contain
+    /// surrogate placeholders. `ends` says that the endpoint ended the reply with it.
     pub(crate) fn push(&mut self, said: TextPiece, halves: bool, ends: bool) -> String {
         let new = match said {
             TextPiece::Delta(text) => {
@@ -50,7 +55,11 @@ impl TextPipeline {
     /// Returns the held text when the reply ends.
     pub(crate) fn rest(&mut self) -> String {
         let half = self.halves.rest();
-        let mut rest = if half.is_empty() { half } else { self.joined.piece(half, false) };
+        let mut rest = if half.is_empty() {
+            half
+        } else {
+            self.joined.piece(half, false)
+        };
         rest.push_str(&self.joined.rest());
         let mut rest = self.echo.push(rest);
         rest.push_str(&self.echo.rest());

@@ -4,7 +4,8 @@ use domain::SignedThought;
 
 use super::chunk::ThoughtPiece;
 
-/// Maximum total bytes of thoughts and signatures in one reply. The rest is dropped, because a reply needs none of it.
+/// Maximum total bytes of thoughts and signatures in one reply. The rest is dropped, because a
+/// reply needs none of it.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Thoughts received so far in one reply.
@@ -48,8 +49,14 @@ impl ThoughtAssembler {
             ThoughtPiece::Whole(_) if !self.blocks.is_empty() => None,
             ThoughtPiece::Delta(text) | ThoughtPiece::Whole(text) => {
                 match self.blocks.last_mut() {
-                    Some(Block::Plain { text: before, signature }) if signature.is_empty() => before.push_str(&text),
-                    _ => self.blocks.push(Block::Plain { text: text.clone(), signature: String::new() }),
+                    Some(Block::Plain {
+                        text: before,
+                        signature,
+                    }) if signature.is_empty() => before.push_str(&text),
+                    _ => self.blocks.push(Block::Plain {
+                        text: text.clone(),
+                        signature: String::new(),
+                    }),
                 }
                 self.shown = true;
                 Some(text)
@@ -57,7 +64,10 @@ impl ThoughtAssembler {
             ThoughtPiece::Signature(more) => {
                 match self.blocks.last_mut() {
                     Some(Block::Plain { signature, .. }) => signature.push_str(&more),
-                    _ => self.blocks.push(Block::Plain { text: String::new(), signature: more }),
+                    _ => self.blocks.push(Block::Plain {
+                        text: String::new(),
+                        signature: more,
+                    }),
                 }
                 None
             }
@@ -74,8 +84,12 @@ impl ThoughtAssembler {
             return Vec::new();
         }
         let signed = |block| match block {
-            Block::Plain { text, signature } if !signature.is_empty() => Some(SignedThought::Block { text, signature }),
-            Block::Plain { text, .. } => (!text.trim().is_empty()).then_some(SignedThought::Plain { text }),
+            Block::Plain { text, signature } if !signature.is_empty() => {
+                Some(SignedThought::Block { text, signature })
+            }
+            Block::Plain { text, .. } => {
+                (!text.trim().is_empty()).then_some(SignedThought::Plain { text })
+            }
             Block::Redacted(data) => Some(SignedThought::Redacted { data }),
         };
         self.blocks.drain(..).filter_map(signed).collect()
@@ -88,7 +102,10 @@ mod tests {
 
     fn read(pieces: Vec<ThoughtPiece>) -> (String, Vec<SignedThought>) {
         let mut thoughts = ThoughtAssembler::default();
-        let shown = pieces.into_iter().filter_map(|piece| thoughts.take(piece)).collect();
+        let shown = pieces
+            .into_iter()
+            .filter_map(|piece| thoughts.take(piece))
+            .collect();
         (shown, thoughts.signed())
     }
 
@@ -96,8 +113,10 @@ mod tests {
     fn blocks_end_at_their_signature() {
         use ThoughtPiece::{Delta, Redacted, Signature, Whole};
         let text = |text: &str| text.to_owned();
-        let block =
-            |words: &str, signature: &str| SignedThought::Block { text: text(words), signature: text(signature) };
+        let block = |words: &str, signature: &str| SignedThought::Block {
+            text: text(words),
+            signature: text(signature),
+        };
         let pieces = vec![
             Delta(text("One ")),
             Delta(text("two.")),
@@ -110,13 +129,23 @@ mod tests {
         let redacted = SignedThought::Redacted { data: text("xyz") };
         assert_eq!(
             read(pieces),
-            (text("One two.Three."), vec![block("One two.", "ab"), block("Three.", "c"), redacted])
+            (
+                text("One two.Three."),
+                vec![block("One two.", "ab"), block("Three.", "c"), redacted]
+            )
         );
         let plain = || vec![SignedThought::Plain { text: text("Hm.") }];
-        assert_eq!(read(vec![Delta(text("Hm.")), Whole(text("Hm."))]), (text("Hm."), plain()));
+        assert_eq!(
+            read(vec![Delta(text("Hm.")), Whole(text("Hm."))]),
+            (text("Hm."), plain())
+        );
         assert_eq!(read(vec![Whole(text("Hm."))]), (text("Hm."), plain()));
         assert_eq!(read(vec![Delta(text(" \n"))]).1, []);
-        assert_eq!(read(vec![Signature(text("a"))]).1, [block("", "a")], "thoughts may be omitted");
+        assert_eq!(
+            read(vec![Signature(text("a"))]).1,
+            [block("", "a")],
+            "thoughts may be omitted"
+        );
     }
 
     #[test]

@@ -48,16 +48,23 @@ impl ToolCallAssembler {
         !self.open.is_empty()
     }
 
-    /// Takes the `tool_calls` value of a stream piece or of a whole reply. Skips entries of an unknown format.
+    /// Takes the `tool_calls` value of a stream piece or of a whole reply. Skips entries of an
+    /// unknown format.
     pub(crate) fn take(&mut self, pieces: &Value) -> Result<(), TooMany> {
-        pieces.as_array().into_iter().flatten().try_for_each(|piece| self.piece(piece))
+        pieces
+            .as_array()
+            .into_iter()
+            .flatten()
+            .try_for_each(|piece| self.piece(piece))
     }
 
     /// Returns the calls in the order of their indexes and empties the list.
     pub(crate) fn finish(&mut self) -> impl Iterator<Item = AssembledCall> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_by_key(|call| call.index);
-        open.into_iter().flat_map(PartialToolCall::close).take(MAX_CALLS)
+        open.into_iter()
+            .flat_map(PartialToolCall::close)
+            .take(MAX_CALLS)
     }
 
     fn piece(&mut self, piece: &Value) -> Result<(), TooMany> {
@@ -75,7 +82,10 @@ impl ToolCallAssembler {
             return Err(TooMany);
         }
         let at = at.unwrap_or_else(|| {
-            self.open.push(PartialToolCall { index, ..PartialToolCall::default() });
+            self.open.push(PartialToolCall {
+                index,
+                ..PartialToolCall::default()
+            });
             self.open.len() - 1
         });
         self.open[at].add(&id, &name, &arguments);
@@ -85,7 +95,8 @@ impl ToolCallAssembler {
 
     /// Returns the call that a piece continues, or `None` if it starts a new one.
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        let at_index = |call: &PartialToolCall| call.index == index || call.index.is_none() || index.is_none();
+        let at_index =
+            |call: &PartialToolCall| call.index == index || call.index.is_none() || index.is_none();
         let same = |call: &PartialToolCall| !id.is_empty() && call.id == id && at_index(call);
         let at = match (self.open.iter().rposition(same), index) {
             (Some(at), _) => at,
@@ -94,7 +105,8 @@ impl ToolCallAssembler {
             (None, None) if name.is_empty() => self.open.len().checked_sub(1)?,
             (None, None) => return None,
         };
-        // Some servers give every call index 0; a different id or another name then means a different call.
+        // Some servers give every call index 0; a different id or another name then means a
+        // different call.
         let known = &self.open[at];
         let same_id = id.is_empty() || known.id.is_empty() || id == known.id;
         (same_id && !known.is_followed_by(name)).then_some(at)
@@ -102,7 +114,8 @@ impl ToolCallAssembler {
 }
 
 impl PartialToolCall {
-    /// Whether `name` begins the next call. Names come before the arguments, so a part of one follows no arguments.
+    /// Whether `name` begins the next call. Names come before the arguments, so a part of one
+    /// follows no arguments.
     fn is_followed_by(&self, name: &str) -> bool {
         !self.arguments.is_empty() && !name.is_empty() && !self.name.is_empty() && self.name != name
     }
@@ -123,7 +136,9 @@ impl PartialToolCall {
 
     /// Returns one call, or several if different arguments came under one index.
     fn close(self) -> Vec<AssembledCall> {
-        let name = Some(self.name).filter(|name| !name.trim().is_empty()).unwrap_or_else(|| UNNAMED.to_owned());
+        let name = Some(self.name)
+            .filter(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| UNNAMED.to_owned());
         let arguments = distinct_arguments(self.arguments, self.whole);
         let call = |(number, text): (usize, String)| AssembledCall {
             call: ToolCall {
@@ -138,7 +153,8 @@ impl PartialToolCall {
     }
 }
 
-/// Returns the arguments of each call in `text`, without repetitions. `whole` replaces pieces that make no object.
+/// Returns the arguments of each call in `text`, without repetitions. `whole` replaces pieces that
+/// make no object.
 fn distinct_arguments(text: String, whole: Option<String>) -> Vec<String> {
     if ToolArguments::read(&text).is_object() {
         return vec![text];
@@ -150,12 +166,17 @@ fn distinct_arguments(text: String, whole: Option<String>) -> Vec<String> {
     let mut distinct: Vec<(Option<Value>, &str)> = Vec::new();
     for part in parts {
         let value = serde_json::from_str(part).ok();
-        let is_same = |other: &(Option<Value>, &str)| other.1 == part || (value.is_some() && other.0 == value);
+        let is_same = |other: &(Option<Value>, &str)| {
+            other.1 == part || (value.is_some() && other.0 == value)
+        };
         if !distinct.iter().any(is_same) {
             distinct.push((value, part));
         }
     }
-    distinct.into_iter().map(|(_, part)| part.to_owned()).collect()
+    distinct
+        .into_iter()
+        .map(|(_, part)| part.to_owned())
+        .collect()
 }
 
 fn is_object(text: &str) -> bool {
@@ -202,31 +223,44 @@ mod tests {
             piece(1, "", "", "{}"),
             piece(0, "", "", ":\"Oslo\"}"),
         ];
-        assert_eq!(read(&mixed).unwrap(), ["weather({\"city\":\"Oslo\"})", "time({})"]);
+        assert_eq!(
+            read(&mixed).unwrap(),
+            ["weather({\"city\":\"Oslo\"})", "time({})"]
+        );
     }
 
     #[test]
     fn accepts_known_server_variants() {
-        let all_first = [piece(0, "a", "one", "{}"), piece(0, "b", "two", "{\"x\""), piece(0, "", "", ":1}")];
+        let all_first = [
+            piece(0, "a", "one", "{}"),
+            piece(0, "b", "two", "{\"x\""),
+            piece(0, "", "", ":1}"),
+        ];
         assert_eq!(read(&all_first).unwrap(), ["one({})", "two({\"x\":1})"]);
         let name_again = [piece(0, "a", "one", "{\"x\""), piece(0, "a", "one", ":1}")];
         assert_eq!(read(&name_again).unwrap(), ["one({\"x\":1})"]);
         let name_in_pieces = [piece(0, "a", "wea", ""), piece(0, "", "ther", "")];
         assert_eq!(read(&name_in_pieces).unwrap(), ["weather({})"]);
-        let unnumbered =
-            json!([{ "function": { "name": "one" } }, { "function": { "name": "one", "arguments": {"x": 1} } }]);
+        let unnumbered = json!([{ "function": { "name": "one" } }, { "function": { "name": "one", "arguments": {"x": 1} } }]);
         assert_eq!(read(&[unnumbered]).unwrap(), ["one({})", "one({\"x\":1})"]);
         let continued = [
             json!([{ "function": { "name": "one", "arguments": "{\"x\"" } }]),
             json!([{ "function": { "arguments": ":1}" } }]),
         ];
         assert_eq!(read(&continued).unwrap(), ["one({\"x\":1})"]);
-        assert_eq!(read(&[json!([{ "function": { "arguments": "{\"x\"" } }])]).unwrap(), ["unnamed({\"x\")?"]);
+        assert_eq!(
+            read(&[json!([{ "function": { "arguments": "{\"x\"" } }])]).unwrap(),
+            ["unnamed({\"x\")?"]
+        );
     }
 
     #[test]
     fn repeated_arguments_are_one_call() {
-        let again = [piece(0, "a", "roll", ""), piece(0, "", "", "{\"n\": "), piece(0, "", "", "2}")];
+        let again = [
+            piece(0, "a", "roll", ""),
+            piece(0, "", "", "{\"n\": "),
+            piece(0, "", "", "2}"),
+        ];
         for last in [
             piece(0, "a", "roll", "{\"n\":2}"),
             piece(0, "", "", "{\"n\": 2}"),
@@ -235,10 +269,20 @@ mod tests {
             let pieces: Vec<Value> = again.iter().cloned().chain([last.clone()]).collect();
             assert_eq!(read(&pieces).unwrap(), ["roll({\"n\": 2})"], "{last}");
         }
-        assert_eq!(read(&[piece(0, "a", "roll", "{\"n\":2}{\"n\":2}{\"n\":2}")]).unwrap(), ["roll({\"n\":2})"]);
-        let after_a_part = [piece(0, "a", "roll", "{\"n\":"), piece(0, "a", "roll", "{\"n\":2}")];
+        assert_eq!(
+            read(&[piece(0, "a", "roll", "{\"n\":2}{\"n\":2}{\"n\":2}")]).unwrap(),
+            ["roll({\"n\":2})"]
+        );
+        let after_a_part = [
+            piece(0, "a", "roll", "{\"n\":"),
+            piece(0, "a", "roll", "{\"n\":2}"),
+        ];
         assert_eq!(read(&after_a_part).unwrap(), ["roll({\"n\":2})"]);
-        let nested = [piece(0, "a", "roll", "{\"n\":"), piece(0, "", "", "{\"n\":2}"), piece(0, "", "", "}")];
+        let nested = [
+            piece(0, "a", "roll", "{\"n\":"),
+            piece(0, "", "", "{\"n\":2}"),
+            piece(0, "", "", "}"),
+        ];
         assert_eq!(read(&nested).unwrap(), ["roll({\"n\":{\"n\":2}})"]);
     }
 
@@ -246,11 +290,25 @@ mod tests {
     fn different_calls_under_one_index_stay_apart() {
         let one = [piece(0, "a", "roll", "{\"n\":1}{\"n\":2}")];
         assert_eq!(read(&one).unwrap(), ["roll({\"n\":1})", "roll({\"n\":2})"]);
-        let unnamed = [piece(0, "", "roll", "{\"n\":1}"), piece(0, "", "roll", "{\"n\":2}")];
-        assert_eq!(read(&unnamed).unwrap(), ["roll({\"n\":1})", "roll({\"n\":2})"]);
-        let other_name = [piece(0, "", "roll", "{\"n\":1}"), piece(0, "", "time", "{}"), piece(0, "", "", "")];
+        let unnamed = [
+            piece(0, "", "roll", "{\"n\":1}"),
+            piece(0, "", "roll", "{\"n\":2}"),
+        ];
+        assert_eq!(
+            read(&unnamed).unwrap(),
+            ["roll({\"n\":1})", "roll({\"n\":2})"]
+        );
+        let other_name = [
+            piece(0, "", "roll", "{\"n\":1}"),
+            piece(0, "", "time", "{}"),
+            piece(0, "", "", ""),
+        ];
         assert_eq!(read(&other_name).unwrap(), ["roll({\"n\":1})", "time({})"]);
-        let same_id = [piece(0, "a", "roll", "{}"), piece(0, "a", "time", "{\"z\""), piece(0, "", "", ":1}")];
+        let same_id = [
+            piece(0, "a", "roll", "{}"),
+            piece(0, "a", "time", "{\"z\""),
+            piece(0, "", "", ":1}"),
+        ];
         assert_eq!(read(&same_id).unwrap(), ["roll({})", "time({\"z\":1})"]);
         let both_again = [
             piece(0, "a", "one", "{}"),
@@ -259,13 +317,25 @@ mod tests {
             piece(0, "b", "two", "{}"),
         ];
         assert_eq!(read(&both_again).unwrap(), ["one({})", "two({})"]);
-        let one_id = [piece(0, "call", "one", "{}"), piece(1, "call", "one", "{\"x\":1}")];
-        assert_eq!(read(&one_id).unwrap(), ["one({})", "one({\"x\":1})"], "indexes count more than ids");
+        let one_id = [
+            piece(0, "call", "one", "{}"),
+            piece(1, "call", "one", "{\"x\":1}"),
+        ];
+        assert_eq!(
+            read(&one_id).unwrap(),
+            ["one({})", "one({\"x\":1})"],
+            "indexes count more than ids"
+        );
     }
 
     #[test]
     fn skips_malformed_calls() {
-        for odd in [json!(null), json!("x"), json!({}), json!([null, 7, {}, { "function": 7 }, { "index": 0 }])] {
+        for odd in [
+            json!(null),
+            json!("x"),
+            json!({}),
+            json!([null, 7, {}, { "function": 7 }, { "index": 0 }]),
+        ] {
             assert_eq!(read(std::slice::from_ref(&odd)).unwrap(), [""; 0], "{odd}");
         }
     }
@@ -275,7 +345,9 @@ mod tests {
         let many: Vec<Value> = (0..33).map(|index| piece(index, "", "one", "")).collect();
         assert!(read(&many[..32]).is_ok());
         assert_eq!(read(&many), Err(TooMany));
-        let long: Vec<Value> = (0..17).map(|_| piece(0, "", "one", &"x".repeat(4_096))).collect();
+        let long: Vec<Value> = (0..17)
+            .map(|_| piece(0, "", "one", &"x".repeat(4_096)))
+            .collect();
         assert!(read(&long[..15]).is_ok());
         assert_eq!(read(&long), Err(TooMany));
     }

@@ -1,5 +1,5 @@
-//! Converts a chat into turns, which each API writes in its own form. `context::chat_template` does the same for local
-//! templates.
+//! Converts a chat into turns, which each API writes in its own form. `context::chat_template` does
+//! the same for local templates.
 
 use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::{SignedThought, ToolArguments, ToolCall, ToolResult};
@@ -53,18 +53,30 @@ pub(crate) enum TurnPart<'a> {
 
 impl<'a> Turn<'a> {
     fn new(role: TurnRole, parts: Vec<TurnPart<'a>>) -> Self {
-        Self { role, parts, filler: false }
+        Self {
+            role,
+            parts,
+            filler: false,
+        }
     }
 
     fn filler(text: &'static str) -> Self {
-        Self { role: TurnRole::User, parts: vec![TurnPart::Text(text)], filler: true }
+        Self {
+            role: TurnRole::User,
+            parts: vec![TurnPart::Text(text)],
+            filler: true,
+        }
     }
 }
 
-/// Merges messages into turns, because many endpoints require alternating roles and refuse empty content. Tool rounds
-/// stay turns of their own, and so do texts at a depth for endpoints without rules. With `tools`, rounds are included.
+/// Merges messages into turns, because many endpoints require alternating roles and refuse empty
+/// content. Tool rounds stay turns of their own, and so do texts at a depth for endpoints without
+/// rules. With `tools`, rounds are included.
 pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<'_>> {
-    let mut turns = Turns { merged: Vec::with_capacity(prompt.messages.len() + 1), strict: roles != RoleRules::Free };
+    let mut turns = Turns {
+        merged: Vec::with_capacity(prompt.messages.len() + 1),
+        strict: roles != RoleRules::Free,
+    };
     let mut rounds = prompt.tools.rounds.iter().filter(|_| tools).peekable();
     // True while only system messages have come.
     let mut head = true;
@@ -80,8 +92,16 @@ pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<
         head &= message.role == PromptRole::System;
         let apart = roles == RoleRules::Free
             && !head
-            && [Some(index), index.checked_sub(1)].iter().flatten().any(|at| prompt.apart.contains(at));
-        turns.message(message, role_of(message.role, roles, head), &pictures, apart);
+            && [Some(index), index.checked_sub(1)]
+                .iter()
+                .flatten()
+                .any(|at| prompt.apart.contains(at));
+        turns.message(
+            message,
+            role_of(message.role, roles, head),
+            &pictures,
+            apart,
+        );
     }
     rounds.for_each(|round| turns.round(&round.round, true));
     turns.ended(prompt.continues)
@@ -97,7 +117,11 @@ fn role_of(role: PromptRole, roles: RoleRules, head: bool) -> TurnRole {
 }
 
 fn pictures_of(prompt: &Prompt, message: usize) -> impl Iterator<Item = &str> {
-    prompt.pictures.iter().filter(move |picture| picture.message == message).map(|picture| picture.url.as_str())
+    prompt
+        .pictures
+        .iter()
+        .filter(move |picture| picture.message == message)
+        .map(|picture| picture.url.as_str())
 }
 
 struct Turns<'a> {
@@ -107,42 +131,70 @@ struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     /// With `apart`, the message does not become part of the turn before it.
-    fn message(&mut self, message: &'a PromptMessage, role: TurnRole, pictures: &[&'a str], apart: bool) {
+    fn message(
+        &mut self,
+        message: &'a PromptMessage,
+        role: TurnRole,
+        pictures: &[&'a str],
+        apart: bool,
+    ) {
         if role == TurnRole::Assistant {
             self.open_for_user();
         }
         let text = (!message.text.trim().is_empty()).then_some(TurnPart::Text(&message.text));
-        let parts = text.into_iter().chain(pictures.iter().map(|url| TurnPart::Picture(url)));
-        match self.merged.last_mut().filter(|last| last.role == role && !apart) {
+        let parts = text
+            .into_iter()
+            .chain(pictures.iter().map(|url| TurnPart::Picture(url)));
+        match self
+            .merged
+            .last_mut()
+            .filter(|last| last.role == role && !apart)
+        {
             Some(last) => last.parts.extend(parts),
             None => self.merged.push(Turn::new(role, parts.collect())),
         }
     }
 
-    /// Only the reply that is being written needs its signed thoughts. Services drop those of earlier replies, but those
-    /// that want plain thoughts back want all of them.
+    /// Only the reply that is being written needs its signed thoughts. Services drop those of
+    /// earlier replies, but those that want plain thoughts back want all of them.
     fn round(&mut self, round: &'a domain::ToolRound, open: bool) {
         self.open_for_user();
-        if self.strict && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
+        if self.strict
+            && self
+                .merged
+                .last()
+                .is_some_and(|last| last.role == TurnRole::Assistant)
+        {
             self.merged.push(Turn::filler(TURN));
         }
         let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
-        let wanted = |thought: &&SignedThought| open || matches!(thought, SignedThought::Plain { .. });
+        let wanted =
+            |thought: &&SignedThought| open || matches!(thought, SignedThought::Plain { .. });
         let thoughts = || round.thoughts.iter().filter(wanted);
         let blocks = thoughts().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
         let signature = |at: usize| {
             thoughts().find_map(|thought| match thought {
-                SignedThought::Call { number, signature } if *number == at => Some(signature.as_str()),
+                SignedThought::Call { number, signature } if *number == at => {
+                    Some(signature.as_str())
+                }
                 _ => None,
             })
         };
         let calls = round.calls.iter().enumerate();
-        let calls = calls.map(|(at, call)| TurnPart::Call { call, signature: signature(at) });
-        let parts = blocks.map(TurnPart::Thought).chain(text).chain(calls).collect();
+        let calls = calls.map(|(at, call)| TurnPart::Call {
+            call,
+            signature: signature(at),
+        });
+        let parts = blocks
+            .map(TurnPart::Thought)
+            .chain(text)
+            .chain(calls)
+            .collect();
         self.merged.push(Turn::new(TurnRole::Assistant, parts));
         let results = round.calls.iter().zip(&round.results);
         let results = results.map(|(call, result)| TurnPart::Result { call, result });
-        self.merged.push(Turn::new(TurnRole::Tool, results.collect()));
+        self.merged
+            .push(Turn::new(TurnRole::Tool, results.collect()));
     }
 
     /// Strict endpoints need the user before the first reply.
@@ -154,7 +206,13 @@ impl<'a> Turns<'a> {
 
     fn ended(mut self, continues: bool) -> Vec<Turn<'a>> {
         self.open_for_user();
-        if self.strict && !continues && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
+        if self.strict
+            && !continues
+            && self
+                .merged
+                .last()
+                .is_some_and(|last| last.role == TurnRole::Assistant)
+        {
             self.merged.push(Turn::filler(TURN));
         }
         self.merged.retain(|turn| !turn.parts.is_empty());
@@ -162,17 +220,24 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// The arguments of a call as a JSON object; empty if the model wrote something else. The result then says so.
+/// The arguments of a call as a JSON object; empty if the model wrote something else. The result
+/// then says so.
 pub(crate) fn arguments(call: &ToolCall) -> Value {
     match &call.arguments {
-        ToolArguments::Object(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Map::new())),
+        ToolArguments::Object(text) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Map::new()))
+        }
         ToolArguments::Malformed(_) => Value::Object(Map::new()),
     }
 }
 
 /// The text of a result for APIs that cannot mark it as an error.
 pub(crate) fn result_text(result: &ToolResult) -> String {
-    if result.error { format!("Error: {}", result.text) } else { result.text.clone() }
+    if result.error {
+        format!("Error: {}", result.text)
+    } else {
+        result.text.clone()
+    }
 }
 
 /// A picture in a `data:` URI.
@@ -187,7 +252,11 @@ pub(crate) struct DataUri<'a> {
 /// Splits a base64 `data:` URI (RFC 2397); `None` for any other address.
 pub(crate) fn data_uri(url: &str) -> Option<DataUri<'_>> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-    let media_type = head.strip_suffix(";base64")?.split(';').next().filter(|kind| !kind.is_empty())?;
+    let media_type = head
+        .strip_suffix(";base64")?
+        .split(';')
+        .next()
+        .filter(|kind| !kind.is_empty())?;
     Some(DataUri { media_type, data })
 }
 
@@ -199,8 +268,17 @@ mod tests {
     use super::*;
 
     fn prompt(messages: &[(PromptRole, &str)]) -> Prompt {
-        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
-        Prompt { messages, ..Prompt::default() }
+        let messages = messages
+            .iter()
+            .map(|&(role, text)| PromptMessage {
+                role,
+                text: text.to_owned(),
+            })
+            .collect();
+        Prompt {
+            messages,
+            ..Prompt::default()
+        }
     }
 
     fn line(turn: &Turn<'_>) -> String {
@@ -209,7 +287,9 @@ mod tests {
             TurnPart::Picture(url) => format!("({url})"),
             TurnPart::Thought(thought) => format!("{thought:?}"),
             TurnPart::Call { call, .. } => format!("{}{}", call.name, arguments(call)),
-            TurnPart::Result { result, .. } => format!("{}={}", result.call_id, result_text(result)),
+            TurnPart::Result { result, .. } => {
+                format!("{}={}", result.call_id, result_text(result))
+            }
         };
         let parts: Vec<String> = turn.parts.iter().map(part).collect();
         format!("{:?}: {}", turn.role, parts.join(" / ")).to_lowercase()
@@ -243,25 +323,54 @@ mod tests {
                 "user: be brief.",
             ]
         );
-        assert_eq!(shown(&prompt(&chat), RoleRules::NoSystem)[0], "user: rules. / card.");
+        assert_eq!(
+            shown(&prompt(&chat), RoleRules::NoSystem)[0],
+            "user: rules. / card."
+        );
         assert_eq!(shown(&prompt(&chat), RoleRules::Free).len(), 6);
         let one = |messages: &[(PromptRole, &str)], roles| shown(&prompt(messages), roles);
-        assert_eq!(one(&[(S, "Rules.")], RoleRules::Strict), ["system: rules.", "user: [the chat begins.]"]);
-        assert_eq!(one(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem), ["user: rules. / hi."]);
-        assert_eq!(one(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2], "user: [go on.]");
-        assert_eq!(one(&[(U, " \n"), (C, "Hi.")], RoleRules::Free), ["assistant: hi."]);
+        assert_eq!(
+            one(&[(S, "Rules.")], RoleRules::Strict),
+            ["system: rules.", "user: [the chat begins.]"]
+        );
+        assert_eq!(
+            one(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem),
+            ["user: rules. / hi."]
+        );
+        assert_eq!(
+            one(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2],
+            "user: [go on.]"
+        );
+        assert_eq!(
+            one(&[(U, " \n"), (C, "Hi.")], RoleRules::Free),
+            ["assistant: hi."]
+        );
     }
 
     #[test]
     fn texts_at_a_depth_stay_apart() {
         use PromptRole::{Character as C, System as S, User as U};
-        let mut prompt =
-            prompt(&[(S, "Rules."), (S, "Card."), (C, "Ok."), (C, "Placed."), (U, "Placed too."), (U, "Hi.")]);
+        let mut prompt = prompt(&[
+            (S, "Rules."),
+            (S, "Card."),
+            (C, "Ok."),
+            (C, "Placed."),
+            (U, "Placed too."),
+            (U, "Hi."),
+        ]);
         prompt.apart = vec![3, 4];
-        let expected =
-            ["system: rules. / card.", "assistant: ok.", "assistant: placed.", "user: placed too.", "user: hi."];
+        let expected = [
+            "system: rules. / card.",
+            "assistant: ok.",
+            "assistant: placed.",
+            "user: placed too.",
+            "user: hi.",
+        ];
         assert_eq!(shown(&prompt, RoleRules::Free), expected);
-        assert_eq!(shown(&prompt, RoleRules::Strict)[2..], ["assistant: ok. / placed.", "user: placed too. / hi."]);
+        assert_eq!(
+            shown(&prompt, RoleRules::Strict)[2..],
+            ["assistant: ok. / placed.", "user: placed too. / hi."]
+        );
     }
 
     fn round(before: usize, text: &str, names: &[&str]) -> PromptToolRound {
@@ -287,9 +396,18 @@ mod tests {
     #[test]
     fn rounds_stay_apart_and_in_order() {
         use PromptRole::{Character as C, System as S, User as U};
-        let mut prompt = prompt(&[(S, "Rules."), (U, "Time?"), (C, "Noon."), (C, "Sharp."), (U, "And now?")]);
-        prompt.tools.rounds =
-            vec![round(2, "Let me look.", &["clock", "late"]), round(2, "", &["dice"]), round(5, "", &["clock"])];
+        let mut prompt = prompt(&[
+            (S, "Rules."),
+            (U, "Time?"),
+            (C, "Noon."),
+            (C, "Sharp."),
+            (U, "And now?"),
+        ]);
+        prompt.tools.rounds = vec![
+            round(2, "Let me look.", &["clock", "late"]),
+            round(2, "", &["dice"]),
+            round(5, "", &["clock"]),
+        ];
         let expected = [
             "system: rules.",
             "user: time?",
@@ -304,32 +422,65 @@ mod tests {
         ];
         assert_eq!(shown(&prompt, RoleRules::Free), expected);
         assert_eq!(shown(&prompt, RoleRules::Strict), expected);
-        assert_eq!(turns(&prompt, RoleRules::Strict, false).len(), 4, "an endpoint without tools gets no rounds");
+        assert_eq!(
+            turns(&prompt, RoleRules::Strict, false).len(),
+            4,
+            "an endpoint without tools gets no rounds"
+        );
         prompt.messages.truncate(3);
-        assert_eq!(shown(&prompt, RoleRules::Strict)[7], "user: [go on.]", "a round follows a user turn");
+        assert_eq!(
+            shown(&prompt, RoleRules::Strict)[7],
+            "user: [go on.]",
+            "a round follows a user turn"
+        );
     }
 
     #[test]
     fn only_open_rounds_carry_their_thoughts() {
-        let thought = SignedThought::Block { text: "Hm.".into(), signature: "s".into() };
+        let thought = SignedThought::Block {
+            text: "Hm.".into(),
+            signature: "s".into(),
+        };
         let signed = |before| {
             let mut signed = round(before, "Look.", &["clock", "dice"]);
-            let call = SignedThought::Call { number: 1, signature: "c".into() };
+            let call = SignedThought::Call {
+                number: 1,
+                signature: "c".into(),
+            };
             signed.round.thoughts = vec![call, thought.clone()];
             signed
         };
-        let mut prompt = prompt(&[(PromptRole::User, "Time?"), (PromptRole::Character, "Noon.")]);
+        let mut prompt = prompt(&[
+            (PromptRole::User, "Time?"),
+            (PromptRole::Character, "Noon."),
+        ]);
         prompt.tools.rounds = vec![signed(1), signed(2)];
         let turns = turns(&prompt, RoleRules::Free, true);
         let calls: Vec<&Turn<'_>> = turns.iter().filter(|turn| turn.parts.len() > 2).collect();
-        assert!(matches!(calls[0].parts[..], [TurnPart::Text("Look."), TurnPart::Call { signature: None, .. }, _]));
+        assert!(matches!(
+            calls[0].parts[..],
+            [
+                TurnPart::Text("Look."),
+                TurnPart::Call {
+                    signature: None,
+                    ..
+                },
+                _
+            ]
+        ));
         assert!(matches!(
             calls[1].parts[..],
             [
                 TurnPart::Thought(SignedThought::Block { .. }),
                 TurnPart::Text("Look."),
-                TurnPart::Call { signature: None, .. },
-                TurnPart::Call { signature: Some("c"), .. }
+                TurnPart::Call {
+                    signature: None,
+                    ..
+                },
+                TurnPart::Call {
+                    signature: Some("c"),
+                    ..
+                }
             ]
         ));
     }
@@ -337,8 +488,20 @@ mod tests {
     #[test]
     fn reads_only_base64_data_uris() {
         let picture = data_uri("data:image/png;base64,aGk=");
-        assert_eq!(picture, Some(DataUri { media_type: "image/png", data: "aGk=" }));
-        for other in ["https://example.com/a.png", "data:image/png,hi", "data:;base64,aGk=", "data:", "file:///a"] {
+        assert_eq!(
+            picture,
+            Some(DataUri {
+                media_type: "image/png",
+                data: "aGk="
+            })
+        );
+        for other in [
+            "https://example.com/a.png",
+            "data:image/png,hi",
+            "data:;base64,aGk=",
+            "data:",
+            "file:///a",
+        ] {
             assert_eq!(data_uri(other), None, "{other}");
         }
     }

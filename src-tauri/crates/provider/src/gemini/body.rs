@@ -12,8 +12,8 @@ use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, turn
 
 /// The API's limit on stop texts.
 const MAX_STOPS: usize = 5;
-/// Signature for calls whose own signature is not known. The service documents it for calls that another model made
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+/// Signature for calls whose own signature is not known. The service documents it for calls that
+/// another model made (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 #[derive(Debug, Serialize)]
@@ -127,8 +127,9 @@ enum ThinkingAmount {
 }
 
 impl ThinkingConfig {
-    /// The least that a model family allows (<https://ai.google.dev/gemini-api/docs/thinking>), and the tokens that the
-    /// limit of the reply grows by, so that the thoughts do not use it up. Other models get no setting.
+    /// The least that a model family allows (<https://ai.google.dev/gemini-api/docs/thinking>), and
+    /// the tokens that the limit of the reply grows by, so that the thoughts do not use it up.
+    /// Other models get no setting.
     fn of(model: &str) -> (Option<Self>, u32) {
         let is = |family: &str| model.contains(family);
         let (amount, tokens) = if is("gemini-2.5-flash") {
@@ -140,7 +141,13 @@ impl ThinkingConfig {
         } else {
             return (None, 0);
         };
-        (Some(Self { amount, include_thoughts: tokens > 0 }), tokens)
+        (
+            Some(Self {
+                amount,
+                include_thoughts: tokens > 0,
+            }),
+            tokens,
+        )
     }
 }
 
@@ -155,24 +162,44 @@ impl<'a> Body<'a> {
             let parts = parts(&turn, unsigned);
             match turn.role {
                 TurnRole::System => system_instruction = Some(Content { role: "", parts }),
-                TurnRole::Assistant => contents.push(Content { role: "model", parts }),
-                TurnRole::User | TurnRole::Tool => contents.push(Content { role: "user", parts }),
+                TurnRole::Assistant => contents.push(Content {
+                    role: "model",
+                    parts,
+                }),
+                TurnRole::User | TurnRole::Tool => contents.push(Content {
+                    role: "user",
+                    parts,
+                }),
             }
         }
         let tools = (takes_tools && !offered.definitions.is_empty()).then(|| [functions(offered)]);
         let tool_config = tools.as_ref().and_then(|_| tool_config(&offered.choice));
         let generation_config = GenerationConfig::new(model, request, dialect);
-        Self { contents, system_instruction, tools, tool_config, generation_config }
+        Self {
+            contents,
+            system_instruction,
+            tools,
+            tool_config,
+            generation_config,
+        }
     }
 }
 
 impl<'a> GenerationConfig<'a> {
     fn new(model: &str, request: &'a Request, dialect: &LearnedDialect) -> Self {
         let sampling = &request.sampling;
-        let schema = request.schema().filter(|_| dialect.sends("response_format"));
+        let schema = request
+            .schema()
+            .filter(|_| dialect.sends("response_format"));
         let (thinking_config, thoughts) = ThinkingConfig::of(model);
-        let stops = request.prompt.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty());
-        let penalty = |name: &str, value: f32| (value != 0.0 && dialect.sends(name)).then_some(value);
+        let stops = request
+            .prompt
+            .stop
+            .iter()
+            .map(String::as_str)
+            .filter(|stop| !stop.trim().is_empty());
+        let penalty =
+            |name: &str, value: f32| (value != 0.0 && dialect.sends(name)).then_some(value);
         Self {
             max_output_tokens: sampling.max_tokens.max(1).saturating_add(thoughts),
             temperature: dialect.sends("temperature").then_some(sampling.temperature),
@@ -182,7 +209,9 @@ impl<'a> GenerationConfig<'a> {
             presence_penalty: penalty("presence_penalty", sampling.presence_penalty),
             // The API takes a signed number.
             seed: dialect.sends("seed").then_some(sampling.seed & 0x7FFF_FFFF),
-            stop_sequences: stops.take(if dialect.sends("stop") { MAX_STOPS } else { 0 }).collect(),
+            stop_sequences: stops
+                .take(if dialect.sends("stop") { MAX_STOPS } else { 0 })
+                .collect(),
             response_mime_type: schema.is_some().then_some("application/json"),
             response_json_schema: schema,
             thinking_config,
@@ -206,28 +235,45 @@ fn functions(tools: &PromptTools) -> Tools<'_> {
         description: &tool.description,
         parameters_json_schema: &tool.parameters,
     });
-    Tools { function_declarations: of.collect() }
+    Tools {
+        function_declarations: of.collect(),
+    }
 }
 
 fn parts<'a>(turn: &Turn<'a>, unsigned: Option<&'static str>) -> Vec<Part<'a>> {
-    let is_signed = turn.parts.iter().any(|part| matches!(part, TurnPart::Call { signature: Some(_), .. }));
+    let is_signed = turn.parts.iter().any(|part| {
+        matches!(
+            part,
+            TurnPart::Call {
+                signature: Some(_),
+                ..
+            }
+        )
+    });
     let mut unsigned = unsigned.filter(|_| !is_signed);
     let mut parts = Vec::with_capacity(turn.parts.len());
     for part in &turn.parts {
         match part {
             TurnPart::Text(text) => parts.push(Part::Text(text)),
-            TurnPart::Picture(url) => parts.extend(
-                data_uri(url).map(|picture| Part::InlineData { mime_type: picture.media_type, data: picture.data }),
-            ),
+            TurnPart::Picture(url) => parts.extend(data_uri(url).map(|picture| Part::InlineData {
+                mime_type: picture.media_type,
+                data: picture.data,
+            })),
             TurnPart::Call { call, signature } => parts.push(Part::Call(CallPart {
-                function_call: FunctionCall { name: &call.name, args: arguments(call) },
+                function_call: FunctionCall {
+                    name: &call.name,
+                    args: arguments(call),
+                },
                 // Only the first call of a turn has a signature.
                 thought_signature: signature.or_else(|| unsigned.take()),
             })),
             TurnPart::Thought(_) => {}
             TurnPart::Result { call, result } => {
                 let key = if result.error { "error" } else { "result" };
-                parts.push(Part::FunctionResponse { name: &call.name, response: json!({ key: result.text }) });
+                parts.push(Part::FunctionResponse {
+                    name: &call.name,
+                    response: json!({ key: result.text }),
+                });
             }
         }
     }
@@ -243,11 +289,20 @@ mod tests {
     use super::*;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
-        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        let messages = messages
+            .iter()
+            .map(|&(role, text)| PromptMessage {
+                role,
+                text: text.to_owned(),
+            })
+            .collect();
         Request {
             cache_key: "chat".to_owned(),
             background: false,
-            prompt: Prompt { messages, ..Prompt::default() },
+            prompt: Prompt {
+                messages,
+                ..Prompt::default()
+            },
             sampling: SamplerOptions::default().resolve(7),
             response_schema: None,
         }
@@ -255,7 +310,8 @@ mod tests {
 
     fn sent(model: &str, request: &Request) -> Value {
         let dialect = LearnedDialect::of_api(domain::model::EndpointDialect::Gemini);
-        serde_json::from_str(&serde_json::to_string(&Body::new(model, request, &dialect)).unwrap()).unwrap()
+        serde_json::from_str(&serde_json::to_string(&Body::new(model, request, &dialect)).unwrap())
+            .unwrap()
     }
 
     #[test]
@@ -263,10 +319,16 @@ mod tests {
         use PromptRole::{Character as C, System as S, User as U};
         let mut request = request(&[(S, "Rules."), (C, "Evening."), (U, "Look.")]);
         request.prompt.stop = (0..9).map(|n| format!("stop {n}")).collect();
-        request.prompt.pictures =
-            vec![PromptPicture { message: 2, segment: None, url: "data:image/png;base64,aGk=".into() }];
+        request.prompt.pictures = vec![PromptPicture {
+            message: 2,
+            segment: None,
+            url: "data:image/png;base64,aGk=".into(),
+        }];
         let body = sent("gemini-2.0-flash", &request);
-        assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "Rules."}]}));
+        assert_eq!(
+            body["systemInstruction"],
+            json!({"parts": [{"text": "Rules."}]})
+        );
         assert_eq!(
             body["contents"],
             json!([
@@ -277,25 +339,47 @@ mod tests {
         );
         let settings = &body["generationConfig"];
         assert_eq!(settings["stopSequences"].as_array().unwrap().len(), 5);
-        assert_eq!((&settings["maxOutputTokens"], &settings["topK"]), (&json!(512), &json!(40)));
-        assert_eq!((settings.get("minP"), settings.get("thinkingConfig")), (None, None));
+        assert_eq!(
+            (&settings["maxOutputTokens"], &settings["topK"]),
+            (&json!(512), &json!(40))
+        );
+        assert_eq!(
+            (settings.get("minP"), settings.get("thinkingConfig")),
+            (None, None)
+        );
     }
 
     #[test]
     fn signature_of_a_call_is_sent_back() {
         let mut request = request(&[(PromptRole::User, "Roll.")]);
-        let call =
-            || ToolCall { id: Some("a".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
-        let result = || ToolResult { call_id: "a".into(), text: "4".into(), error: false };
+        let call = || ToolCall {
+            id: Some("a".into()),
+            name: "dice".into(),
+            arguments: ToolArguments::read("{\"n\":1}"),
+        };
+        let result = || ToolResult {
+            call_id: "a".into(),
+            text: "4".into(),
+            error: false,
+        };
         let round = ToolRound {
             text: String::new(),
             calls: vec![call(), call()],
             results: vec![result(), result()],
-            thoughts: vec![SignedThought::Call { number: 0, signature: "c2ln".into() }],
+            thoughts: vec![SignedThought::Call {
+                number: 0,
+                signature: "c2ln".into(),
+            }],
         };
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
         let parts = &sent("gemini-3-flash", &request)["contents"][1]["parts"];
-        assert_eq!((&parts[0]["thoughtSignature"], parts[1].get("thoughtSignature")), (&json!("c2ln"), None));
+        assert_eq!(
+            (
+                &parts[0]["thoughtSignature"],
+                parts[1].get("thoughtSignature")
+            ),
+            (&json!("c2ln"), None)
+        );
     }
 
     #[test]
@@ -303,8 +387,16 @@ mod tests {
         let request = request(&[(PromptRole::User, "Hi.")]);
         for (model, setting, length) in [
             ("gemini-2.5-flash-lite", json!({"thinkingBudget": 0}), 512),
-            ("gemini-2.5-pro", json!({"thinkingBudget": 128, "includeThoughts": true}), 640),
-            ("gemini-3-pro-preview", json!({"thinkingLevel": "low", "includeThoughts": true}), 1536),
+            (
+                "gemini-2.5-pro",
+                json!({"thinkingBudget": 128, "includeThoughts": true}),
+                640,
+            ),
+            (
+                "gemini-3-pro-preview",
+                json!({"thinkingLevel": "low", "includeThoughts": true}),
+                1536,
+            ),
         ] {
             let settings = &sent(model, &request)["generationConfig"];
             assert_eq!(
@@ -319,14 +411,21 @@ mod tests {
     fn writes_functions_and_results() {
         let mut request = request(&[(PromptRole::User, "Roll.")]);
         let schema = json!({"type": "object", "additionalProperties": false});
-        request.prompt.tools.definitions =
-            vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters: schema.clone() }];
+        request.prompt.tools.definitions = vec![ToolDefinition {
+            name: "dice".into(),
+            description: "Rolls.".into(),
+            parameters: schema.clone(),
+        }];
         let call = |arguments| ToolCall {
             id: Some("a".into()),
             name: "dice".into(),
             arguments: ToolArguments::read(arguments),
         };
-        let result = |text: &str, error| ToolResult { call_id: "a".into(), text: text.into(), error };
+        let result = |text: &str, error| ToolResult {
+            call_id: "a".into(),
+            text: text.into(),
+            error,
+        };
         let round = ToolRound {
             text: String::new(),
             calls: vec![call("{\"n\":1}"), call("{\"n")],
@@ -336,8 +435,14 @@ mod tests {
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
         request.prompt.tools.choice = ToolChoice::Never;
         let body = sent("gemini-3-flash", &request);
-        assert_eq!(body["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"], schema);
-        assert_eq!(body["toolConfig"]["functionCallingConfig"]["mode"], json!("NONE"));
+        assert_eq!(
+            body["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"],
+            schema
+        );
+        assert_eq!(
+            body["toolConfig"]["functionCallingConfig"]["mode"],
+            json!("NONE")
+        );
         assert_eq!(
             body["contents"].as_array().unwrap()[1..],
             [

@@ -1,5 +1,5 @@
-//! Google's Gemini API: `POST {url}/models/{model}:streamGenerateContent?alt=sse`. The service caches the beginning of
-//! prompts by itself and reports how much it reused.
+//! Google's Gemini API: `POST {url}/models/{model}:streamGenerateContent?alt=sse`. The service
+//! caches the beginning of prompts by itself and reports how much it reused.
 //!
 //! Not supported: continuing an unfinished reply, which the API does not promise.
 
@@ -24,13 +24,21 @@ pub(crate) struct Gemini;
 
 impl Api for Gemini {
     fn reply_url(&self, config: &EndpointConfig) -> Url {
-        let (collection, name) = config.model.split_once('/').unwrap_or((MODELS, &config.model));
+        let (collection, name) = config
+            .model
+            .split_once('/')
+            .unwrap_or((MODELS, &config.model));
         let mut url = config.call(&[collection, &format!("{name}:streamGenerateContent")]);
         url.query_pairs_mut().append_pair("alt", "sse");
         url
     }
 
-    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8> {
+    fn body(
+        &self,
+        config: &EndpointConfig,
+        request: &Request,
+        dialect: &LearnedDialect,
+    ) -> Vec<u8> {
         json(&body::Body::new(&config.model, request, dialect))
     }
 
@@ -53,10 +61,15 @@ impl Api for Gemini {
         let entries = list["models"].as_array()?;
         let model = |entry: &Value| {
             let calls = entry["supportedGenerationMethods"].as_array();
-            let generates = calls.is_none_or(|calls| calls.iter().any(|call| call == "generateContent"));
+            let generates =
+                calls.is_none_or(|calls| calls.iter().any(|call| call == "generateContent"));
             let name = entry["name"].as_str().filter(|_| generates)?;
             let name = name.strip_prefix("models/").unwrap_or(name).to_owned();
-            Some(ListedModel { name, context: tokens(&entry["inputTokenLimit"]), price: None })
+            Some(ListedModel {
+                name,
+                context: tokens(&entry["inputTokenLimit"]),
+                price: None,
+            })
         };
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }

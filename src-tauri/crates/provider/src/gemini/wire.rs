@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end};
+use crate::endpoint::chunk::{
+    End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end,
+};
 use crate::endpoint::lenient;
 
 /// Parses one piece. A reply that was not streamed as events is a list of pieces.
@@ -14,7 +16,10 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
         piece @ Value::Object(_) => vec![piece],
         _ => return Err(Unreadable::Shape("it is JSON, but not an object")),
     };
-    let mut chunk = StreamChunk { has_surrogates: parsed.has_surrogates, ..StreamChunk::default() };
+    let mut chunk = StreamChunk {
+        has_surrogates: parsed.has_surrogates,
+        ..StreamChunk::default()
+    };
     let (mut said, mut calls) = (String::new(), Vec::new());
     for piece in pieces.into_iter().filter(Value::is_object) {
         take(&mut chunk, piece, &mut said, &mut calls);
@@ -36,12 +41,20 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
         chunk.end = Some(End::Filtered);
         chunk.filter_reason = Some(reason.to_owned());
     }
-    let Some(candidate) = piece["candidates"].get_mut(0).filter(|candidate| candidate.is_object()) else { return };
+    let Some(candidate) = piece["candidates"]
+        .get_mut(0)
+        .filter(|candidate| candidate.is_object())
+    else {
+        return;
+    };
     if let Some(reason) = end(&candidate["finishReason"]) {
         chunk.end = Some(reason);
         chunk.filter_reason = candidate["finishReason"].as_str().map(str::to_owned);
     }
-    let Some(Value::Array(parts)) = candidate.get_mut("content").and_then(|content| content.get_mut("parts")) else {
+    let Some(Value::Array(parts)) = candidate
+        .get_mut("content")
+        .and_then(|content| content.get_mut("parts"))
+    else {
         return;
     };
     for part in parts.iter_mut().filter(|part| part.is_object()) {
@@ -57,19 +70,30 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
             let signature = part["thoughtSignature"].take();
             let call = &mut part["functionCall"];
             let function = json!({ "name": call["name"].take(), "arguments": call["args"].take() });
-            calls.push(json!({ "id": call["id"].take(), "function": function, "signature": signature }));
+            calls.push(
+                json!({ "id": call["id"].take(), "function": function, "signature": signature }),
+            );
         }
     }
 }
 
 /// Whether a part is a picture. Gemini writes camel case, its older clients and proxies snake case.
 fn is_picture(part: &Value) -> bool {
-    let of_kind = |field: &str, kind: &str| part[field][kind].as_str().is_some_and(|kind| kind.starts_with("image/"));
-    ["inlineData", "fileData"].iter().any(|field| of_kind(field, "mimeType"))
-        || ["inline_data", "file_data"].iter().any(|field| of_kind(field, "mime_type"))
+    let of_kind = |field: &str, kind: &str| {
+        part[field][kind]
+            .as_str()
+            .is_some_and(|kind| kind.starts_with("image/"))
+    };
+    ["inlineData", "fileData"]
+        .iter()
+        .any(|field| of_kind(field, "mimeType"))
+        || ["inline_data", "file_data"]
+            .iter()
+            .any(|field| of_kind(field, "mime_type"))
 }
 
-/// `promptTokenCount` includes the reused tokens. Thoughts are generated, but not part of the candidates' count.
+/// `promptTokenCount` includes the reused tokens. Thoughts are generated, but not part of the
+/// candidates' count.
 fn usage(usage: &Value) -> Option<WireUsage> {
     usage.as_object()?;
     let of = |name: &str| count(usage, &[name]);
@@ -92,10 +116,23 @@ mod tests {
         )
         .unwrap();
         assert_eq!(chunk.thoughts, [ThoughtPiece::Delta("Hm".into())]);
-        assert_eq!((chunk.text, chunk.end), (TextPiece::delta("Hi".into()), Some(End::Stop)));
-        assert_eq!(chunk.usage, Some(WireUsage { prompt: Some(90.0), cached: Some(60.0), generated: Some(12.0) }));
+        assert_eq!(
+            (chunk.text, chunk.end),
+            (TextPiece::delta("Hi".into()), Some(End::Stop))
+        );
+        assert_eq!(
+            chunk.usage,
+            Some(WireUsage {
+                prompt: Some(90.0),
+                cached: Some(60.0),
+                generated: Some(12.0)
+            })
+        );
         let call = &chunk.tool_calls.unwrap()[0];
-        assert_eq!(call["function"], json!({"name": "dice", "arguments": {"n": 1}}));
+        assert_eq!(
+            call["function"],
+            json!({"name": "dice", "arguments": {"n": 1}})
+        );
         assert_eq!(call["signature"], "c2ln");
     }
 
@@ -103,18 +140,28 @@ mod tests {
     fn counts_pictures_beside_the_text() {
         let data = r#"{"candidates":[{"content":{"parts":[{"text":"See: "},{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"inline_data":{"mime_type":"image/jpeg"}},{"inlineData":{"mimeType":"audio/wav"}}]}}]}"#;
         let chunk = parse(data).unwrap();
-        assert_eq!((chunk.text, chunk.pictures.count), (TextPiece::delta("See: ".into()), 2));
+        assert_eq!(
+            (chunk.text, chunk.pictures.count),
+            (TextPiece::delta("See: ".into()), 2)
+        );
     }
 
     #[test]
     fn names_the_reason_of_a_block() {
         for (data, reason) in [
-            (r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#, "PROHIBITED_CONTENT"),
+            (
+                r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
+                "PROHIBITED_CONTENT",
+            ),
             (r#"{"candidates":[{"finishReason":"SAFETY"}]}"#, "SAFETY"),
             (r#"{"candidates":[{"finishReason":"SPII"}]}"#, "SPII"),
         ] {
             let chunk = parse(data).unwrap();
-            assert_eq!((chunk.end, chunk.filter_reason.as_deref()), (Some(End::Filtered), Some(reason)), "{data}");
+            assert_eq!(
+                (chunk.end, chunk.filter_reason.as_deref()),
+                (Some(End::Filtered), Some(reason)),
+                "{data}"
+            );
         }
     }
 
@@ -123,7 +170,10 @@ mod tests {
         let piece = |text: &str| json!({"candidates": [{"content": {"parts": [{"text": text}]}}]});
         let chunk = parse(&json!([piece("Hi "), piece("there."), 7]).to_string()).unwrap();
         assert_eq!(chunk.text, TextPiece::delta("Hi there.".into()));
-        let error = parse(r#"[{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}]"#).unwrap();
+        let error = parse(
+            r#"[{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}]"#,
+        )
+        .unwrap();
         assert_eq!(error.error.unwrap().status, Some(429));
         assert!(parse("7").is_err());
     }

@@ -42,14 +42,25 @@ impl fmt::Display for HubError {
             HubFault::Unreachable => write!(out, "{host} cannot be reached"),
             HubFault::Timeout => write!(out, "{host} does not answer"),
             HubFault::Unauthorized => write!(out, "{host} asks for a valid access token"),
-            HubFault::Gated => write!(out, "the authors of this model ask you to accept their terms on {host} first"),
+            HubFault::Gated => write!(
+                out,
+                "the authors of this model ask you to accept their terms on {host} first"
+            ),
             HubFault::NotFound => write!(out, "{host} has no such model or file"),
             HubFault::RateLimited(None) => write!(out, "{host} got too many requests"),
             HubFault::RateLimited(Some(pause)) => {
-                write!(out, "{host} got too many requests and asks for a pause of {} s", pause.as_secs().max(1))
+                write!(
+                    out,
+                    "{host} got too many requests and asks for a pause of {} s",
+                    pause.as_secs().max(1)
+                )
             }
-            HubFault::Server(status) => write!(out, "{host} has a problem of its own (status {status})"),
-            HubFault::Refused(status) => write!(out, "{host} refused the request (status {status})"),
+            HubFault::Server(status) => {
+                write!(out, "{host} has a problem of its own (status {status})")
+            }
+            HubFault::Refused(status) => {
+                write!(out, "{host} refused the request (status {status})")
+            }
             HubFault::NotAHub => write!(out, "{host} did not answer like a model hub"),
             HubFault::TooLarge => write!(out, "the answer of {host} is too large"),
         }
@@ -67,19 +78,30 @@ impl HubError {
                  Models page. Or choose another model."
             }
             HubFault::NotFound => "Check the name. The model may have been renamed or removed.",
-            HubFault::RateLimited(_) => "Wait a little, then try again. An access token raises the limit.",
+            HubFault::RateLimited(_) => {
+                "Wait a little, then try again. An access token raises the limit."
+            }
             HubFault::Refused(_) => "Open the model's page in a browser to see why.",
-            HubFault::NotAHub => "Check the hub's address on the Models page, and whether a proxy asks for a login.",
+            HubFault::NotAHub => {
+                "Check the hub's address on the Models page, and whether a proxy asks for a login."
+            }
             HubFault::TooLarge => "Search with more words.",
         }
     }
 
     pub(super) fn new(host: &str, fault: HubFault) -> Self {
-        Self { host: host.to_owned(), fault }
+        Self {
+            host: host.to_owned(),
+            fault,
+        }
     }
 
     pub(super) fn of_request(host: &str, error: &reqwest::Error) -> Self {
-        let fault = if error.is_timeout() { HubFault::Timeout } else { HubFault::Unreachable };
+        let fault = if error.is_timeout() {
+            HubFault::Timeout
+        } else {
+            HubFault::Unreachable
+        };
         tracing::warn!(host, %error, "a request to a hub failed");
         Self::new(host, fault)
     }
@@ -93,7 +115,10 @@ pub(super) fn accepted(host: &str, response: Response) -> Result<Response, HubEr
     if response.status().is_success() {
         return Ok(response);
     }
-    Err(HubError::new(host, fault(response.status(), response.headers())))
+    Err(HubError::new(
+        host,
+        fault(response.status(), response.headers()),
+    ))
 }
 
 /// Header with the code of a refusal.
@@ -101,7 +126,10 @@ pub(crate) const ERROR_CODE: &str = "x-error-code";
 
 /// Hugging Face answers 401 for unknown models as well, to hide private ones.
 pub(crate) fn fault(status: StatusCode, headers: &HeaderMap) -> HubFault {
-    let code = headers.get(ERROR_CODE).and_then(|code| code.to_str().ok()).unwrap_or_default();
+    let code = headers
+        .get(ERROR_CODE)
+        .and_then(|code| code.to_str().ok())
+        .unwrap_or_default();
     match (status.as_u16(), code) {
         (_, "GatedRepo") => HubFault::Gated,
         (_, "RepoNotFound" | "EntryNotFound" | "RevisionNotFound") => HubFault::NotFound,

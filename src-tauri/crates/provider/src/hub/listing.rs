@@ -56,7 +56,9 @@ impl HubFile {
 
     /// Size of all parts; `None` if one is unknown.
     pub fn bytes(&self) -> Option<u64> {
-        self.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes?))
+        self.parts
+            .iter()
+            .try_fold(0u64, |sum, part| sum.checked_add(part.bytes?))
     }
 }
 
@@ -71,17 +73,36 @@ pub struct Repository {
 
 pub(super) fn model(wire: WireModel) -> Option<HubModel> {
     let repo = RepoId::parse(wire.id.as_deref().or(wire.model_id.as_deref())?)?;
-    let tag = |start: &str| wire.tags.iter().find_map(|tag| tag.strip_prefix(start)).map(shown);
-    let languages = wire.tags.iter().filter(|tag| is_language(tag)).take(12).cloned().collect();
-    let licence = wire.card.and_then(|card| card.licence()).or_else(|| tag("license:"));
+    let tag = |start: &str| {
+        wire.tags
+            .iter()
+            .find_map(|tag| tag.strip_prefix(start))
+            .map(shown)
+    };
+    let languages = wire
+        .tags
+        .iter()
+        .filter(|tag| is_language(tag))
+        .take(12)
+        .cloned()
+        .collect();
+    let licence = wire
+        .card
+        .and_then(|card| card.licence())
+        .or_else(|| tag("license:"));
     Some(HubModel {
         repo,
         downloads: wire.downloads.unwrap_or(0),
         likes: wire.likes.unwrap_or(0),
         gated: wire.gated,
-        licence: licence.map(|text| shown(&text)).filter(|text| !text.is_empty()),
+        licence: licence
+            .map(|text| shown(&text))
+            .filter(|text| !text.is_empty()),
         languages,
-        updated: wire.last_modified.filter(|date| is_date(date)).map(|date| date[..10].to_owned()),
+        updated: wire
+            .last_modified
+            .filter(|date| is_date(date))
+            .map(|date| date[..10].to_owned()),
     })
 }
 
@@ -91,23 +112,34 @@ fn is_language(tag: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    let digits =
-        |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    let digits = |range: std::ops::Range<usize>| {
+        text.get(range)
+            .is_some_and(|part| part.bytes().all(|b| b.is_ascii_digit()))
+    };
     digits(0..4) && digits(5..7) && digits(8..10)
 }
 
 fn shown(text: &str) -> String {
-    text.trim().chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect()
+    text.trim()
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(MAX_SHOWN)
+        .collect()
 }
 
-/// Groups the GGUF files of a repository. Split models with a missing part are left out, because they cannot load.
+/// Groups the GGUF files of a repository. Split models with a missing part are left out, because
+/// they cannot load.
 pub(super) fn group(files: Vec<WireFile>) -> Vec<HubFile> {
     let mut whole: Vec<HubFile> = Vec::new();
-    let mut parts: std::collections::BTreeMap<(String, u32), Vec<(u32, RemoteFile)>> = Default::default();
+    let mut parts: std::collections::BTreeMap<(String, u32), Vec<(u32, RemoteFile)>> =
+        Default::default();
     for file in files.into_iter().filter_map(remote) {
         match split_part(&file.path) {
             Some(part) => {
-                parts.entry((part.stem.to_owned(), part.count)).or_default().push((part.number, file));
+                parts
+                    .entry((part.stem.to_owned(), part.count))
+                    .or_default()
+                    .push((part.number, file));
             }
             None => whole.push(hub_file(vec![file])),
         }
@@ -125,7 +157,11 @@ pub(super) fn group(files: Vec<WireFile>) -> Vec<HubFile> {
 
 fn hub_file(parts: Vec<RemoteFile>) -> HubFile {
     let path = parts.first().map_or("", |part| part.path.as_str());
-    HubFile { quantisation: quantisation(path), purpose: purpose(path), parts }
+    HubFile {
+        quantisation: quantisation(path),
+        purpose: purpose(path),
+        parts,
+    }
 }
 
 fn remote(file: WireFile) -> Option<RemoteFile> {
@@ -138,8 +174,15 @@ fn remote(file: WireFile) -> Option<RemoteFile> {
     }
     let lfs = file.lfs;
     let bytes = lfs.as_ref().and_then(|lfs| lfs.size).or(file.size);
-    let sha256 = lfs.and_then(|lfs| lfs.sha256).filter(|hash| is_sha256(hash)).map(|hash| hash.to_ascii_lowercase());
-    Some(RemoteFile { path, bytes, sha256 })
+    let sha256 = lfs
+        .and_then(|lfs| lfs.sha256)
+        .filter(|hash| is_sha256(hash))
+        .map(|hash| hash.to_ascii_lowercase());
+    Some(RemoteFile {
+        path,
+        bytes,
+        sha256,
+    })
 }
 
 pub(super) fn is_sha256(text: &str) -> bool {

@@ -1,7 +1,9 @@
-//! Client for a model hub with the API of Hugging Face: search, file lists, and the beginnings of files.
+//! Client for a model hub with the API of Hugging Face: search, file lists, and the beginnings of
+//! files.
 //!
 //! Guarantees
-//! - Only the configured address is called. A link to the next page is read for its cursor and never followed.
+//! - Only the configured address is called. A link to the next page is read for its cursor and
+//!   never followed.
 //! - Every answer is bounded in size and time. Names of a hub never become paths; see [`names`].
 //! - The access token goes to the hub only. The HTTP client drops it on a redirect to another host.
 //!
@@ -15,7 +17,9 @@ mod wire;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, HeaderMap, HeaderValue, LINK, RANGE};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, HeaderMap, HeaderValue, LINK, RANGE,
+};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
@@ -64,7 +68,10 @@ impl HubClient {
     /// [`DownloadError::Address`] unless the address begins with https:// or is on this machine.
     pub fn new(address: &str, token: Option<SecretString>) -> Result<Self, DownloadError> {
         let source = DownloadSource::parse(address.trim().trim_end_matches('/'))?;
-        let refused = |why| DownloadError::Address { url: address.chars().take(200).collect(), why };
+        let refused = |why| DownloadError::Address {
+            url: address.chars().take(200).collect(),
+            why,
+        };
         let mut base = source.into_url();
         if !base.username().is_empty() || base.password().is_some() {
             return Err(refused("it must not contain a user name or a password"));
@@ -72,7 +79,12 @@ impl HubClient {
         base.set_query(None);
         base.set_fragment(None);
         let client = download::client(&base)?;
-        Ok(Self { base, client, token, answer: ANSWER })
+        Ok(Self {
+            base,
+            client,
+            token,
+            answer: ANSWER,
+        })
     }
 
     /// The same hub with another limit for the time of an answer.
@@ -116,8 +128,15 @@ impl HubClient {
             url.query_pairs_mut().append_pair("cursor", cursor);
         }
         let (found, headers): (Vec<WireModel>, _) = self.json(url).await?;
-        let models: Vec<_> = found.into_iter().take(PAGE * 5).filter_map(listing::model).collect();
-        Ok(SearchPage { models, next: next_cursor(&headers) })
+        let models: Vec<_> = found
+            .into_iter()
+            .take(PAGE * 5)
+            .filter_map(listing::model)
+            .collect();
+        Ok(SearchPage {
+            models,
+            next: next_cursor(&headers),
+        })
     }
 
     /// Loads the licence and the model files of a repository.
@@ -125,13 +144,27 @@ impl HubClient {
     /// # Errors
     /// [`HubError`].
     pub async fn repository(&self, repo: &RepoId) -> Result<Repository, HubError> {
-        let (wire, _): (WireModel, _) = self.json(self.url(&["api", "models", repo.owner(), repo.name()])).await?;
-        let is_commit = |sha: &String| sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let revision = wire.sha.clone().filter(is_commit).unwrap_or_else(|| "main".to_owned());
-        let wire = WireModel { id: Some(repo.as_str().to_owned()), ..wire };
+        let (wire, _): (WireModel, _) = self
+            .json(self.url(&["api", "models", repo.owner(), repo.name()]))
+            .await?;
+        let is_commit =
+            |sha: &String| sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let revision = wire
+            .sha
+            .clone()
+            .filter(is_commit)
+            .unwrap_or_else(|| "main".to_owned());
+        let wire = WireModel {
+            id: Some(repo.as_str().to_owned()),
+            ..wire
+        };
         let model = listing::model(wire).ok_or_else(|| self.failed(HubFault::NotAHub))?;
         let files = self.files(repo, &revision).await?;
-        Ok(Repository { model, revision, files: listing::group(files) })
+        Ok(Repository {
+            model,
+            revision,
+            files: listing::group(files),
+        })
     }
 
     async fn files(&self, repo: &RepoId, revision: &str) -> Result<Vec<WireFile>, HubError> {
@@ -169,8 +202,13 @@ impl HubClient {
         length: usize,
     ) -> Result<FileStart, HubError> {
         let url = self.file_url(repo, revision, path);
-        let request = self.client.get(url).header(RANGE, format!("bytes=0-{}", length.saturating_sub(1)));
-        let response = self.send(request.header(ACCEPT_ENCODING, "identity")).await?;
+        let request = self
+            .client
+            .get(url)
+            .header(RANGE, format!("bytes=0-{}", length.saturating_sub(1)));
+        let response = self
+            .send(request.header(ACCEPT_ENCODING, "identity"))
+            .await?;
         let partial = response.status() == StatusCode::PARTIAL_CONTENT;
         let total = match partial {
             true => range_total(response.headers()),
@@ -182,7 +220,9 @@ impl HubClient {
     }
 
     async fn json<T: DeserializeOwned>(&self, url: Url) -> Result<(T, HeaderMap), HubError> {
-        let response = self.send(self.client.get(url).header(ACCEPT, "application/json")).await?;
+        let response = self
+            .send(self.client.get(url).header(ACCEPT, "application/json"))
+            .await?;
         let headers = response.headers().clone();
         let body = self.body(response, MAX_ANSWER, false).await?;
         let value = serde_json::from_slice(&body).map_err(|error| {
@@ -198,7 +238,10 @@ impl HubClient {
             None => request,
         };
         let sent = request.timeout(self.answer).send().await;
-        error::accepted(self.host(), sent.map_err(|error| HubError::of_request(self.host(), &error))?)
+        error::accepted(
+            self.host(),
+            sent.map_err(|error| HubError::of_request(self.host(), &error))?,
+        )
     }
 
     /// Reads at most `most` bytes. A longer body is cut if `cuts`, else refused.
@@ -219,7 +262,9 @@ impl HubClient {
     }
 
     fn file_url(&self, repo: &RepoId, revision: &str, path: &str) -> Url {
-        let segments = [repo.owner(), repo.name(), "resolve", revision].into_iter().chain(path.split('/'));
+        let segments = [repo.owner(), repo.name(), "resolve", revision]
+            .into_iter()
+            .chain(path.split('/'));
         self.url(&segments.collect::<Vec<_>>())
     }
 
@@ -239,24 +284,39 @@ impl HubClient {
 
 /// `None` for a token that cannot be a header.
 pub(crate) fn bearer(token: &SecretString) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret().trim())).ok()?;
+    let mut value =
+        HeaderValue::from_str(&format!("Bearer {}", token.expose_secret().trim())).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
 /// Reads the cursor of the next page from `Link: <...?cursor=abc>; rel="next"` (RFC 8288).
 fn next_cursor(headers: &HeaderMap) -> Option<String> {
-    let link = headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok());
+    let link = headers
+        .get_all(LINK)
+        .iter()
+        .filter_map(|link| link.to_str().ok());
     let mut links = link.flat_map(|link| link.split(','));
     let next = links.find(|link| link.contains("rel=\"next\"") || link.contains("rel=next"))?;
     let address = next.split_once('<')?.1.split_once('>')?.0;
     let query = address.split_once('?')?.1;
     let pairs = url::form_urlencoded::parse(query.as_bytes());
-    let cursor = pairs.into_iter().find(|(key, _)| key == "cursor")?.1.into_owned();
+    let cursor = pairs
+        .into_iter()
+        .find(|(key, _)| key == "cursor")?
+        .1
+        .into_owned();
     (!cursor.is_empty() && cursor.len() <= MAX_QUERY).then_some(cursor)
 }
 
 /// `bytes 0-99/200` has 200 bytes in total.
 fn range_total(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit_once('/')?.1.parse().ok()
+    headers
+        .get(CONTENT_RANGE)?
+        .to_str()
+        .ok()?
+        .rsplit_once('/')?
+        .1
+        .parse()
+        .ok()
 }

@@ -1,5 +1,5 @@
-//! Names on a hub: repositories, quantisations, parts of split files, and safe names for this machine.
-//! All of them are untrusted.
+//! Names on a hub: repositories, quantisations, parts of split files, and safe names for this
+//! machine. All of them are untrusted.
 
 use std::fmt;
 
@@ -14,59 +14,94 @@ pub struct RepoId(String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepoAddress {
     pub repo: RepoId,
-    /// A path, such as that of the page of a file, or a quantisation, such as in `owner/model:Q4_K_M`.
+    /// A path, such as that of the page of a file, or a quantisation, such as in
+    /// `owner/model:Q4_K_M`.
     pub file: Option<String>,
 }
 
 /// Names in the address of a page, after the name of the repository.
-const PAGES: [&str; 9] = ["blob", "commit", "commits", "discussions", "edit", "raw", "resolve", "tree", "viewer"];
+const PAGES: [&str; 9] = [
+    "blob",
+    "commit",
+    "commits",
+    "discussions",
+    "edit",
+    "raw",
+    "resolve",
+    "tree",
+    "viewer",
+];
 /// Hubs whose addresses people write without `https://`.
 const HUBS: [&str; 3] = ["hf.co", "huggingface.co", "hf-mirror.com"];
 
 impl RepoAddress {
-    /// Reads `owner/model`, `owner/model:Q4_K_M`, `hf.co/owner/model`, or the address of a page of a hub or a mirror.
+    /// Reads `owner/model`, `owner/model:Q4_K_M`, `hf.co/owner/model`, or the address of a page of
+    /// a hub or a mirror.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches(['<', '>', '"', '\'']);
         let (is_address, path) = match text.split_once("://") {
             Some(("hf", path)) => (false, path),
             Some((_, rest)) => (true, rest.split_once('/')?.1),
             None => match text.split_once('/') {
-                Some((host, path)) if HUBS.contains(&host.trim_start_matches("www.")) => (true, path),
+                Some((host, path)) if HUBS.contains(&host.trim_start_matches("www.")) => {
+                    (true, path)
+                }
                 _ => (false, text),
             },
         };
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.split('/').collect();
-        let segments = if is_address { segments.into_iter().filter(|one| !one.is_empty()).collect() } else { segments };
-        let page = segments.iter().skip(2).position(|one| PAGES.contains(one)).map(|at| at + 2);
-        let (repository, rest) = segments.split_at(page.filter(|_| is_address).unwrap_or(segments.len()));
-        let [before @ .., owner, name] = repository else { return None };
+        let segments = if is_address {
+            segments.into_iter().filter(|one| !one.is_empty()).collect()
+        } else {
+            segments
+        };
+        let page = segments
+            .iter()
+            .skip(2)
+            .position(|one| PAGES.contains(one))
+            .map(|at| at + 2);
+        let (repository, rest) =
+            segments.split_at(page.filter(|_| is_address).unwrap_or(segments.len()));
+        let [before @ .., owner, name] = repository else {
+            return None;
+        };
         // A mirror may have its models below a path.
         if !before.is_empty() && !is_address {
             return None;
         }
         let (name, chosen) = match name.split_once(':') {
-            Some((name, chosen)) => (name, Some(chosen.to_owned()).filter(|chosen| !chosen.is_empty())),
+            Some((name, chosen)) => (
+                name,
+                Some(chosen.to_owned()).filter(|chosen| !chosen.is_empty()),
+            ),
             None => (*name, None),
         };
         let file = chosen.or_else(|| match rest {
             ["blob" | "raw" | "resolve", _, path @ ..] if !path.is_empty() => Some(path.join("/")),
             _ => None,
         });
-        let repo = (is_segment(owner) && is_segment(name)).then(|| RepoId(format!("{owner}/{name}")))?;
+        let repo =
+            (is_segment(owner) && is_segment(name)).then(|| RepoId(format!("{owner}/{name}")))?;
         Some(Self { repo, file })
     }
 
     /// Whether the address names the file at `path`.
     pub fn names(&self, path: &str) -> bool {
         let Some(file) = &self.file else { return false };
-        let is_name = path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(file));
-        path == file || is_name || quantisation(path).is_some_and(|known| known.eq_ignore_ascii_case(file))
+        let is_name = path
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case(file));
+        path == file
+            || is_name
+            || quantisation(path).is_some_and(|known| known.eq_ignore_ascii_case(file))
     }
 }
 
 impl RepoId {
-    /// Accepts `owner/model` in the characters that hubs allow, also as an address of [`RepoAddress`].
+    /// Accepts `owner/model` in the characters that hubs allow, also as an address of
+    /// [`RepoAddress`].
     pub fn parse(text: &str) -> Option<Self> {
         RepoAddress::parse(text).map(|address| address.repo)
     }
@@ -92,14 +127,21 @@ impl fmt::Display for RepoId {
 
 fn is_segment(text: &str) -> bool {
     let known = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    !text.is_empty() && text.len() <= 96 && text.chars().all(known) && !text.starts_with('.') && !text.contains("..")
+    !text.is_empty()
+        && text.len() <= 96
+        && text.chars().all(known)
+        && !text.starts_with('.')
+        && !text.contains("..")
 }
 
 /// Returns a name that every file system accepts as one file or folder, made from a name of a hub.
 pub fn safe_name(text: &str) -> String {
     let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let known = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    let name: String = last.chars().map(|letter| if known(letter) { letter } else { '-' }).collect();
+    let name: String = last
+        .chars()
+        .map(|letter| if known(letter) { letter } else { '-' })
+        .collect();
     let name = name.trim_start_matches(['.', '-']).trim_end_matches('.');
     // Cuts at the front, because the end has the quantisation, the part number and the ending.
     let name = &name[name.len().saturating_sub(MAX_NAME)..];
@@ -110,22 +152,37 @@ pub fn safe_name(text: &str) -> String {
     }
 }
 
-/// Returns a name made from the last folder and the name of a file, for files of one name in several folders.
+/// Returns a name made from the last folder and the name of a file, for files of one name in
+/// several folders.
 pub fn safe_name_with_folder(path: &str) -> String {
     let mut names = path.rsplit('/');
-    let (name, folder) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-    if folder.is_empty() { safe_name(name) } else { safe_name(&format!("{}-{name}", safe_name(folder))) }
+    let (name, folder) = (
+        names.next().unwrap_or_default(),
+        names.next().unwrap_or_default(),
+    );
+    if folder.is_empty() {
+        safe_name(name)
+    } else {
+        safe_name(&format!("{}-{name}", safe_name(folder)))
+    }
 }
 
 /// Windows opens a device for these names, with any ending.
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let numbered =
-        |start: &str| stem.strip_prefix(start).is_some_and(|rest| rest.len() == 1 && rest.parse::<u8>().is_ok());
+    let stem = name
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_uppercase();
+    let numbered = |start: &str| {
+        stem.strip_prefix(start)
+            .is_some_and(|rest| rest.len() == 1 && rest.parse::<u8>().is_ok())
+    };
     ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
 }
 
-/// Position of a file among the parts of a split model, from names such as `model-00002-of-00003.gguf`.
+/// Position of a file among the parts of a split model, from names such as
+/// `model-00002-of-00003.gguf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitPart<'n> {
     /// The name before the numbers.
@@ -140,9 +197,18 @@ pub fn split_part(name: &str) -> Option<SplitPart<'_>> {
     let stem = strip_gguf(name)?;
     let (rest, count) = stem.rsplit_once("-of-")?;
     let (stem, number) = rest.rsplit_once('-')?;
-    let digits = |text: &str| Some(text).filter(|text| text.len() == 5)?.parse::<u32>().ok();
+    let digits = |text: &str| {
+        Some(text)
+            .filter(|text| text.len() == 5)?
+            .parse::<u32>()
+            .ok()
+    };
     let (number, count) = (digits(number)?, digits(count)?);
-    (1..=count).contains(&number).then_some(SplitPart { stem, number, count })
+    (1..=count).contains(&number).then_some(SplitPart {
+        stem,
+        number,
+        count,
+    })
 }
 
 /// Returns the name without `.gguf`; `None` for other endings.
@@ -165,8 +231,15 @@ pub enum FilePurpose {
 }
 
 pub fn purpose(path: &str) -> FilePurpose {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let has = |word: &str| name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|piece| piece == word);
+    let name = path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let has = |word: &str| {
+        name.split(|letter: char| !letter.is_ascii_alphanumeric())
+            .any(|piece| piece == word)
+    };
     if name.contains("mmproj") {
         FilePurpose::Projector
     } else if has("lora") || has("imatrix") || has("vocab") || has("adapter") || has("control") {
@@ -176,7 +249,8 @@ pub fn purpose(path: &str) -> FilePurpose {
     }
 }
 
-/// Bits per weight of the usual quantisations, from the tables of llama.cpp's `quantize` for 8B models.
+/// Bits per weight of the usual quantisations, from the tables of llama.cpp's `quantize` for 8B
+/// models.
 const QUANTISATIONS: [(&str, f64); 34] = [
     ("IQ1_S", 2.0),
     ("IQ1_M", 2.2),
@@ -214,28 +288,39 @@ const QUANTISATIONS: [(&str, f64); 34] = [
     ("F16", 16.0),
 ];
 
-/// Reads the quantisation from a file's name, else from its folder; `None` if neither has one that is known.
+/// Reads the quantisation from a file's name, else from its folder; `None` if neither has one that
+/// is known.
 pub fn quantisation(path: &str) -> Option<&'static str> {
     path.rsplit('/').take(2).find_map(quantisation_in)
 }
 
 fn quantisation_in(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_uppercase();
-    let is_border = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_');
+    let is_border = |letter: Option<char>| {
+        letter.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_')
+    };
     let fits = |known: &str| {
         name.match_indices(known).any(|(at, _)| {
-            is_border(name[..at].chars().next_back()) && is_border(name[at + known.len()..].chars().next())
+            is_border(name[..at].chars().next_back())
+                && is_border(name[at + known.len()..].chars().next())
         })
     };
     if name.contains("FP16") {
         return Some("F16");
     }
-    QUANTISATIONS.iter().map(|(known, _)| *known).filter(|known| fits(known)).max_by_key(|known| known.len())
+    QUANTISATIONS
+        .iter()
+        .map(|(known, _)| *known)
+        .filter(|known| fits(known))
+        .max_by_key(|known| known.len())
 }
 
 /// Returns the approximate bits per weight of a quantisation.
 pub fn bits_per_weight(quantisation: &str) -> Option<f64> {
-    QUANTISATIONS.iter().find(|(known, _)| *known == quantisation).map(|(_, bits)| *bits)
+    QUANTISATIONS
+        .iter()
+        .find(|(known, _)| *known == quantisation)
+        .map(|(_, bits)| *bits)
 }
 
 #[cfg(test)]
@@ -245,19 +330,33 @@ mod tests {
     #[test]
     fn reads_repositories_and_their_pages() {
         let parse = |text: &str| RepoId::parse(text).map(|repo| repo.as_str().to_owned());
-        for good in
-            ["Qwen/Qwen3-4B-GGUF", " Qwen/Qwen3-4B-GGUF ", "https://huggingface.co/Qwen/Qwen3-4B-GGUF/tree/main"]
-        {
+        for good in [
+            "Qwen/Qwen3-4B-GGUF",
+            " Qwen/Qwen3-4B-GGUF ",
+            "https://huggingface.co/Qwen/Qwen3-4B-GGUF/tree/main",
+        ] {
             assert_eq!(parse(good).as_deref(), Some("Qwen/Qwen3-4B-GGUF"), "{good}");
         }
-        for bad in ["", "Qwen", "a/b/c", "../etc/passwd", "a/..", "a/b c", "a/\u{202e}b", "/a/b", "a//b"] {
+        for bad in [
+            "",
+            "Qwen",
+            "a/b/c",
+            "../etc/passwd",
+            "a/..",
+            "a/b c",
+            "a/\u{202e}b",
+            "/a/b",
+            "a//b",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn reads_addresses_of_hubs_and_mirrors() {
-        let parse = |text: &str| RepoAddress::parse(text).map(|address| (address.repo.to_string(), address.file));
+        let parse = |text: &str| {
+            RepoAddress::parse(text).map(|address| (address.repo.to_string(), address.file))
+        };
         for (text, file) in [
             ("hf.co/Owner/Name", None),
             ("huggingface.co/Owner/Name/", None),
@@ -267,14 +366,30 @@ mod tests {
             ("https://huggingface.co/Owner/Name?library=true#files", None),
             ("https://mirror.example/hf/Owner/Name", None),
             ("https://mirror.example/hf/Owner/Name/tree/main/Q4", None),
-            ("https://mirror.example:8443/a/b/Owner/Name/discussions/3", None),
-            ("https://huggingface.co/Owner/Name/blob/main/Q4/model.gguf", Some("Q4/model.gguf")),
-            ("https://hf-mirror.com/Owner/Name/resolve/main/m.gguf?download=true", Some("m.gguf")),
+            (
+                "https://mirror.example:8443/a/b/Owner/Name/discussions/3",
+                None,
+            ),
+            (
+                "https://huggingface.co/Owner/Name/blob/main/Q4/model.gguf",
+                Some("Q4/model.gguf"),
+            ),
+            (
+                "https://hf-mirror.com/Owner/Name/resolve/main/m.gguf?download=true",
+                Some("m.gguf"),
+            ),
         ] {
             let expected = Some(("Owner/Name".to_owned(), file.map(str::to_owned)));
             assert_eq!(parse(text), expected, "{text}");
         }
-        for bad in ["https://hf.co/Owner", "hf.co", "https://hf.co", "a/b/c:Q4", "https://hf.co/a/..", "x:y/z"] {
+        for bad in [
+            "https://hf.co/Owner",
+            "hf.co",
+            "https://hf.co",
+            "a/b/c:Q4",
+            "https://hf.co/a/..",
+            "x:y/z",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
         let address = RepoAddress::parse("a/b:q4_k_m").unwrap();
@@ -283,8 +398,14 @@ mod tests {
 
     #[test]
     fn files_of_one_name_get_different_places() {
-        let (one, other) = (safe_name_with_folder("Q4/model.gguf"), safe_name_with_folder("a/Q8/model.gguf"));
-        assert_eq!((one.as_str(), other.as_str()), ("Q4-model.gguf", "Q8-model.gguf"));
+        let (one, other) = (
+            safe_name_with_folder("Q4/model.gguf"),
+            safe_name_with_folder("a/Q8/model.gguf"),
+        );
+        assert_eq!(
+            (one.as_str(), other.as_str()),
+            ("Q4-model.gguf", "Q8-model.gguf")
+        );
         assert_eq!(safe_name_with_folder("model.gguf"), "model.gguf");
     }
 
@@ -308,9 +429,13 @@ mod tests {
     fn reads_parts_of_split_models() {
         let part = split_part("Big-Q8_0-00002-of-00003.gguf").unwrap();
         assert_eq!((part.stem, part.number, part.count), ("Big-Q8_0", 2, 3));
-        for whole in
-            ["a.gguf", "a-00004-of-00003.gguf", "a-00000-of-00003.gguf", "a-2-of-3.gguf", "a-00001-of-00002.bin"]
-        {
+        for whole in [
+            "a.gguf",
+            "a-00004-of-00003.gguf",
+            "a-00000-of-00003.gguf",
+            "a-2-of-3.gguf",
+            "a-00001-of-00002.bin",
+        ] {
             assert_eq!(split_part(whole), None, "{whole}");
         }
     }
@@ -330,13 +455,20 @@ mod tests {
         ] {
             assert_eq!(quantisation(name), expected, "{name}");
         }
-        assert!(QUANTISATIONS.iter().all(|(name, _)| quantisation(&format!("x-{name}.gguf")) == Some(name)));
+        assert!(
+            QUANTISATIONS
+                .iter()
+                .all(|(name, _)| quantisation(&format!("x-{name}.gguf")) == Some(name))
+        );
     }
 
     #[test]
     fn tells_models_from_their_parts() {
         assert_eq!(purpose("mmproj-model-f16.gguf"), FilePurpose::Projector);
-        assert_eq!(purpose("gemma-3-4b-it.mmproj-Q8_0.gguf"), FilePurpose::Projector);
+        assert_eq!(
+            purpose("gemma-3-4b-it.mmproj-Q8_0.gguf"),
+            FilePurpose::Projector
+        );
         assert_eq!(purpose("style-lora-f16.gguf"), FilePurpose::Other);
         assert_eq!(purpose("model.imatrix.gguf"), FilePurpose::Other);
         assert_eq!(purpose("Explorator-7B.gguf"), FilePurpose::Model);

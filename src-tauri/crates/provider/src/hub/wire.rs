@@ -69,13 +69,21 @@ pub(super) struct WireLfs {
     pub(super) size: Option<u64>,
 }
 
-fn lenient<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(source: D) -> Result<Option<T>, D::Error> {
+fn lenient<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
+    source: D,
+) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(source)?).ok())
 }
 
 fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
-    let Value::Array(all) = Value::deserialize(source)? else { return Ok(Vec::new()) };
-    Ok(all.into_iter().filter_map(|value| value.as_str().map(str::to_owned)).take(200).collect())
+    let Value::Array(all) = Value::deserialize(source)? else {
+        return Ok(Vec::new());
+    };
+    Ok(all
+        .into_iter()
+        .filter_map(|value| value.as_str().map(str::to_owned))
+        .take(200)
+        .collect())
 }
 
 fn gated<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {

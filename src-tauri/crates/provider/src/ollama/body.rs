@@ -12,7 +12,8 @@ use crate::endpoint::dialect::LearnedDialect;
 use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, result_text, turns};
 use crate::openai::messages::{WireTool, tools};
 
-/// Time that the model stays in memory after a reply. Ollama's own five minutes end in the middle of a chat.
+/// Time that the model stays in memory after a reply. Ollama's own five minutes end in the middle
+/// of a chat.
 const KEEP_ALIVE: &str = "30m";
 /// Maximum number of stop texts.
 const MAX_STOPS: usize = 16;
@@ -82,18 +83,31 @@ struct Options<'a> {
 
 impl<'a> Body<'a> {
     /// Builds the body without the parts that `dialect` excludes.
-    pub(crate) fn new(config: &'a EndpointConfig, request: &'a Request, dialect: &LearnedDialect) -> Self {
+    pub(crate) fn new(
+        config: &'a EndpointConfig,
+        request: &'a Request,
+        dialect: &LearnedDialect,
+    ) -> Self {
         let prompt = &request.prompt;
         let takes_tools = dialect.sends("tools");
         // The API cannot forbid calls, so the definitions stay away.
         let offers = takes_tools && prompt.tools.choice != ToolChoice::Never;
         Self {
             model: &config.model,
-            messages: turns(prompt, dialect.roles, takes_tools).iter().flat_map(messages).collect(),
+            messages: turns(prompt, dialect.roles, takes_tools)
+                .iter()
+                .flat_map(messages)
+                .collect(),
             stream: true,
             keep_alive: KEEP_ALIVE,
-            tools: if offers { tools(&prompt.tools) } else { Vec::new() },
-            format: request.schema().filter(|_| dialect.sends("response_format")),
+            tools: if offers {
+                tools(&prompt.tools)
+            } else {
+                Vec::new()
+            },
+            format: request
+                .schema()
+                .filter(|_| dialect.sends("response_format")),
             options: Options::new(config, request),
         }
     }
@@ -104,7 +118,12 @@ impl<'a> Options<'a> {
         let sampling = &request.sampling;
         let mirostat = &sampling.mirostat;
         let active = mirostat.version > 0;
-        let stops = request.prompt.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty());
+        let stops = request
+            .prompt
+            .stop
+            .iter()
+            .map(String::as_str)
+            .filter(|stop| !stop.trim().is_empty());
         Self {
             num_ctx: config.context,
             num_predict: sampling.max_tokens,
@@ -133,7 +152,10 @@ fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
         TurnRole::Assistant => "assistant",
         TurnRole::Tool => return turn.parts.iter().filter_map(of_result).collect(),
     };
-    let mut message = Message { role, ..Message::default() };
+    let mut message = Message {
+        role,
+        ..Message::default()
+    };
     for part in &turn.parts {
         match part {
             TurnPart::Text(text) => {
@@ -142,9 +164,14 @@ fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
                 }
                 message.content.push_str(text);
             }
-            TurnPart::Picture(url) => message.images.extend(data_uri(url).map(|picture| picture.data)),
+            TurnPart::Picture(url) => message
+                .images
+                .extend(data_uri(url).map(|picture| picture.data)),
             TurnPart::Call { call, .. } => {
-                let function = CalledFunction { name: &call.name, arguments: arguments(call) };
+                let function = CalledFunction {
+                    name: &call.name,
+                    arguments: arguments(call),
+                };
                 message.tool_calls.push(Call { function });
             }
             TurnPart::Result { .. } | TurnPart::Thought(_) => {}
@@ -154,8 +181,15 @@ fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
 }
 
 fn of_result<'a>(part: &TurnPart<'a>) -> Option<Message<'a>> {
-    let TurnPart::Result { call, result } = part else { return None };
-    Some(Message { role: "tool", content: result_text(result), tool_name: Some(&call.name), ..Message::default() })
+    let TurnPart::Result { call, result } = part else {
+        return None;
+    };
+    Some(Message {
+        role: "tool",
+        content: result_text(result),
+        tool_name: Some(&call.name),
+        ..Message::default()
+    })
 }
 
 #[cfg(test)]
@@ -170,29 +204,66 @@ mod tests {
 
     #[test]
     fn writes_messages_tools_and_options() {
-        let said = |role, text: &str| PromptMessage { role, text: text.to_owned() };
+        let said = |role, text: &str| PromptMessage {
+            role,
+            text: text.to_owned(),
+        };
         let messages = vec![
             said(PromptRole::System, "Rules."),
             said(PromptRole::User, "Roll."),
             said(PromptRole::Character, "Four!"),
         ];
-        let mut prompt = Prompt { messages, stop: vec!["\nTom:".into()], ..Prompt::default() };
-        prompt.pictures = vec![PromptPicture { message: 1, segment: None, url: "data:image/png;base64,aGk=".into() }];
+        let mut prompt = Prompt {
+            messages,
+            stop: vec!["\nTom:".into()],
+            ..Prompt::default()
+        };
+        prompt.pictures = vec![PromptPicture {
+            message: 1,
+            segment: None,
+            url: "data:image/png;base64,aGk=".into(),
+        }];
         let parameters = json!({"type": "object"});
-        prompt.tools.definitions =
-            vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters }];
-        let call = ToolCall { id: Some("a".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
-        let result = ToolResult { call_id: "a".into(), text: "4".into(), error: false };
-        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
+        prompt.tools.definitions = vec![ToolDefinition {
+            name: "dice".into(),
+            description: "Rolls.".into(),
+            parameters,
+        }];
+        let call = ToolCall {
+            id: Some("a".into()),
+            name: "dice".into(),
+            arguments: ToolArguments::read("{\"n\":1}"),
+        };
+        let result = ToolResult {
+            call_id: "a".into(),
+            text: "4".into(),
+            error: false,
+        };
+        let round = ToolRound {
+            text: String::new(),
+            calls: vec![call],
+            results: vec![result],
+            thoughts: Vec::new(),
+        };
         prompt.tools.rounds = vec![PromptToolRound { before: 2, round }];
         let sampling = SamplerOptions::default().resolve(7);
-        let mut request =
-            Request { cache_key: String::new(), background: false, prompt, sampling, response_schema: None };
+        let mut request = Request {
+            cache_key: String::new(),
+            background: false,
+            prompt,
+            sampling,
+            response_schema: None,
+        };
         let config = EndpointConfig::new("http://h:1", "tiny", None).unwrap();
-        let config = config.speaking(EndpointDialect::Ollama).unwrap().with_context(4096);
+        let config = config
+            .speaking(EndpointDialect::Ollama)
+            .unwrap()
+            .with_context(4096);
         let sent = |request: &Request| -> Value {
-            serde_json::from_str(&serde_json::to_string(&Body::new(&config, request, config.dialect())).unwrap())
-                .unwrap()
+            serde_json::from_str(
+                &serde_json::to_string(&Body::new(&config, request, config.dialect())).unwrap(),
+            )
+            .unwrap()
         };
         let body = sent(&request);
         assert_eq!(
@@ -207,11 +278,19 @@ mod tests {
         );
         let options = &body["options"];
         assert_eq!(
-            (&options["num_ctx"], &options["num_predict"], &options["stop"]),
+            (
+                &options["num_ctx"],
+                &options["num_predict"],
+                &options["stop"]
+            ),
             (&json!(4096), &json!(512), &json!(["\nTom:"]))
         );
         assert_eq!(
-            (&options["min_p"], &body["keep_alive"], options.get("mirostat")),
+            (
+                &options["min_p"],
+                &body["keep_alive"],
+                options.get("mirostat")
+            ),
             (&json!(0.05), &json!("30m"), None)
         );
         assert_eq!(body["tools"][0]["function"]["name"], json!("dice"));

@@ -1,5 +1,6 @@
-//! Ollama's own API: `POST {url}/api/chat`, streamed as lines of JSON. Unlike its OpenAI-compatible API, it lets the
-//! client choose the context size, without which Ollama silently drops the beginning of long prompts.
+//! Ollama's own API: `POST {url}/api/chat`, streamed as lines of JSON. Unlike its OpenAI-compatible
+//! API, it lets the client choose the context size, without which Ollama silently drops the
+//! beginning of long prompts.
 
 mod body;
 mod wire;
@@ -25,7 +26,12 @@ impl Api for Ollama {
         config.call(&["api", "chat"])
     }
 
-    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8> {
+    fn body(
+        &self,
+        config: &EndpointConfig,
+        request: &Request,
+        dialect: &LearnedDialect,
+    ) -> Vec<u8> {
         json(&body::Body::new(config, request, dialect))
     }
 
@@ -54,21 +60,35 @@ impl Api for Ollama {
     fn models(&self, list: &Value) -> Option<Vec<ListedModel>> {
         let entries = list["models"].as_array()?;
         let model = |entry: &Value| {
-            let name = entry["name"].as_str().or_else(|| entry["model"].as_str())?.to_owned();
-            Some(ListedModel { name, ..ListedModel::default() })
+            let name = entry["name"]
+                .as_str()
+                .or_else(|| entry["model"].as_str())?
+                .to_owned();
+            Some(ListedModel {
+                name,
+                ..ListedModel::default()
+            })
         };
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }
 
     fn words(&self) -> ApiWords {
-        ApiWords { api: "Ollama", reply: "a reply of Ollama", replies: "replies of Ollama", version: None }
+        ApiWords {
+            api: "Ollama",
+            reply: "a reply of Ollama",
+            replies: "replies of Ollama",
+            version: None,
+        }
     }
 }
 
-/// Reads the context size to suggest from a response of `/api/show`, where the name of the field begins with the
-/// model's architecture.
+/// Reads the context size to suggest from a response of `/api/show`, where the name of the field
+/// begins with the model's architecture.
 pub(crate) fn shown_context(shown: &Value) -> Option<u32> {
     let facts = shown["model_info"].as_object()?;
-    let length = facts.iter().find(|(key, _)| key.ends_with(".context_length"))?.1;
+    let length = facts
+        .iter()
+        .find(|(key, _)| key.ends_with(".context_length"))?
+        .1;
     Some(tokens(length)?.min(SUGGESTED_CONTEXT))
 }

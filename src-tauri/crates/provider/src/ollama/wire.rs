@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::endpoint::api_error::EndpointError;
 use crate::endpoint::chunk::{
-    End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, count, end, object,
+    End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, count, end,
+    object,
 };
 use crate::endpoint::lenient;
 
@@ -37,7 +38,9 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
         lenient::replace_lone_surrogates(calls);
     }
     if last {
-        chunk.end = end(&line["done_reason"]).filter(|end| *end != End::Unknown).or(Some(End::Stop));
+        chunk.end = end(&line["done_reason"])
+            .filter(|end| *end != End::Unknown)
+            .or(Some(End::Stop));
         chunk.usage = Some(WireUsage {
             prompt: count(&line, &["prompt_eval_count"]),
             cached: None,
@@ -53,9 +56,14 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     Ok(chunk)
 }
 
-/// Each call is complete, so its index within the reply is dropped: several lines may use the same one.
+/// Each call is complete, so its index within the reply is dropped: several lines may use the same
+/// one.
 fn calls(mut calls: Value) -> Option<Value> {
-    for call in calls.as_array_mut()?.iter_mut().filter_map(Value::as_object_mut) {
+    for call in calls
+        .as_array_mut()?
+        .iter_mut()
+        .filter_map(Value::as_object_mut)
+    {
         call.remove("index");
     }
     Some(calls)
@@ -67,12 +75,24 @@ mod tests {
 
     #[test]
     fn reads_the_lines_of_a_reply() {
-        let said = parse(r#"{"message":{"role":"assistant","content":"Hi","thinking":""},"done":false}"#).unwrap();
-        assert_eq!((said.text, said.thoughts, said.last), (TextPiece::delta("Hi".into()), Vec::new(), false));
-        let thought = parse(r#"{"message":{"content":"","thinking":"Hm"}}"#).unwrap().thoughts;
+        let said =
+            parse(r#"{"message":{"role":"assistant","content":"Hi","thinking":""},"done":false}"#)
+                .unwrap();
+        assert_eq!(
+            (said.text, said.thoughts, said.last),
+            (TextPiece::delta("Hi".into()), Vec::new(), false)
+        );
+        let thought = parse(r#"{"message":{"content":"","thinking":"Hm"}}"#)
+            .unwrap()
+            .thoughts;
         assert_eq!(thought, [ThoughtPiece::Delta("Hm".into())]);
-        let call = parse(r#"{"message":{"tool_calls":[{"index":0,"function":{"name":"dice","arguments":{"n":1}}}]}}"#);
-        assert_eq!(call.unwrap().tool_calls.unwrap()[0]["function"]["name"], "dice");
+        let call = parse(
+            r#"{"message":{"tool_calls":[{"index":0,"function":{"name":"dice","arguments":{"n":1}}}]}}"#,
+        );
+        assert_eq!(
+            call.unwrap().tool_calls.unwrap()[0]["function"]["name"],
+            "dice"
+        );
         let last = parse(
             r#"{"message":{"content":""},"done":true,"done_reason":"length","prompt_eval_count":26,"eval_count":9,"eval_duration":5000000}"#,
         )
@@ -80,8 +100,19 @@ mod tests {
         assert_eq!((last.end, last.last), (Some(End::Length), true));
         assert_eq!(last.usage.unwrap().prompt, Some(26.0));
         assert_eq!(last.timings.unwrap().predicted_ms, Some(5.0));
-        assert_eq!(parse(r#"{"error":"model not found"}"#).unwrap().error.unwrap().message, "model not found");
-        for odd in ["{}", r#"{"message":7,"done":"x"}"#, r#"{"message":{"content":7,"tool_calls":7}}"#] {
+        assert_eq!(
+            parse(r#"{"error":"model not found"}"#)
+                .unwrap()
+                .error
+                .unwrap()
+                .message,
+            "model not found"
+        );
+        for odd in [
+            "{}",
+            r#"{"message":7,"done":"x"}"#,
+            r#"{"message":{"content":7,"tool_calls":7}}"#,
+        ] {
             assert!(parse(odd).unwrap().text.is_none(), "{odd}");
         }
     }

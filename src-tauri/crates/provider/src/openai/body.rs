@@ -69,17 +69,29 @@ pub(crate) enum Input<'a> {
 impl<'a> Input<'a> {
     pub(crate) fn chat(request: &'a Request, dialect: &LearnedDialect) -> Self {
         let offered = &request.prompt.tools;
-        let tools = if dialect.sends("tools") { tools(offered) } else { Vec::new() };
+        let tools = if dialect.sends("tools") {
+            tools(offered)
+        } else {
+            Vec::new()
+        };
         let tool_choice = tool_choice(&offered.choice).filter(|_| !tools.is_empty());
-        let sends_single = offered.single_call && !tools.is_empty() && dialect.sends("parallel_tool_calls");
+        let sends_single =
+            offered.single_call && !tools.is_empty() && dialect.sends("parallel_tool_calls");
         let parallel_tool_calls = sends_single.then_some(false);
-        Self::Chat { messages: messages(&request.prompt, dialect), tools, tool_choice, parallel_tool_calls }
+        Self::Chat {
+            messages: messages(&request.prompt, dialect),
+            tools,
+            tool_choice,
+            parallel_tool_calls,
+        }
     }
 
     /// Whether the chat ends with a reply of the model.
     fn ends_with_reply(&self) -> bool {
         match self {
-            Self::Chat { messages, .. } => messages.last().is_some_and(|last| last.role == "assistant"),
+            Self::Chat { messages, .. } => {
+                messages.last().is_some_and(|last| last.role == "assistant")
+            }
             Self::Text { .. } => false,
         }
     }
@@ -123,7 +135,8 @@ struct Extras {
     cache_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     return_progress: Option<bool>,
-    /// Together with `continue_final_message`, makes vLLM and llama.cpp (since May 2026) continue the last message.
+    /// Together with `continue_final_message`, makes vLLM and llama.cpp (since May 2026) continue
+    /// the last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +145,12 @@ struct Extras {
 
 impl<'a> Body<'a> {
     /// Builds the body without the parameters that `dialect` excludes.
-    pub(crate) fn new(model: &'a str, request: &'a Request, dialect: &LearnedDialect, input: Input<'a>) -> Self {
+    pub(crate) fn new(
+        model: &'a str,
+        request: &'a Request,
+        dialect: &LearnedDialect,
+        input: Input<'a>,
+    ) -> Self {
         let (sampling, prompt) = (&request.sampling, &request.prompt);
         let prefill = prompt.continues && input.ends_with_reply();
         let sent = ParameterFilter { dialect };
@@ -141,43 +159,78 @@ impl<'a> Body<'a> {
             model,
             input,
             stream: true,
-            stream_options: sent.unless_refused("stream_options", StreamOptions { include_usage: true }),
+            stream_options: sent.unless_refused(
+                "stream_options",
+                StreamOptions {
+                    include_usage: true,
+                },
+            ),
             temperature: sent.unless_refused("temperature", sampling.temperature),
             top_p: sent.unless_neutral("top_p", sampling.top_p, 1.0),
-            frequency_penalty: sent.unless_neutral("frequency_penalty", sampling.frequency_penalty, 0.0),
-            presence_penalty: sent.unless_neutral("presence_penalty", sampling.presence_penalty, 0.0),
+            frequency_penalty: sent.unless_neutral(
+                "frequency_penalty",
+                sampling.frequency_penalty,
+                0.0,
+            ),
+            presence_penalty: sent.unless_neutral(
+                "presence_penalty",
+                sampling.presence_penalty,
+                0.0,
+            ),
             max_tokens: limit.filter(|_| !dialect.completion_tokens),
             max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
             seed: sent.unless_refused("seed", sampling.seed),
-            logit_bias: sent.unless_refused("logit_bias", logit_bias(&sampling.rules, dialect)).flatten(),
+            logit_bias: sent
+                .unless_refused("logit_bias", logit_bias(&sampling.rules, dialect))
+                .flatten(),
             stop: stops(&prompt.stop, dialect),
-            response_format: request.schema().filter(|_| dialect.sends("response_format")).map(|schema| {
-                ResponseFormat::JsonSchema { json_schema: NamedSchema { name: "answer", strict: true, schema } }
-            }),
+            response_format: request
+                .schema()
+                .filter(|_| dialect.sends("response_format"))
+                .map(|schema| ResponseFormat::JsonSchema {
+                    json_schema: NamedSchema {
+                        name: "answer",
+                        strict: true,
+                        schema,
+                    },
+                }),
             extras: Extras {
                 top_k: sent.unless_neutral("top_k", sampling.top_k, 0),
                 min_p: sent.unless_neutral("min_p", sampling.min_p, 0.0),
                 repeat_penalty: sent.unless_neutral("repeat_penalty", sampling.repeat_penalty, 1.0),
-                repetition_penalty: sent.unless_neutral("repetition_penalty", sampling.repeat_penalty, 1.0),
+                repetition_penalty: sent.unless_neutral(
+                    "repetition_penalty",
+                    sampling.repeat_penalty,
+                    1.0,
+                ),
                 rare: ExtraSamplers::of(sampling, sent),
                 cache_prompt: sent.unless_refused("cache_prompt", true),
                 return_progress: sent.unless_refused("return_progress", true),
-                add_generation_prompt: sent.unless_refused("add_generation_prompt", false).filter(|_| prefill),
-                continue_final_message: sent.unless_refused("continue_final_message", true).filter(|_| prefill),
+                add_generation_prompt: sent
+                    .unless_refused("add_generation_prompt", false)
+                    .filter(|_| prefill),
+                continue_final_message: sent
+                    .unless_refused("continue_final_message", true)
+                    .filter(|_| prefill),
             },
         }
     }
 }
 
-/// Returns the stop texts to send. Some endpoints refuse whitespace-only ones; the client applies all stop texts
-/// itself.
+/// Returns the stop texts to send. Some endpoints refuse whitespace-only ones; the client applies
+/// all stop texts itself.
 fn stops<'a>(stops: &'a [String], dialect: &LearnedDialect) -> Vec<&'a str> {
     let most = match (dialect.sends("stop"), dialect.plain || dialect.few_stops) {
         (false, _) => 0,
         (true, true) => PLAIN_STOPS,
         (true, false) => MAX_STOPS,
     };
-    stops.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).take(most).collect()
+    stops
+        .iter()
+        .map(String::as_str)
+        .filter(|stop| !stop.trim().is_empty())
+        .take(most)
+        .collect()
 }
 
 #[cfg(test)]
@@ -190,23 +243,44 @@ mod tests {
     use crate::endpoint::api_error::EndpointError;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
-        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        let messages = messages
+            .iter()
+            .map(|&(role, text)| PromptMessage {
+                role,
+                text: text.to_owned(),
+            })
+            .collect();
         Request {
             cache_key: "chat".to_owned(),
             background: false,
-            prompt: domain::prompt::Prompt { messages, ..domain::prompt::Prompt::default() },
+            prompt: domain::prompt::Prompt {
+                messages,
+                ..domain::prompt::Prompt::default()
+            },
             sampling: SamplerOptions::default().resolve(7),
             response_schema: None,
         }
     }
 
     fn learn(dialect: &LearnedDialect, message: &str) -> Option<LearnedDialect> {
-        dialect.learn(&EndpointError { message: message.to_owned(), ..EndpointError::default() }, false)
+        dialect.learn(
+            &EndpointError {
+                message: message.to_owned(),
+                ..EndpointError::default()
+            },
+            false,
+        )
     }
 
     fn sent(request: &Request, dialect: &LearnedDialect) -> Value {
         serde_json::from_str(
-            &serde_json::to_string(&Body::new("m", request, dialect, Input::chat(request, dialect))).unwrap(),
+            &serde_json::to_string(&Body::new(
+                "m",
+                request,
+                dialect,
+                Input::chat(request, dialect),
+            ))
+            .unwrap(),
         )
         .unwrap()
     }
@@ -237,13 +311,26 @@ mod tests {
     #[test]
     fn sends_response_format_until_refused() {
         let schema = json!({"type": "object"});
-        let shape = crate::ResponseSchema { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
+        let shape = crate::ResponseSchema {
+            grammar: "root ::= \"{}\"".to_owned(),
+            schema: schema.clone(),
+        };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
-        assert_eq!(sent(&request, &LearnedDialect::default()).get("response_format"), None);
+        assert_eq!(
+            sent(&request, &LearnedDialect::default()).get("response_format"),
+            None
+        );
         request.response_schema = Some(shape);
         let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
-        assert_eq!(sent(&request, &LearnedDialect::default())["response_format"], asked);
-        let refused = learn(&LearnedDialect::default(), "This response_format type is unavailable now").unwrap();
+        assert_eq!(
+            sent(&request, &LearnedDialect::default())["response_format"],
+            asked
+        );
+        let refused = learn(
+            &LearnedDialect::default(),
+            "This response_format type is unavailable now",
+        )
+        .unwrap();
         assert_eq!(sent(&request, &refused).get("response_format"), None);
     }
 
@@ -251,15 +338,26 @@ mod tests {
     fn sends_tools_and_rounds_with_ids() {
         use domain::prompt::PromptToolRound;
         use domain::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
-        let mut request = request(&[(PromptRole::User, "Roll."), (PromptRole::Character, "A four!")]);
+        let mut request = request(&[
+            (PromptRole::User, "Roll."),
+            (PromptRole::Character, "A four!"),
+        ]);
         let parameters = json!({"type": "object", "properties": {"sides": {"type": "integer"}}});
-        let dice = ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters: parameters.clone() };
+        let dice = ToolDefinition {
+            name: "dice".into(),
+            description: "Rolls.".into(),
+            parameters: parameters.clone(),
+        };
         let call = |id: &str, arguments: &str| ToolCall {
             id: Some(id.into()),
             name: "dice".into(),
             arguments: ToolArguments::read(arguments),
         };
-        let result = |id: &str, text: &str, error| ToolResult { call_id: id.into(), text: text.into(), error };
+        let result = |id: &str, text: &str, error| ToolResult {
+            call_id: id.into(),
+            text: text.into(),
+            error,
+        };
         let round = ToolRound {
             text: String::new(),
             calls: vec![call("a", "{\"sides\":6}"), call("b", "{\"sides\":")],
@@ -270,7 +368,10 @@ mod tests {
         request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
         let body = sent(&request, &LearnedDialect::default());
         let function = json!({"name": "dice", "description": "Rolls.", "parameters": parameters});
-        assert_eq!(body["tools"], json!([{"type": "function", "function": function}]));
+        assert_eq!(
+            body["tools"],
+            json!([{"type": "function", "function": function}])
+        );
         assert_eq!(body.get("tool_choice"), None);
         let called = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "dice", "arguments": arguments}});
         assert_eq!(
@@ -284,20 +385,44 @@ mod tests {
             ])
         );
         request.prompt.tools.choice = domain::prompt::ToolChoice::Never;
-        assert_eq!(sent(&request, &LearnedDialect::default())["tool_choice"], json!("none"));
-        let refused = learn(&LearnedDialect::default(), "this model does not support tools").unwrap();
+        assert_eq!(
+            sent(&request, &LearnedDialect::default())["tool_choice"],
+            json!("none")
+        );
+        let refused = learn(
+            &LearnedDialect::default(),
+            "this model does not support tools",
+        )
+        .unwrap();
         let body = sent(&request, &refused);
         assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
-        assert_eq!(body["messages"].as_array().unwrap().len(), 2, "rounds need their definitions");
+        assert_eq!(
+            body["messages"].as_array().unwrap().len(),
+            2,
+            "rounds need their definitions"
+        );
     }
 
     #[test]
     fn places_pictures_after_the_text_of_their_message() {
         use PromptRole::{Character, User};
-        let mut request =
-            request(&[(User, "Look."), (Character, "At what?"), (User, ""), (User, "There."), (User, "Now.")]);
-        let picture = |message, url: &str| PromptPicture { message, segment: None, url: url.to_owned() };
-        request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
+        let mut request = request(&[
+            (User, "Look."),
+            (Character, "At what?"),
+            (User, ""),
+            (User, "There."),
+            (User, "Now."),
+        ]);
+        let picture = |message, url: &str| PromptPicture {
+            message,
+            segment: None,
+            url: url.to_owned(),
+        };
+        request.prompt.pictures = vec![
+            picture(0, "data:a"),
+            picture(0, "data:b"),
+            picture(2, "data:c"),
+        ];
         let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
         assert_eq!(
             sent(&request, &LearnedDialect::default())["messages"],
@@ -329,8 +454,11 @@ mod tests {
             "seed: Extra inputs are not permitted",
             "unknown field stream_options",
         ];
-        let dialect =
-            refusals.iter().fold(LearnedDialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
+        let dialect = refusals
+            .iter()
+            .fold(LearnedDialect::default(), |dialect, refusal| {
+                learn(&dialect, refusal).unwrap()
+            });
         assert_eq!(
             sent(&request, &dialect),
             json!({
@@ -338,7 +466,11 @@ mod tests {
                 "max_completion_tokens": 512,
             })
         );
-        assert_eq!(learn(&dialect, refusals[0]), None, "nothing is learned twice");
+        assert_eq!(
+            learn(&dialect, refusals[0]),
+            None,
+            "nothing is learned twice"
+        );
     }
 
     #[test]
@@ -352,10 +484,26 @@ mod tests {
             repeat_range: 256,
             frequency_penalty: 0.25,
             presence_penalty: -0.5,
-            dry: Dry { multiplier: 0.75, base: 1.75, allowed_length: 3, range: 0, breakers: vec!["\n".into()] },
-            xtc: Xtc { probability: 0.5, threshold: 0.25 },
-            mirostat: Mirostat { version: 2, tau: 4.0, eta: 0.5 },
-            dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
+            dry: Dry {
+                multiplier: 0.75,
+                base: 1.75,
+                allowed_length: 3,
+                range: 0,
+                breakers: vec!["\n".into()],
+            },
+            xtc: Xtc {
+                probability: 0.5,
+                threshold: 0.25,
+            },
+            mirostat: Mirostat {
+                version: 2,
+                tau: 4.0,
+                eta: 0.5,
+            },
+            dynatemp: Dynatemp {
+                range: 0.25,
+                exponent: 2.0,
+            },
             ..request.sampling.clone()
         };
         let known = sent(&request, &LearnedDialect::default());
@@ -367,8 +515,11 @@ mod tests {
         for (name, value) in rare.as_object().unwrap() {
             assert_eq!(&known[name], value, "{name}");
         }
-        let plain =
-            learn(&LearnedDialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
+        let plain = learn(
+            &LearnedDialect::default(),
+            "Unrecognized request arguments supplied: mirostat_tau, top_k",
+        )
+        .unwrap();
         assert!(!plain.plain && !plain.sends("mirostat_tau") && plain.sends("mirostat"));
         let plain = learn(&plain, "Unknown field xtc_threshold").unwrap();
         assert_eq!(
@@ -379,7 +530,11 @@ mod tests {
                 "frequency_penalty": 0.25, "presence_penalty": -0.5, "max_tokens": 512, "seed": 7,
             })
         );
-        let fixed = learn(&plain, "'presence_penalty' is not supported with this model").unwrap();
+        let fixed = learn(
+            &plain,
+            "'presence_penalty' is not supported with this model",
+        )
+        .unwrap();
         assert_eq!(sent(&request, &fixed).get("frequency_penalty"), None);
     }
 
@@ -403,15 +558,34 @@ mod tests {
         };
         let known = sent(&request, &LearnedDialect::default());
         assert_eq!(known["logit_bias"], json!({"7": -60.0, "8": -100.0}));
-        assert_eq!(known["samplers"].as_array().unwrap()[..2], [json!("temperature"), json!("typ_p")]);
         assert_eq!(
-            (&known["min_tokens"], &known["ignore_eos"], &known["grammar"]),
+            known["samplers"].as_array().unwrap()[..2],
+            [json!("temperature"), json!("typ_p")]
+        );
+        assert_eq!(
+            (
+                &known["min_tokens"],
+                &known["ignore_eos"],
+                &known["grammar"]
+            ),
             (&json!(5), &json!(true), &json!("root ::= \"a\""))
         );
-        assert_eq!(known["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
+        assert_eq!(
+            known["response_format"]["json_schema"]["schema"],
+            json!({"type": "object"})
+        );
         assert_eq!(known.get("banned_strings"), None, "no endpoint can go back");
-        let llama = sent(&request, &LearnedDialect { own_defaults: true, ..LearnedDialect::default() });
-        assert_eq!(llama["logit_bias"], json!({"7": -60.0, "8": -100.0, "blue": 2.0, " blue": 2.0}));
+        let llama = sent(
+            &request,
+            &LearnedDialect {
+                own_defaults: true,
+                ..LearnedDialect::default()
+            },
+        );
+        assert_eq!(
+            llama["logit_bias"],
+            json!({"7": -60.0, "8": -100.0, "blue": 2.0, " blue": 2.0})
+        );
         let refused = learn(&LearnedDialect::default(), "Unknown parameter: logit_bias").unwrap();
         assert_eq!(sent(&request, &refused).get("logit_bias"), None);
     }
@@ -427,38 +601,79 @@ mod tests {
             ..SamplerOptions::default()
         };
         request.sampling = off.resolve(7);
-        let names =
-            ["top_p", "top_k", "min_p", "repeat_penalty", "repetition_penalty", "typical_p", "frequency_penalty"];
+        let names = [
+            "top_p",
+            "top_k",
+            "min_p",
+            "repeat_penalty",
+            "repetition_penalty",
+            "typical_p",
+            "frequency_penalty",
+        ];
         let plain = sent(&request, &LearnedDialect::default());
         assert_eq!(names.map(|name| plain.get(name).is_some()), [false; 7]);
         // llama.cpp uses its own defaults for absent values.
-        let llama = sent(&request, &LearnedDialect { own_defaults: true, ..LearnedDialect::default() });
-        assert_eq!((&llama["top_k"], &llama["min_p"], &llama["top_p"]), (&json!(0), &json!(0.0), &json!(1.0)));
+        let llama = sent(
+            &request,
+            &LearnedDialect {
+                own_defaults: true,
+                ..LearnedDialect::default()
+            },
+        );
+        assert_eq!(
+            (&llama["top_k"], &llama["min_p"], &llama["top_p"]),
+            (&json!(0), &json!(0.0), &json!(1.0))
+        );
     }
 
     #[test]
     fn does_not_send_blank_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = vec!["\n".to_owned(), "\nTom:".to_owned(), " ".to_owned()];
-        assert_eq!(sent(&request, &LearnedDialect::default())["stop"], json!(["\nTom:"]));
+        assert_eq!(
+            sent(&request, &LearnedDialect::default())["stop"],
+            json!(["\nTom:"])
+        );
     }
 
     #[test]
     fn sends_an_unfinished_reply_as_prefill() {
         let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
-        assert_eq!(sent(&request, &LearnedDialect::default()).get("continue_final_message"), None);
+        assert_eq!(
+            sent(&request, &LearnedDialect::default()).get("continue_final_message"),
+            None
+        );
         request.prompt.continues = true;
         let body = sent(&request, &LearnedDialect::default());
-        assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "Well,"}));
-        assert_eq!((&body["continue_final_message"], &body["add_generation_prompt"]), (&json!(true), &json!(false)));
+        assert_eq!(
+            body["messages"][1],
+            json!({"role": "assistant", "content": "Well,"})
+        );
+        assert_eq!(
+            (
+                &body["continue_final_message"],
+                &body["add_generation_prompt"]
+            ),
+            (&json!(true), &json!(false))
+        );
     }
 
     #[test]
     fn strict_endpoints_get_four_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = (0..20).map(|n| format!("stop {n}")).collect();
-        assert_eq!(sent(&request, &LearnedDialect::default())["stop"].as_array().unwrap().len(), 16);
-        let strict = learn(&LearnedDialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
+        assert_eq!(
+            sent(&request, &LearnedDialect::default())["stop"]
+                .as_array()
+                .unwrap()
+                .len(),
+            16
+        );
+        let strict = learn(
+            &LearnedDialect::default(),
+            "'stop': array too long. Expected maximum length 4",
+        )
+        .unwrap();
         assert_eq!(sent(&request, &strict)["stop"].as_array().unwrap().len(), 4);
     }
 }

@@ -81,8 +81,19 @@ pub(crate) fn tools(tools: &PromptTools) -> Vec<WireTool<'_>> {
         .definitions
         .iter()
         .map(|tool| {
-            let ToolDefinition { name, description, parameters } = tool;
-            WireTool { kind: "function", function: OfferedFunction { name, description, parameters } }
+            let ToolDefinition {
+                name,
+                description,
+                parameters,
+            } = tool;
+            WireTool {
+                kind: "function",
+                function: OfferedFunction {
+                    name,
+                    description,
+                    parameters,
+                },
+            }
         })
         .collect()
 }
@@ -104,7 +115,9 @@ impl<'a> Content<'a> {
             Self::Text(before) => before,
             Self::Parts(parts) => {
                 let Some(ContentPart::Text { text: before }) = parts.last_mut() else {
-                    return parts.push(ContentPart::Text { text: text.to_owned() });
+                    return parts.push(ContentPart::Text {
+                        text: text.to_owned(),
+                    });
                 };
                 before
             }
@@ -122,14 +135,22 @@ impl<'a> Content<'a> {
             *self = Self::Parts(words.into_iter().collect());
         }
         if let Self::Parts(parts) = self {
-            parts.push(ContentPart::ImageUrl { image_url: ImageUrl { url } });
+            parts.push(ContentPart::ImageUrl {
+                image_url: ImageUrl { url },
+            });
         }
     }
 }
 
 impl<'a> RequestMessage<'a> {
     fn new(role: &'static str) -> Self {
-        Self { role, reasoning_content: None, content: None, tool_calls: Vec::new(), tool_call_id: None }
+        Self {
+            role,
+            reasoning_content: None,
+            content: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
     }
 
     /// Adds the thoughts of `turn` if the service wants them back.
@@ -140,19 +161,29 @@ impl<'a> RequestMessage<'a> {
             ThoughtsBack::Always => self.role == "assistant",
         };
         let thoughts = turn.parts.iter().filter_map(|part| match part {
-            TurnPart::Thought(SignedThought::Plain { text } | SignedThought::Block { text, .. }) => Some(text.as_str()),
+            TurnPart::Thought(
+                SignedThought::Plain { text } | SignedThought::Block { text, .. },
+            ) => Some(text.as_str()),
             _ => None,
         });
         let text = thoughts.collect::<Vec<_>>().join("\n\n");
-        let text = if text.trim().is_empty() { NO_THOUGHTS.to_owned() } else { text };
+        let text = if text.trim().is_empty() {
+            NO_THOUGHTS.to_owned()
+        } else {
+            text
+        };
         self.reasoning_content = wanted.then_some(text);
     }
 
     fn add(&mut self, part: &TurnPart<'a>) {
         let content = &mut self.content;
         match part {
-            TurnPart::Text(text) => content.get_or_insert_with(|| Content::Text(String::new())).say(text),
-            TurnPart::Picture(url) => content.get_or_insert_with(|| Content::Text(String::new())).show(url),
+            TurnPart::Text(text) => content
+                .get_or_insert_with(|| Content::Text(String::new()))
+                .say(text),
+            TurnPart::Picture(url) => content
+                .get_or_insert_with(|| Content::Text(String::new()))
+                .show(url),
             TurnPart::Call { call, .. } => self.tool_calls.push(wire_call(call)),
             TurnPart::Result { .. } | TurnPart::Thought(_) => {}
         }
@@ -164,12 +195,23 @@ fn wire_call(call: &ToolCall) -> WireCall<'_> {
         ToolArguments::Object(text) => text.as_str(),
         ToolArguments::Malformed(_) => "{}",
     };
-    let function = CalledFunction { name: &call.name, arguments };
-    WireCall { id: call.id.as_deref().unwrap_or_default(), kind: "function", function }
+    let function = CalledFunction {
+        name: &call.name,
+        arguments,
+    };
+    WireCall {
+        id: call.id.as_deref().unwrap_or_default(),
+        kind: "function",
+        function,
+    }
 }
 
-/// Writes the messages of `prompt`. A tool round is one message with the calls, and one for each result.
-pub(crate) fn messages<'a>(prompt: &'a Prompt, dialect: &LearnedDialect) -> Vec<RequestMessage<'a>> {
+/// Writes the messages of `prompt`. A tool round is one message with the calls, and one for each
+/// result.
+pub(crate) fn messages<'a>(
+    prompt: &'a Prompt,
+    dialect: &LearnedDialect,
+) -> Vec<RequestMessage<'a>> {
     turns(prompt, dialect.roles, dialect.sends("tools"))
         .iter()
         .flat_map(|turn| of_turn(turn, dialect.thoughts_back()))
@@ -190,7 +232,13 @@ fn of_turn<'a>(turn: &Turn<'a>, back: ThoughtsBack) -> Vec<RequestMessage<'a>> {
 }
 
 fn of_result<'a>(part: &TurnPart<'a>) -> Option<RequestMessage<'a>> {
-    let TurnPart::Result { result, .. } = part else { return None };
+    let TurnPart::Result { result, .. } = part else {
+        return None;
+    };
     let content = Some(Content::Text(result_text(result)));
-    Some(RequestMessage { content, tool_call_id: Some(&result.call_id), ..RequestMessage::new("tool") })
+    Some(RequestMessage {
+        content,
+        tool_call_id: Some(&result.call_id),
+        ..RequestMessage::new("tool")
+    })
 }

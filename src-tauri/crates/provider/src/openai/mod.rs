@@ -1,4 +1,5 @@
-//! OpenAI's chat completions: `POST {url}/chat/completions`, as llama.cpp, vLLM, LM Studio and most services have them.
+//! OpenAI's chat completions: `POST {url}/chat/completions`, as llama.cpp, vLLM, LM Studio and most
+//! services have them.
 
 mod body;
 pub(crate) mod messages;
@@ -25,8 +26,18 @@ impl Api for OpenAi {
         config.call(&["chat", "completions"])
     }
 
-    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8> {
-        json(&Body::new(&config.model, request, dialect, Input::chat(request, dialect)))
+    fn body(
+        &self,
+        config: &EndpointConfig,
+        request: &Request,
+        dialect: &LearnedDialect,
+    ) -> Vec<u8> {
+        json(&Body::new(
+            &config.model,
+            request,
+            dialect,
+            Input::chat(request, dialect),
+        ))
     }
 
     fn parse(&self, data: &str) -> Result<StreamChunk, Unreadable> {

@@ -22,20 +22,39 @@ pub(crate) fn listed(list: &Value) -> Option<Vec<ListedModel>> {
 }
 
 fn model(entry: &Value) -> Option<ListedModel> {
-    let name = ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str());
+    let name = ["id", "name", "model"]
+        .iter()
+        .find_map(|key| entry.get(*key)?.as_str());
     let name = name.or_else(|| entry.as_str())?.to_owned();
-    Some(ListedModel { name, context: context_of(entry), price: price_of(&entry["pricing"]) })
+    Some(ListedModel {
+        name,
+        context: context_of(entry),
+        price: price_of(&entry["pricing"]),
+    })
 }
 
 /// Reads `meta.n_ctx` (llama.cpp), `max_model_len` (vLLM) or `context_length` (OpenRouter).
 fn context_of(entry: &Value) -> Option<u32> {
-    [&entry["meta"]["n_ctx"], &entry["max_model_len"], &entry["context_length"]].into_iter().find_map(tokens)
+    [
+        &entry["meta"]["n_ctx"],
+        &entry["max_model_len"],
+        &entry["context_length"],
+    ]
+    .into_iter()
+    .find_map(tokens)
 }
 
 /// OpenRouter's prices, in dollars per token. A router without a fixed price says -1.
 fn price_of(pricing: &Value) -> Option<ModelPrice> {
-    let of = |name: &str| number(&pricing[name]).filter(|price| *price >= 0.0).map(|price| price * 1e6);
-    Some(ModelPrice { input: of("prompt")?, output: of("completion")? })
+    let of = |name: &str| {
+        number(&pricing[name])
+            .filter(|price| *price >= 0.0)
+            .map(|price| price * 1e6)
+    };
+    Some(ModelPrice {
+        input: of("prompt")?,
+        output: of("completion")?,
+    })
 }
 
 #[cfg(test)]
@@ -46,11 +65,24 @@ mod tests {
 
     #[test]
     fn reads_prices_per_million_tokens() {
-        let model = |pricing: Value| listed(&json!({"data": [{"id": "a", "pricing": pricing}]})).unwrap()[0].price;
+        let model = |pricing: Value| {
+            listed(&json!({"data": [{"id": "a", "pricing": pricing}]})).unwrap()[0].price
+        };
         let price = model(json!({"prompt": "0.0000025", "completion": "0.00001"})).unwrap();
-        assert!((price.input - 2.5).abs() < 1e-9 && (price.output - 10.0).abs() < 1e-9, "{price:?}");
-        assert_eq!(model(json!({"prompt": "0", "completion": "0"})), Some(ModelPrice::default()));
-        for odd in [json!(null), json!({"prompt": "-1", "completion": "-1"}), json!({"prompt": "x"}), json!(7)] {
+        assert!(
+            (price.input - 2.5).abs() < 1e-9 && (price.output - 10.0).abs() < 1e-9,
+            "{price:?}"
+        );
+        assert_eq!(
+            model(json!({"prompt": "0", "completion": "0"})),
+            Some(ModelPrice::default())
+        );
+        for odd in [
+            json!(null),
+            json!({"prompt": "-1", "completion": "-1"}),
+            json!({"prompt": "x"}),
+            json!(7),
+        ] {
             assert_eq!(model(odd.clone()), None, "{odd}");
         }
     }

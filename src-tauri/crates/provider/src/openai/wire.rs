@@ -1,18 +1,26 @@
-//! Lenient parser for endpoint payloads. Any field may be missing or have another type, and unknown fields are ignored.
+//! Lenient parser for endpoint payloads. Any field may be missing or have another type, and unknown
+//! fields are ignored.
 
 use serde_json::Value;
 
 use crate::endpoint::api_error::{EndpointError, number};
 use crate::endpoint::chunk::{
-    PictureCount, PromptProgress, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, end, object,
+    PictureCount, PromptProgress, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings,
+    WireUsage, end, object,
 };
 use crate::endpoint::lenient::{self, ParsedChunk};
 
 /// Parses one payload.
 pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
-    let ParsedChunk { mut value, has_surrogates: halves } = object(data)?;
+    let ParsedChunk {
+        mut value,
+        has_surrogates: halves,
+    } = object(data)?;
     let usage = usage(&value["usage"]).or_else(|| usage(&value["choices"][0]["usage"]));
-    let (timings, progress) = (timings(&value["timings"]), progress(&value["prompt_progress"]));
+    let (timings, progress) = (
+        timings(&value["timings"]),
+        progress(&value["prompt_progress"]),
+    );
     let replies = match &value["choices"] {
         Value::Null => false,
         Value::Array(choices) => !choices.is_empty(),
@@ -34,26 +42,39 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     Ok(chunk)
 }
 
-/// Returns the choice with index 0, else the first one. Requests ask for one choice, but servers number it as they
-/// like.
+/// Returns the choice with index 0, else the first one. Requests ask for one choice, but servers
+/// number it as they like.
 fn choice(choices: Value) -> Option<Value> {
-    let Value::Array(choices) = choices else { return None };
+    let Value::Array(choices) = choices else {
+        return None;
+    };
     let mut choices: Vec<Value> = choices.into_iter().filter(Value::is_object).collect();
-    let first = choices.iter().position(|choice| number(&choice["index"]).unwrap_or(0.0) == 0.0);
+    let first = choices
+        .iter()
+        .position(|choice| number(&choice["index"]).unwrap_or(0.0) == 0.0);
     (!choices.is_empty()).then(|| choices.swap_remove(first.unwrap_or(0)))
 }
 
 fn take(chunk: &mut StreamChunk, mut choice: Value) {
     let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
-    chunk.thoughts.extend(thoughts(&delta).map(ThoughtPiece::Delta));
-    chunk.thoughts.extend(thoughts(&message).map(ThoughtPiece::Whole));
+    chunk
+        .thoughts
+        .extend(thoughts(&delta).map(ThoughtPiece::Delta));
+    chunk
+        .thoughts
+        .extend(thoughts(&message).map(ThoughtPiece::Whole));
     if chunk.thoughts.is_empty() && (thinks(&delta) || thinks(&message)) {
         chunk.thoughts.push(ThoughtPiece::Hidden);
     }
     let (new, all) = (pictures(&delta), pictures(&message));
-    chunk.pictures = PictureCount { count: if new > 0 { new } else { all }, whole: new == 0 && all > 0 };
+    chunk.pictures = PictureCount {
+        count: if new > 0 { new } else { all },
+        whole: new == 0 && all > 0,
+    };
     chunk.end = end(&choice["finish_reason"]);
-    let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
+    let tools = [&mut delta, &mut message]
+        .into_iter()
+        .map(|part| part.get_mut("tool_calls").map(Value::take));
     chunk.tool_calls = tools.flatten().find(Value::is_array);
     if let Some(tools) = chunk.tool_calls.as_mut().filter(|_| chunk.has_surrogates) {
         lenient::replace_lone_surrogates(tools);
@@ -62,9 +83,18 @@ fn take(chunk: &mut StreamChunk, mut choice: Value) {
         Value::String(_) => text(delta),
         mut delta => delta.get_mut("content").map(Value::take).and_then(text),
     };
-    let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(TextPiece::Message);
+    let of_message = || {
+        message
+            .get_mut("content")
+            .map(Value::take)
+            .and_then(text)
+            .map(TextPiece::Message)
+    };
     let of_text = |choice: &mut Value| text(choice["text"].take()).map(TextPiece::Delta);
-    chunk.text = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
+    chunk.text = of_delta
+        .map(TextPiece::Delta)
+        .or_else(of_message)
+        .or_else(|| of_text(&mut choice));
 }
 
 /// Returns the text of a content value and joins its text parts; never empty.
@@ -92,7 +122,8 @@ fn text_part(mut part: Value) -> Option<String> {
     }
 }
 
-/// Counts the pictures of a delta or a message: those of OpenRouter's `images`, and parts of the content.
+/// Counts the pictures of a delta or a message: those of OpenRouter's `images`, and parts of the
+/// content.
 fn pictures(part: &Value) -> usize {
     let is_picture = |part: &&Value| {
         let kind = part["type"].as_str().unwrap_or_default();
@@ -111,7 +142,13 @@ fn pictures(part: &Value) -> usize {
 const THOUGHT_DEPTH: usize = 4;
 
 /// Fields of a delta or a message that hold thoughts.
-const THOUGHTS: [&str; 5] = ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thoughts"];
+const THOUGHTS: [&str; 5] = [
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "thinking",
+    "thoughts",
+];
 
 /// Whether a delta or a message contains thoughts, even without a text.
 fn thinks(part: &Value) -> bool {
@@ -122,17 +159,25 @@ fn thinks(part: &Value) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     };
     let mut parts = part["content"].as_array().into_iter().flatten();
-    THOUGHTS.iter().any(|field| part.get(*field).is_some_and(holds))
+    THOUGHTS
+        .iter()
+        .any(|field| part.get(*field).is_some_and(holds))
         || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
 }
 
-/// Returns the thoughts of a delta or a message; never empty. Servers repeat them in several fields, so the first counts.
+/// Returns the thoughts of a delta or a message; never empty. Servers repeat them in several
+/// fields, so the first counts.
 fn thoughts(part: &Value) -> Option<String> {
-    let of_field = THOUGHTS.iter().find_map(|field| thought_text(part.get(*field)?, THOUGHT_DEPTH));
+    let of_field = THOUGHTS
+        .iter()
+        .find_map(|field| thought_text(part.get(*field)?, THOUGHT_DEPTH));
     of_field.or_else(|| {
         let parts = part["content"].as_array()?.iter();
-        let thoughts = parts.filter(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")));
-        let text: String = thoughts.filter_map(|part| thought_text(part, THOUGHT_DEPTH)).collect();
+        let thoughts =
+            parts.filter(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")));
+        let text: String = thoughts
+            .filter_map(|part| thought_text(part, THOUGHT_DEPTH))
+            .collect();
         (!text.is_empty()).then_some(text)
     })
 }
@@ -141,10 +186,15 @@ fn thought_text(value: &Value, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().filter_map(|item| thought_text(item, depth)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .filter_map(|item| thought_text(item, depth))
+            .collect(),
         Value::Object(fields) => {
             let texts = ["text", "thinking", "summary", "reasoning", "content"];
-            texts.iter().find_map(|key| thought_text(fields.get(*key)?, depth))?
+            texts
+                .iter()
+                .find_map(|key| thought_text(fields.get(*key)?, depth))?
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return None,
     };
@@ -153,11 +203,19 @@ fn thought_text(value: &Value, depth: usize) -> Option<String> {
 
 fn usage(usage: &Value) -> Option<WireUsage> {
     let usage = usage.as_object()?;
-    let count = |names: &[&str]| names.iter().find_map(|name| usage.get(*name).and_then(number));
-    let details = usage.get("prompt_tokens_details").and_then(|details| details.get("cached_tokens"));
+    let count = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| usage.get(*name).and_then(number))
+    };
+    let details = usage
+        .get("prompt_tokens_details")
+        .and_then(|details| details.get("cached_tokens"));
     Some(WireUsage {
         prompt: count(&["prompt_tokens", "input_tokens"]),
-        cached: details.and_then(number).or_else(|| count(&["prompt_cache_hit_tokens"])),
+        cached: details
+            .and_then(number)
+            .or_else(|| count(&["prompt_cache_hit_tokens"])),
         generated: count(&["completion_tokens", "output_tokens"]),
     })
 }
@@ -176,7 +234,11 @@ fn timings(timings: &Value) -> Option<WireTimings> {
 
 fn progress(progress: &Value) -> Option<PromptProgress> {
     let of = |name: &str| progress.get(name).and_then(number);
-    Some(PromptProgress { total: of("total")?, cache: of("cache").unwrap_or(0.0), processed: of("processed")? })
+    Some(PromptProgress {
+        total: of("total")?,
+        cache: of("cache").unwrap_or(0.0),
+        processed: of("processed")?,
+    })
 }
 
 #[cfg(test)]
@@ -196,36 +258,88 @@ mod tests {
     fn finds_text_and_skips_the_rest() {
         for (data, expected) in [
             (r#"{"choices":[{"delta":{"content":"Hi"}}]}"#, Some("Hi")),
-            (r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#, Some("Hi")),
-            (r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#, None),
-            (r#"{"choices":[{"delta":{"reasoning_content":"Hm."}}]}"#, None),
-            (r#"{"choices":[{"delta":{"content":[{"type":"thinking"}]}}]}"#, None),
+            (
+                r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#,
+                None,
+            ),
+            (
+                r#"{"choices":[{"delta":{"reasoning_content":"Hm."}}]}"#,
+                None,
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":[{"type":"thinking"}]}}]}"#,
+                None,
+            ),
             (
                 r#"{"choices":[{"delta":{"content":[{"type":"text","text":"H"},7,{"type":"text","text":"i"}]}}]}"#,
                 Some("Hi"),
             ),
-            (r#"{"choices":[{"delta":{"content":[{"type":"thinking","text":"Hm."},{"type":"text"}]}}]}"#, None),
-            (r#"{"choices":[{"delta":{"content":{"type":"text","text":"Hi"}}}]}"#, Some("Hi")),
-            (r#"{"choices":[{"delta":{"content":["H","i"]}}]}"#, Some("Hi")),
+            (
+                r#"{"choices":[{"delta":{"content":[{"type":"thinking","text":"Hm."},{"type":"text"}]}}]}"#,
+                None,
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":{"type":"text","text":"Hi"}}}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":["H","i"]}}]}"#,
+                Some("Hi"),
+            ),
             (r#"{"choices":[{"delta":"Hi"}]}"#, Some("Hi")),
             (r#"{"choices":[{"text":"Hi"}]}"#, Some("Hi")),
-            (r#"{"choices":[{"delta":null,"message":{"content":"Hi"}}]}"#, Some("Hi")),
-            (r#"{"choices":[{"delta":[],"logprobs":7,"index":"0"}]}"#, None),
-            (r#"{"choices":[null,{"delta":{"content":"Hi"}}]}"#, Some("Hi")),
-            (r#"{"choices":[{"index":1,"delta":{"content":"No"}},{"index":0,"delta":{"content":"Hi"}}]}"#, Some("Hi")),
-            (r#"{"choices":[{"index":1,"delta":{"content":"Hi"}}]}"#, Some("Hi")),
-            (r#"{"choices":[],"usage":{"prompt_tokens":12.0},"error":null}"#, None),
+            (
+                r#"{"choices":[{"delta":null,"message":{"content":"Hi"}}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[{"delta":[],"logprobs":7,"index":"0"}]}"#,
+                None,
+            ),
+            (
+                r#"{"choices":[null,{"delta":{"content":"Hi"}}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[{"index":1,"delta":{"content":"No"}},{"index":0,"delta":{"content":"Hi"}}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[{"index":1,"delta":{"content":"Hi"}}]}"#,
+                Some("Hi"),
+            ),
+            (
+                r#"{"choices":[],"usage":{"prompt_tokens":12.0},"error":null}"#,
+                None,
+            ),
             (r#"{"choices":null}"#, None),
-            (r#"{"choices":[{"delta":{"content":"Hi"},"message":{"content":"Hi"}}]}"#, Some("Hi")),
+            (
+                r#"{"choices":[{"delta":{"content":"Hi"},"message":{"content":"Hi"}}]}"#,
+                Some("Hi"),
+            ),
             (r#"{"message":{"content":"of another API"}}"#, None),
             ("{}", None),
             (r#"{"error":{"message":"no"}}"#, Some("error: no")),
             (r#"{"error":"no"}"#, Some("error: no")),
-            (r#"{"object":"error","message":"no","code":400}"#, Some("error: no")),
+            (
+                r#"{"object":"error","message":"no","code":400}"#,
+                Some("error: no"),
+            ),
         ] {
             assert_eq!(text(data).as_deref(), expected, "{data}");
         }
-        for data in ["", "42", "[1]", "{", r#"{"choices":7}"#, r#"{"choices":[{"delta":{"content":"#] {
+        for data in [
+            "",
+            "42",
+            "[1]",
+            "{",
+            r#"{"choices":7}"#,
+            r#"{"choices":[{"delta":{"content":"#,
+        ] {
             assert!(parse(data).is_err(), "{data}");
         }
     }
@@ -233,13 +347,37 @@ mod tests {
     #[test]
     fn counts_pictures_of_a_reply() {
         for (data, count, whole) in [
-            (r#"{"choices":[{"delta":{"content":"","images":[{"type":"image_url"},{}]}}]}"#, 2, false),
-            (r#"{"choices":[{"message":{"content":"Hi","images":[{}]}}]}"#, 1, true),
-            (r#"{"choices":[{"delta":{"content":[{"type":"text","text":"Hi"},{"type":"image_url"}]}}]}"#, 1, false),
-            (r#"{"choices":[{"delta":{"content":{"type":"output_image"}}}]}"#, 1, false),
-            (r#"{"choices":[{"delta":{"content":"Hi","images":null}}]}"#, 0, false),
+            (
+                r#"{"choices":[{"delta":{"content":"","images":[{"type":"image_url"},{}]}}]}"#,
+                2,
+                false,
+            ),
+            (
+                r#"{"choices":[{"message":{"content":"Hi","images":[{}]}}]}"#,
+                1,
+                true,
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":[{"type":"text","text":"Hi"},{"type":"image_url"}]}}]}"#,
+                1,
+                false,
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":{"type":"output_image"}}}]}"#,
+                1,
+                false,
+            ),
+            (
+                r#"{"choices":[{"delta":{"content":"Hi","images":null}}]}"#,
+                0,
+                false,
+            ),
         ] {
-            assert_eq!(parse(data).unwrap().pictures, PictureCount { count, whole }, "{data}");
+            assert_eq!(
+                parse(data).unwrap().pictures,
+                PictureCount { count, whole },
+                "{data}"
+            );
         }
     }
 
@@ -260,9 +398,16 @@ mod tests {
             "{\"prompt_tokens\":\"9\"}",
             "{\"prompt_tokens\":{}}",
         ] {
-            for field in
-                ["usage", "timings", "prompt_progress", "id", "created", "model", "service_tier", "system_fingerprint"]
-            {
+            for field in [
+                "usage",
+                "timings",
+                "prompt_progress",
+                "id",
+                "created",
+                "model",
+                "service_tier",
+                "system_fingerprint",
+            ] {
                 let data = format!(
                     "{{\"choices\":[{{\"delta\":{{\"role\":{odd},\"content\":\"Hi\"}},\"logprobs\":{odd}}}],\"{field}\":{odd}}}"
                 );
@@ -274,7 +419,14 @@ mod tests {
             r#"{"choices":[],"usage":{"prompt_tokens":"9","completion_tokens":"3","prompt_tokens_details":null}}"#,
         )
         .unwrap();
-        assert_eq!(counts.usage, Some(WireUsage { prompt: Some(9.0), cached: None, generated: Some(3.0) }));
+        assert_eq!(
+            counts.usage,
+            Some(WireUsage {
+                prompt: Some(9.0),
+                cached: None,
+                generated: Some(3.0)
+            })
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Keeps text of people, cards and models from becoming control tokens. Servers of text completions read one string
-//! and turn every text that looks like a control token into that token.
+//! Keeps text of people, cards and models from becoming control tokens. Servers of text completions
+//! read one string and turn every text that looks like a control token into that token.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,18 @@ impl Default for Markers {
     /// The tokens of common models.
     fn default() -> Self {
         let known = TOKENS.iter().chain(&HEADERS).copied();
-        let more = ["<s>", "<bos>", "<unk>", "<pad>", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<tool_call>"];
-        Self { texts: known.chain(more).map(str::to_owned).collect() }
+        let more = [
+            "<s>",
+            "<bos>",
+            "<unk>",
+            "<pad>",
+            "[TOOL_CALLS]",
+            "[AVAILABLE_TOOLS]",
+            "<tool_call>",
+        ];
+        Self {
+            texts: known.chain(more).map(str::to_owned).collect(),
+        }
     }
 }
 
@@ -32,7 +42,9 @@ impl Markers {
     pub(crate) fn of(segments: &[Segment]) -> Self {
         let mut markers = Self::default();
         for segment in segments.iter().filter(|segment| segment.control) {
-            markers.texts.extend(marked(&segment.text).map(str::to_owned));
+            markers
+                .texts
+                .extend(marked(&segment.text).map(str::to_owned));
         }
         markers
     }
@@ -43,7 +55,12 @@ impl Markers {
         for (at, letter) in text.char_indices() {
             defused.push(letter);
             let rest = &text[at..];
-            if matches!(letter, '<' | '[') && self.texts.iter().any(|marker| rest.starts_with(marker.as_str())) {
+            if matches!(letter, '<' | '[')
+                && self
+                    .texts
+                    .iter()
+                    .any(|marker| rest.starts_with(marker.as_str()))
+            {
                 defused.push(BREAK);
             }
         }
@@ -75,7 +92,10 @@ mod tests {
 
     #[test]
     fn breaks_markers_of_the_format_and_of_models() {
-        let control = |text: &str| Segment { text: text.to_owned(), control: true };
+        let control = |text: &str| Segment {
+            text: text.to_owned(),
+            control: true,
+        };
         let markers = Markers::of(&[control("<|odd|>user\n[GO]"), control("<end_of_turn>")]);
         for (text, expected) in [
             ("Hi. <|odd|>", "Hi. <\u{2060}|odd|>"),

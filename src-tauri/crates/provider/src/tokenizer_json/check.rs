@@ -9,13 +9,15 @@ use super::{TokenizerJson, TokenizerJsonError};
 
 /// Maximum nesting. The crate tries its types in order, again at each level.
 const DEPTH: usize = 12;
-/// Maximum bytes of a string. Real tokens have up to about 150 bytes, regexes up to about a thousand.
+/// Maximum bytes of a string. Real tokens have up to about 150 bytes, regexes up to about a
+/// thousand.
 const STRING: usize = 8 << 10;
 /// Maximum bytes of a charsmap. The longest published one, `nmt_nfkc`, has 316 kB.
 const CHARSMAP: usize = 4 << 20;
 /// Maximum characters of a word for WordPiece, which tries every substring.
 const WORD: u64 = 1_000;
-/// Maximum growth of a text by normalisation. The longest rule of `nmt_nfkc` has 33 bytes, and a space becomes three.
+/// Maximum growth of a text by normalisation. The longest rule of `nmt_nfkc` has 33 bytes, and a
+/// space becomes three.
 const GROWTH: usize = 256;
 /// Maximum product of a regex's repetitions, because `fancy-regex` expands `(x{9}){9}`.
 const REPEATS: u64 = 1_000;
@@ -23,18 +25,30 @@ const REPEATS: u64 = 1_000;
 /// Refuses a file whose parsing or use would take too much memory or time.
 pub(super) fn check(json: &[u8]) -> Result<(), TokenizerJsonError> {
     if json.len() > TokenizerJson::MAX_BYTES {
-        return Err(TokenizerJsonError::TooLarge { mebibytes: json.len() >> 20 });
+        return Err(TokenizerJsonError::TooLarge {
+            mebibytes: json.len() >> 20,
+        });
     }
     survey(json)?;
-    let file: TokenizerFile = serde_json::from_slice(json).map_err(TokenizerJsonError::NotTokenizerJson)?;
+    let file: TokenizerFile =
+        serde_json::from_slice(json).map_err(TokenizerJsonError::NotTokenizerJson)?;
     if file.model.dropout.is_some_and(|share| share != 0.0) {
         return Err(TokenizerJsonError::Dropout);
     }
-    if file.model.max_input_chars_per_word.is_some_and(|most| most > WORD) {
+    if file
+        .model
+        .max_input_chars_per_word
+        .is_some_and(|most| most > WORD)
+    {
         return Err(excessive("the maximum word length"));
     }
     // The crate removes this many bytes from tokens that need not begin with the prefix.
-    if file.model.merges.is_some() && file.model.continuing_subword_prefix.is_some_and(|prefix| !prefix.is_empty()) {
+    if file.model.merges.is_some()
+        && file
+            .model
+            .continuing_subword_prefix
+            .is_some_and(|prefix| !prefix.is_empty())
+    {
         return Err(TokenizerJsonError::Unusable {
             reason: "merges with a prefix inside words are not supported".into(),
         });
@@ -70,7 +84,8 @@ struct MergeModel {
     max_input_chars_per_word: Option<u64>,
 }
 
-/// Checks nesting, string lengths and the number of parts in one pass over the bytes. Accepts invalid JSON.
+/// Checks nesting, string lengths and the number of parts in one pass over the bytes. Accepts
+/// invalid JSON.
 fn survey(json: &[u8]) -> Result<(), TokenizerJsonError> {
     let (mut depth, mut parts, mut at) = (0_usize, 0_usize, 0);
     let (mut room, mut last) = (room(b""), &b""[..]);
@@ -121,10 +136,22 @@ struct Sizes {
 /// A vocabulary and the added tokens have many entries; nothing else does.
 fn room(key: &[u8]) -> Sizes {
     match key {
-        b"model" => Sizes { parts: 8_000_000, string: STRING },
-        b"added_tokens" => Sizes { parts: 1_000_000, string: STRING },
-        b"normalizer" => Sizes { parts: 1_000, string: CHARSMAP },
-        _ => Sizes { parts: 10_000, string: STRING },
+        b"model" => Sizes {
+            parts: 8_000_000,
+            string: STRING,
+        },
+        b"added_tokens" => Sizes {
+            parts: 1_000_000,
+            string: STRING,
+        },
+        b"normalizer" => Sizes {
+            parts: 1_000,
+            string: CHARSMAP,
+        },
+        _ => Sizes {
+            parts: 10_000,
+            string: STRING,
+        },
     }
 }
 
@@ -151,27 +178,42 @@ fn grown(stage: &serde_json::Map<String, Value>) -> Result<usize, TokenizerJsonE
         return longest_rule(charsmap).ok_or(TokenizerJsonError::Damaged);
     }
     let length = |key: &str| stage.get(key).and_then(Value::as_str).map(str::len);
-    let replaced = stage.get("pattern").and_then(|pattern| pattern.get("String")).and_then(Value::as_str);
+    let replaced = stage
+        .get("pattern")
+        .and_then(|pattern| pattern.get("String"))
+        .and_then(Value::as_str);
     let content = length("content").unwrap_or(0) / replaced.map_or(1, str::len).max(1);
     Ok(1 + content.max(length("prepend").unwrap_or(0)))
 }
 
-/// Returns the byte length of the longest replacement in a precompiled charsmap. The format is the table's length, the
-/// table, then all replacements, each terminated by zero.
+/// Returns the byte length of the longest replacement in a precompiled charsmap. The format is the
+/// table's length, the table, then all replacements, each terminated by zero.
 fn longest_rule(charsmap: &str) -> Option<usize> {
     let bytes = STANDARD.decode(charsmap).ok()?;
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let rules = rest.get(u32::from_le_bytes(*length) as usize..)?;
-    rules.split(|byte| *byte == 0).map(|rule| rule.len().max(1)).max()
+    rules
+        .split(|byte| *byte == 0)
+        .map(|rule| rule.len().max(1))
+        .max()
 }
 
 /// Returns the product of all counted repetitions, as if they were nested.
 fn repeats(pattern: &str) -> u64 {
     let count = |braces: &str| {
         let inner = braces.split_once('}').map_or("", |(inner, _)| inner);
-        inner.split(',').filter_map(|number| number.trim().parse::<u64>().ok()).max().unwrap_or(1).max(1)
+        inner
+            .split(',')
+            .filter_map(|number| number.trim().parse::<u64>().ok())
+            .max()
+            .unwrap_or(1)
+            .max(1)
     };
-    pattern.split('{').skip(1).map(count).fold(1, u64::saturating_mul)
+    pattern
+        .split('{')
+        .skip(1)
+        .map(count)
+        .fold(1, u64::saturating_mul)
 }
 
 fn excessive(what: &'static str) -> TokenizerJsonError {

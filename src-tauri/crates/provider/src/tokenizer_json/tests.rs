@@ -21,10 +21,16 @@ const TEXTS: [&str; 6] = [
 /// A tokenizer trained on [`TEXTS`].
 fn trained() -> Tokenizer {
     let alphabet = ByteLevel::alphabet().into_iter().collect();
-    let trainer = BpeTrainer::builder().show_progress(false).vocab_size(400).initial_alphabet(alphabet).build();
+    let trainer = BpeTrainer::builder()
+        .show_progress(false)
+        .vocab_size(400)
+        .initial_alphabet(alphabet)
+        .build();
     let mut tokenizer = Tokenizer::new(BPE::default());
     tokenizer.with_pre_tokenizer(Some(ByteLevel::new(false, true, true)));
-    tokenizer.train(&mut TrainerWrapper::from(trainer), TEXTS.iter()).unwrap();
+    tokenizer
+        .train(&mut TrainerWrapper::from(trainer), TEXTS.iter())
+        .unwrap();
     tokenizer
 }
 
@@ -58,7 +64,10 @@ fn counts_match_the_tokenizers_crate() {
         let theirs = reference.encode(text, false).unwrap().len() as u32;
         assert_eq!(ours.count(text), Some(theirs), "{text}");
     }
-    assert!(ours.count(TEXTS[0]) < Some(TEXTS[0].len() as u32 / 2), "it was trained");
+    assert!(
+        ours.count(TEXTS[0]) < Some(TEXTS[0].len() as u32 / 2),
+        "it was trained"
+    );
 }
 
 #[test]
@@ -66,12 +75,28 @@ fn ignores_post_processing_padding_and_truncation() {
     let mut reference = trained();
     let plain = reference.encode(TEXTS[1], false).unwrap().len() as u32;
     let mut begins = TemplateProcessing::builder();
-    let begins = begins.try_single("a $A b $A").unwrap().special_tokens(vec![("a", 64), ("b", 65)]).build().unwrap();
+    let begins = begins
+        .try_single("a $A b $A")
+        .unwrap()
+        .special_tokens(vec![("a", 64), ("b", 65)])
+        .build()
+        .unwrap();
     reference.with_post_processor(Some(begins));
     let strategy = PaddingStrategy::Fixed(500);
-    reference.with_padding(Some(PaddingParams { strategy, ..PaddingParams::default() }));
-    reference.with_truncation(Some(TruncationParams { max_length: 8, ..TruncationParams::default() })).unwrap();
-    assert_eq!(parse(&file(&reference)).unwrap().count(TEXTS[1]), Some(plain));
+    reference.with_padding(Some(PaddingParams {
+        strategy,
+        ..PaddingParams::default()
+    }));
+    reference
+        .with_truncation(Some(TruncationParams {
+            max_length: 8,
+            ..TruncationParams::default()
+        }))
+        .unwrap();
+    assert_eq!(
+        parse(&file(&reference)).unwrap().count(TEXTS[1]),
+        Some(plain)
+    );
 }
 
 #[test]
@@ -143,17 +168,26 @@ fn refuses_hostile_sizes_before_parsing() {
         refusal(&file)
     };
     let doubling = json!({ "type": "Replace", "pattern": { "String": "a" }, "content": "aa" });
-    assert!(stage(json!({ "type": "Sequence", "normalizers": vec![doubling; 40] })).contains("growth of a text"));
+    assert!(
+        stage(json!({ "type": "Sequence", "normalizers": vec![doubling; 40] }))
+            .contains("growth of a text")
+    );
     let many = json!({ "type": "Sequence", "normalizers": vec![json!({ "type": "NFC" }); 2_000] });
     assert!(stage(many).contains("number of parts"));
-    let nested =
-        (0..40).fold(json!({ "type": "NFC" }), |inner, _| json!({ "type": "Sequence", "normalizers": [inner] }));
+    let nested = (0..40).fold(
+        json!({ "type": "NFC" }),
+        |inner, _| json!({ "type": "Sequence", "normalizers": [inner] }),
+    );
     assert!(stage(nested).contains("number of parts"));
     let repeated = json!({ "Regex": "(?:(?=a)(?:a{1000}){1000}){1000}" });
-    assert!(stage(json!({ "type": "Replace", "pattern": repeated, "content": "" })).contains("repetitions"));
+    assert!(
+        stage(json!({ "type": "Replace", "pattern": repeated, "content": "" }))
+            .contains("repetitions")
+    );
     let long = json!({ "String": "a".repeat(100_000) });
     let mut split = words();
-    split["pre_tokenizer"] = json!({ "type": "Split", "pattern": long, "behavior": "Isolated", "invert": false });
+    split["pre_tokenizer"] =
+        json!({ "type": "Split", "pattern": long, "behavior": "Isolated", "invert": false });
     assert!(refusal(&split).contains("length of a string"));
     let mut word = words();
     word["model"] = json!({ "type": "WordPiece", "vocab": { "?": 0 }, "unk_token": "?",
@@ -173,24 +207,38 @@ fn allows_normalizers_of_known_models() {
         json!([{ "type": "Replace", "pattern": { "String": "``" }, "content": "\"" }, { "type": "NFKD" }, { "type": "Lowercase" }]),
     ] {
         let normalizer = json!({ "type": "Sequence", "normalizers": normalizers });
-        check::check(json!({ "model": {}, "normalizer": normalizer }).to_string().as_bytes()).unwrap();
+        check::check(
+            json!({ "model": {}, "normalizer": normalizer })
+                .to_string()
+                .as_bytes(),
+        )
+        .unwrap();
     }
 }
 
 #[test]
 fn returns_none_for_text_it_cannot_encode() {
     let mut file = words();
-    let vocab = SENTENCE.split_whitespace().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
+    let vocab = SENTENCE
+        .split_whitespace()
+        .zip(0..)
+        .map(|(word, id)| (word.to_owned(), json!(id)))
+        .collect();
     file["model"]["vocab"] = Value::Object(vocab);
     let ours = parse(&file).unwrap();
     assert_eq!(ours.count("lamps counts the lamps"), Some(4));
-    assert_eq!(ours.count("lanterns"), None, "there is no token for unknown words");
+    assert_eq!(
+        ours.count("lanterns"),
+        None,
+        "there is no token for unknown words"
+    );
 }
 
 #[test]
 fn stops_on_catastrophic_backtracking() {
     let mut file = words();
     let pattern = json!({ "Regex": "(?:(a|aa|b(?=b))+)+(?=c)" });
-    file["pre_tokenizer"] = json!({ "type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": false });
+    file["pre_tokenizer"] =
+        json!({ "type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": false });
     assert_eq!(parse(&file).unwrap().count(&"a".repeat(10_000)), Some(1));
 }

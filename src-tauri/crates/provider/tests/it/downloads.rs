@@ -9,15 +9,23 @@ use provider::download::{Conditions, DownloadError, DownloadSource, download, do
 /// Answers each request with the next of `answers` and records the requests.
 fn serve(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/models/tiny%20one.gguf?download=true", listener.local_addr().unwrap());
+    let address = format!(
+        "http://{}/models/tiny%20one.gguf?download=true",
+        listener.local_addr().unwrap()
+    );
     let asked = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&asked);
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let lines = BufReader::new(stream.try_clone().unwrap())
+                .lines()
+                .map_while(Result::ok);
             let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-            received.lock().unwrap().push(head.join("\n").to_lowercase());
+            received
+                .lock()
+                .unwrap()
+                .push(head.join("\n").to_lowercase());
             stream.write_all(&answer).unwrap();
         }
     });
@@ -25,7 +33,8 @@ fn serve(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<String>>>) {
 }
 
 fn answer(head: &str, length: usize, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").into_bytes()
+    format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+        .into_bytes()
 }
 
 #[tokio::test]
@@ -34,28 +43,49 @@ async fn resumes_an_interrupted_download() {
     let part = folder.path().join("tiny.part");
     let (address, asked) = serve(vec![
         answer("200 OK\r\nETag: \"one\"", 10, "01234"),
-        answer("206 Partial Content\r\nContent-Range: bytes 5-9/10", 5, "56789"),
+        answer(
+            "206 Partial Content\r\nContent-Range: bytes 5-9/10",
+            5,
+            "56789",
+        ),
     ]);
     let source = DownloadSource::parse(&address).unwrap();
     assert_eq!(source.file_name().as_deref(), Some("tiny-20one.gguf"));
     let broke = download(&source, &part, |_, _| ()).await.unwrap_err();
-    assert!(matches!(broke, DownloadError::Broken { bytes: 5, .. }), "{broke:?}");
+    assert!(
+        matches!(broke, DownloadError::Broken { bytes: 5, .. }),
+        "{broke:?}"
+    );
 
     let seen = Mutex::new(Vec::new());
-    download(&source, &part, |here, all| seen.lock().unwrap().push((here, all))).await.unwrap();
+    download(&source, &part, |here, all| {
+        seen.lock().unwrap().push((here, all))
+    })
+    .await
+    .unwrap();
     assert_eq!(std::fs::read_to_string(&part).unwrap(), "0123456789");
     assert_eq!(seen.lock().unwrap().last(), Some(&(10, Some(10))));
     let asked = asked.lock().unwrap();
-    assert!(asked[1].contains("range: bytes=5-\n") && asked[1].contains("if-range: \"one\""), "{}", asked[1]);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no tag is left");
+    assert!(
+        asked[1].contains("range: bytes=5-\n") && asked[1].contains("if-range: \"one\""),
+        "{}",
+        asked[1]
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "no tag is left"
+    );
 }
 
 #[tokio::test]
 async fn restarts_if_the_file_has_changed() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
-    let (address, _) =
-        serve(vec![answer("200 OK\r\nETag: \"one\"", 10, "01234"), answer("200 OK\r\nETag: \"two\"", 3, "new")]);
+    let (address, _) = serve(vec![
+        answer("200 OK\r\nETag: \"one\"", 10, "01234"),
+        answer("200 OK\r\nETag: \"two\"", 3, "new"),
+    ]);
     let source = DownloadSource::parse(&address).unwrap();
     assert!(download(&source, &part, |_, _| ()).await.is_err());
     download(&source, &part, |_, _| ()).await.unwrap();
@@ -66,7 +96,10 @@ async fn restarts_if_the_file_has_changed() {
 async fn restarts_without_an_etag() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
-    let (address, asked) = serve(vec![answer("200 OK", 10, "01234"), answer("200 OK", 3, "new")]);
+    let (address, asked) = serve(vec![
+        answer("200 OK", 10, "01234"),
+        answer("200 OK", 3, "new"),
+    ]);
     let source = DownloadSource::parse(&address).unwrap();
     assert!(download(&source, &part, |_, _| ()).await.is_err());
     download(&source, &part, |_, _| ()).await.unwrap();
@@ -78,27 +111,51 @@ async fn restarts_without_an_etag() {
 async fn reports_refusals_and_ignores_plain_redirects() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
-    let (address, _) =
-        serve(vec![answer("404 Not Found", 0, ""), answer("302 Found\r\nLocation: http://192.0.2.1/tiny.gguf", 0, "")]);
+    let (address, _) = serve(vec![
+        answer("404 Not Found", 0, ""),
+        answer("302 Found\r\nLocation: http://192.0.2.1/tiny.gguf", 0, ""),
+    ]);
     let source = DownloadSource::parse(&address).unwrap();
     for expected in ["404 Not Found", "302 Found"] {
         let refused = download(&source, &part, |_, _| ()).await.unwrap_err();
-        assert_eq!(refused.to_string(), format!("127.0.0.1 answered {expected}"));
+        assert_eq!(
+            refused.to_string(),
+            format!("127.0.0.1 answered {expected}")
+        );
     }
-    for wrong in
-        ["tiny.gguf", "http://models.example/tiny.gguf", "ftp://models.example/tiny.gguf", "file:///etc/passwd"]
-    {
-        assert!(matches!(DownloadSource::parse(wrong), Err(DownloadError::Address { .. })), "{wrong}");
+    for wrong in [
+        "tiny.gguf",
+        "http://models.example/tiny.gguf",
+        "ftp://models.example/tiny.gguf",
+        "file:///etc/passwd",
+    ] {
+        assert!(
+            matches!(
+                DownloadSource::parse(wrong),
+                Err(DownloadError::Address { .. })
+            ),
+            "{wrong}"
+        );
     }
-    assert_eq!(DownloadSource::parse("https://models.example/a/").unwrap().file_name(), None);
+    assert_eq!(
+        DownloadSource::parse("https://models.example/a/")
+            .unwrap()
+            .file_name(),
+        None
+    );
 }
 
-/// Downloads with a known checksum, until the download succeeds or fails for good. Returns the content.
+/// Downloads with a known checksum, until the download succeeds or fails for good. Returns the
+/// content.
 async fn verified(part: &std::path::Path, answers: Vec<Vec<u8>>) -> (String, Vec<String>) {
     let requests = answers.len();
     let (address, asked) = serve(answers);
     let source = DownloadSource::parse(&address).unwrap();
-    let conditions = Conditions { bytes: Some(10), verified: true, ..Conditions::default() };
+    let conditions = Conditions {
+        bytes: Some(10),
+        verified: true,
+        ..Conditions::default()
+    };
     for _ in 0..requests {
         match download_with(&source, part, &conditions, |_, _| ()).await {
             Ok(()) => break,
@@ -119,23 +176,40 @@ async fn expired_link_is_not_a_refusal() {
     let answers = vec![
         answer("200 OK\r\nETag: \"e\"", 10, "01234"),
         answer("403 Forbidden", expired.len(), expired),
-        answer("206 Partial Content\r\nContent-Range: bytes 5-9/10", 5, "56789"),
+        answer(
+            "206 Partial Content\r\nContent-Range: bytes 5-9/10",
+            5,
+            "56789",
+        ),
     ];
     let (text, asked) = verified(&part, answers).await;
     assert_eq!(text, "0123456789");
     assert!(asked[2].contains("range: bytes=5-"), "{}", asked[2]);
 
-    for (head, resumes) in [("403 Forbidden\r\nX-Error-Code: GatedRepo", true), ("403 Forbidden", false)] {
+    for (head, resumes) in [
+        ("403 Forbidden\r\nX-Error-Code: GatedRepo", true),
+        ("403 Forbidden", false),
+    ] {
         let first = resumes.then(|| answer("200 OK", 10, "01234"));
         let (address, _) = serve(first.into_iter().chain([answer(head, 0, "")]).collect());
         let part = folder.path().join(format!("gated-{resumes}.part"));
         let source = DownloadSource::parse(&address).unwrap();
-        let conditions = Conditions { verified: true, ..Conditions::default() };
-        let mut last = download_with(&source, &part, &conditions, |_, _| ()).await.unwrap_err();
+        let conditions = Conditions {
+            verified: true,
+            ..Conditions::default()
+        };
+        let mut last = download_with(&source, &part, &conditions, |_, _| ())
+            .await
+            .unwrap_err();
         if resumes {
-            last = download_with(&source, &part, &conditions, |_, _| ()).await.unwrap_err();
+            last = download_with(&source, &part, &conditions, |_, _| ())
+                .await
+                .unwrap_err();
         }
-        assert!(matches!(last, DownloadError::Refused { .. }), "{head}: {last:?}");
+        assert!(
+            matches!(last, DownloadError::Refused { .. }),
+            "{head}: {last:?}"
+        );
     }
 }
 
@@ -143,18 +217,43 @@ async fn expired_link_is_not_a_refusal() {
 async fn other_ranges_than_asked_are_used() {
     let part_of = |start: usize, end: usize| {
         let text = &"0123456789"[start..end];
-        let range = format!("206 Partial Content\r\nContent-Range: bytes {start}-{}/10", end - 1);
+        let range = format!(
+            "206 Partial Content\r\nContent-Range: bytes {start}-{}/10",
+            end - 1
+        );
         answer(&range, text.len(), text)
     };
     let begun = || answer("200 OK\r\nETag: \"e\"", 10, "01234");
     for (name, answers) in [
         ("an earlier start", vec![begun(), part_of(2, 10)]),
         ("the whole file as a range", vec![begun(), part_of(0, 10)]),
-        ("short ranges", vec![begun(), part_of(5, 7), part_of(7, 9), part_of(9, 10)]),
-        ("a later start", vec![begun(), part_of(7, 10), answer("200 OK", 10, "0123456789")]),
-        ("no range in the answer", vec![begun(), answer("206 Partial Content", 5, "56789")]),
-        ("an unknown total", vec![begun(), answer("206 Partial Content\r\nContent-Range: bytes 5-9/*", 5, "56789")]),
-        ("the whole file", vec![begun(), answer("200 OK", 10, "0123456789")]),
+        (
+            "short ranges",
+            vec![begun(), part_of(5, 7), part_of(7, 9), part_of(9, 10)],
+        ),
+        (
+            "a later start",
+            vec![begun(), part_of(7, 10), answer("200 OK", 10, "0123456789")],
+        ),
+        (
+            "no range in the answer",
+            vec![begun(), answer("206 Partial Content", 5, "56789")],
+        ),
+        (
+            "an unknown total",
+            vec![
+                begun(),
+                answer(
+                    "206 Partial Content\r\nContent-Range: bytes 5-9/*",
+                    5,
+                    "56789",
+                ),
+            ],
+        ),
+        (
+            "the whole file",
+            vec![begun(), answer("200 OK", 10, "0123456789")],
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (text, _) = verified(&folder.path().join("tiny.part"), answers).await;
@@ -167,22 +266,36 @@ async fn mirrors_with_other_tags_resume() {
     let folder = tempfile::tempdir().unwrap();
     let answers = vec![
         answer("200 OK\r\nETag: \"one\"", 10, "01234"),
-        answer("206 Partial Content\r\nETag: \"two\"\r\nContent-Range: bytes 5-9/10", 5, "56789"),
+        answer(
+            "206 Partial Content\r\nETag: \"two\"\r\nContent-Range: bytes 5-9/10",
+            5,
+            "56789",
+        ),
     ];
     let (text, asked) = verified(&folder.path().join("tiny.part"), answers).await;
     assert_eq!(text, "0123456789");
-    assert!(!asked[1].contains("if-range"), "a checksum proves more than a tag: {}", asked[1]);
+    assert!(
+        !asked[1].contains("if-range"),
+        "a checksum proves more than a tag: {}",
+        asked[1]
+    );
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn nothing_is_written_through_a_link() {
     let folder = tempfile::tempdir().unwrap();
-    let (victim, part) = (folder.path().join("victim"), folder.path().join("tiny.part"));
+    let (victim, part) = (
+        folder.path().join("victim"),
+        folder.path().join("tiny.part"),
+    );
     std::fs::write(&victim, "keep").unwrap();
     std::os::unix::fs::symlink(&victim, &part).unwrap();
     std::os::unix::fs::symlink(&victim, folder.path().join("tiny.tag")).unwrap();
-    let (address, _) = serve(vec![answer("200 OK\r\nETag: \"e\"", 10, "01234"), answer("200 OK", 10, "0123456789")]);
+    let (address, _) = serve(vec![
+        answer("200 OK\r\nETag: \"e\"", 10, "01234"),
+        answer("200 OK", 10, "0123456789"),
+    ]);
     let source = DownloadSource::parse(&address).unwrap();
     assert!(download(&source, &part, |_, _| ()).await.is_err());
     download(&source, &part, |_, _| ()).await.unwrap();
@@ -200,11 +313,24 @@ async fn file_without_a_size_takes_half_of_the_free_space() {
         asked.lock().unwrap().len() < 2
     };
     let body = "x".repeat(70 << 20);
-    let (address, _) = serve(vec![format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{body}").into_bytes()]);
+    let (address, _) = serve(vec![
+        format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{body}").into_bytes(),
+    ]);
     let source = DownloadSource::parse(&address).unwrap();
-    let conditions = Conditions { has_room: Some(&has_room), ..Conditions::default() };
-    let full = download_with(&source, &part, &conditions, |_, _| ()).await.unwrap_err();
-    assert!(matches!(full, DownloadError::Full { .. }) && !part.exists(), "{full:?}");
+    let conditions = Conditions {
+        has_room: Some(&has_room),
+        ..Conditions::default()
+    };
+    let full = download_with(&source, &part, &conditions, |_, _| ())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(full, DownloadError::Full { .. }) && !part.exists(),
+        "{full:?}"
+    );
     let asked = asked.lock().unwrap();
-    assert!(asked[1] >= asked[0] + (64 << 20), "the received bytes count twice: {asked:?}");
+    assert!(
+        asked[1] >= asked[0] + (64 << 20),
+        "the received bytes count twice: {asked:?}"
+    );
 }

@@ -1,5 +1,5 @@
-//! In-memory BM25 index of the messages of a chat. A message is scored by itself and together with its
-//! neighbours.
+//! In-memory BM25 index of the messages of a chat. A message is scored by itself and together with
+//! its neighbours.
 
 mod search;
 mod words;
@@ -11,8 +11,8 @@ pub use words::{Terms, parts, words};
 
 /// Maximum time between neighbouring texts of one conversation, in milliseconds: eight hours.
 const TALK: i64 = 8 * 3_600_000;
-/// Number of neighbours on each side. Through them a search finds the answer to a question, although only the
-/// question contains the words.
+/// Number of neighbours on each side. Through them a search finds the answer to a question,
+/// although only the question contains the words.
 const REACH: usize = 2;
 
 /// A text to index.
@@ -80,7 +80,11 @@ impl TextIndex {
     }
 
     /// Adds `texts`. If `kept` is given, first removes the texts whose stamps are not in it.
-    pub fn renew<'t>(&mut self, texts: impl IntoIterator<Item = IndexedText<'t>>, kept: Option<&HashSet<i64>>) {
+    pub fn renew<'t>(
+        &mut self,
+        texts: impl IntoIterator<Item = IndexedText<'t>>,
+        kept: Option<&HashSet<i64>>,
+    ) {
         if let Some(kept) = kept {
             let mut next = 0;
             let mut stays = |text: &Indexed| {
@@ -105,9 +109,17 @@ impl TextIndex {
             }
             let number = self.texts.len() as u32;
             for (term, times) in &counts {
-                self.postings[*term].push(Posting { text: number, times: *times });
+                self.postings[*term].push(Posting {
+                    text: number,
+                    times: *times,
+                });
             }
-            self.texts.push(Indexed { place: text.place, stamp: text.stamp, said: text.said, length });
+            self.texts.push(Indexed {
+                place: text.place,
+                stamp: text.stamp,
+                said: text.said,
+                length,
+            });
         }
         self.arrange();
     }
@@ -146,19 +158,29 @@ impl TextIndex {
             let mut order: Vec<usize> = (0..self.texts.len()).collect();
             order.sort_by_key(|text| self.texts[*text].place);
             let mut moved = vec![None; order.len()];
-            (0..).zip(&order).for_each(|(number, text)| moved[*text] = Some(number));
+            (0..)
+                .zip(&order)
+                .for_each(|(number, text)| moved[*text] = Some(number));
             self.texts = order.into_iter().map(|text| self.texts[text]).collect();
             self.renumber(&moved);
         }
         self.before = vec![0];
         for text in &self.texts {
-            self.before.push(self.before.last().copied().unwrap_or_default() + text.length);
+            self.before
+                .push(self.before.last().copied().unwrap_or_default() + text.length);
         }
-        let near = |one: usize, other: usize| (self.texts[one].said - self.texts[other].said).abs() <= TALK;
+        let near = |one: usize, other: usize| {
+            (self.texts[one].said - self.texts[other].said).abs() <= TALK
+        };
         let window = |at: usize| {
-            let first = (at.saturating_sub(REACH)..at).rev().take_while(|other| near(*other, *other + 1)).last();
+            let first = (at.saturating_sub(REACH)..at)
+                .rev()
+                .take_while(|other| near(*other, *other + 1))
+                .last();
             let end = (at + REACH + 1).min(self.texts.len());
-            let last = (at + 1..end).take_while(|other| near(*other, *other - 1)).last();
+            let last = (at + 1..end)
+                .take_while(|other| near(*other, *other - 1))
+                .last();
             (first.unwrap_or(at) as u32, last.unwrap_or(at) as u32)
         };
         self.windows = (0..self.texts.len()).map(window).collect();

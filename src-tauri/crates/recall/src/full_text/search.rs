@@ -18,18 +18,24 @@ pub struct Searched {
     pub own: LexicalScores,
     /// Scores of the texts together with their neighbours.
     pub around: LexicalScores,
-    /// Words without any match. Words of scripts without spaces are not listed, because most character n-grams
-    /// are not words.
+    /// Words without any match. Words of scripts without spaces are not listed, because most
+    /// character n-grams are not words.
     pub unknown: Vec<String>,
-    /// Coverage from 0 to 1: the best score in `own`, divided by the score of a text of mean length that
-    /// contains every term once.
+    /// Coverage from 0 to 1: the best score in `own`, divided by the score of a text of mean length
+    /// that contains every term once.
     pub covered: f64,
 }
 
 /// Searches for lower-case `words` in the texts of each index before a position.
-pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item = &'w str>) -> Searched {
+pub fn search<'w>(
+    indexes: &[(&TextIndex, i64)],
+    words: impl IntoIterator<Item = &'w str>,
+) -> Searched {
     let cut = Terms::default();
-    let ends: Vec<usize> = indexes.iter().map(|(index, before)| index.end(*before)).collect();
+    let ends: Vec<usize> = indexes
+        .iter()
+        .map(|(index, before)| index.end(*before))
+        .collect();
     let mut searching = Searching::new(indexes, &ends);
     let mut terms: Vec<(usize, String)> = Vec::new();
     let mut unknown = Vec::new();
@@ -55,13 +61,24 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
             searching.add(term, *having);
         }
     }
-    // Unmatched n-grams of scripts without spaces are not part of the query, because most of them are not
-    // words.
-    let sought = terms.iter().filter(|(having, term)| *having > 0 || !has_unspaced_script(term));
+    // Unmatched n-grams of scripts without spaces are not part of the query, because most of them
+    // are not words.
+    let sought = terms
+        .iter()
+        .filter(|(having, term)| *having > 0 || !has_unspaced_script(term));
     let sought: f64 = sought.map(|(having, _)| searching.rarity(*having)).sum();
     let best = searching.own.iter().flatten().copied().fold(0.0, f64::max);
-    let covered = if sought > 0.0 { (best / sought).min(1.0) } else { 0.0 };
-    Searched { own: searching.own, around: searching.around, unknown, covered }
+    let covered = if sought > 0.0 {
+        (best / sought).min(1.0)
+    } else {
+        0.0
+    };
+    Searched {
+        own: searching.own,
+        around: searching.around,
+        unknown,
+        covered,
+    }
 }
 
 struct Searching<'i> {
@@ -81,10 +98,24 @@ struct Searching<'i> {
 
 impl<'i> Searching<'i> {
     fn new(indexes: &'i [(&'i TextIndex, i64)], ends: &'i [usize]) -> Self {
-        let of = || indexes.iter().zip(ends).map(|((index, _), end)| (*index, *end));
+        let of = || {
+            indexes
+                .iter()
+                .zip(ends)
+                .map(|((index, _), end)| (*index, *end))
+        };
         let texts = ends.iter().sum::<usize>() as f64;
-        let terms: f64 = of().filter(|(_, end)| *end > 0).map(|(index, end)| index.length(0, end - 1)).sum();
-        let windows: f64 = of().map(|(index, end)| (0..end).map(|at| window_length(index, at, end)).sum::<f64>()).sum();
+        let terms: f64 = of()
+            .filter(|(_, end)| *end > 0)
+            .map(|(index, end)| index.length(0, end - 1))
+            .sum();
+        let windows: f64 = of()
+            .map(|(index, end)| {
+                (0..end)
+                    .map(|at| window_length(index, at, end))
+                    .sum::<f64>()
+            })
+            .sum();
         Self {
             indexes,
             ends,
@@ -99,12 +130,25 @@ impl<'i> Searching<'i> {
 
     /// The texts with a term: index, text, and number of occurrences.
     fn having<'a>(&self, term: &'a str) -> impl Iterator<Item = (usize, usize, u32)> + use<'i, 'a> {
-        let of_index = move |(place, ((index, _), end)): (usize, (&'i (&'i TextIndex, i64), &'i usize))| {
-            let postings = index.terms.get(term).map(|number| index.postings[*number].as_slice());
-            let texts = postings.unwrap_or_default().iter().map(|posting| (posting.text as usize, posting.times));
-            texts.filter(|(text, _)| text < end).map(move |(text, times)| (place, text, times))
-        };
-        self.indexes.iter().zip(self.ends).enumerate().flat_map(of_index)
+        let of_index =
+            move |(place, ((index, _), end)): (usize, (&'i (&'i TextIndex, i64), &'i usize))| {
+                let postings = index
+                    .terms
+                    .get(term)
+                    .map(|number| index.postings[*number].as_slice());
+                let texts = postings
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|posting| (posting.text as usize, posting.times));
+                texts
+                    .filter(|(text, _)| text < end)
+                    .map(move |(text, times)| (place, text, times))
+            };
+        self.indexes
+            .iter()
+            .zip(self.ends)
+            .enumerate()
+            .flat_map(of_index)
     }
 
     /// Adds the scores of a term that occurs in `having` texts.
@@ -113,7 +157,11 @@ impl<'i> Searching<'i> {
         let mut windows: Vec<(usize, usize)> = Vec::with_capacity(self.texts as usize);
         for (place, text, times) in self.having(term) {
             let (index, end) = (self.indexes[place].0, self.ends[place]);
-            self.own[place][text] += rare * weight(f64::from(times), index.length(text, text) / self.mean_length);
+            self.own[place][text] += rare
+                * weight(
+                    f64::from(times),
+                    index.length(text, text) / self.mean_length,
+                );
             let (first, last) = index.windows[text];
             for near in first as usize..=(last as usize).min(end - 1) {
                 let known = &mut self.times[place][near];
@@ -125,7 +173,8 @@ impl<'i> Searching<'i> {
         }
         let rare = self.rarity(windows.len());
         for (place, text) in windows {
-            let length = window_length(self.indexes[place].0, text, self.ends[place]) / self.mean_window;
+            let length =
+                window_length(self.indexes[place].0, text, self.ends[place]) / self.mean_window;
             let times = std::mem::take(&mut self.times[place][text]);
             self.around[place][text] += rare * weight(f64::from(times), length);
         }
@@ -133,13 +182,16 @@ impl<'i> Searching<'i> {
 
     fn rarity(&self, having: usize) -> f64 {
         let having = having as f64;
-        ((self.texts - having + 0.5) / (having + 0.5)).ln().max(LEAST)
+        ((self.texts - having + 0.5) / (having + 0.5))
+            .ln()
+            .max(LEAST)
     }
 }
 
 /// BM25 term weight; `length` is relative to the mean.
 fn weight(times: f64, length: f64) -> f64 {
-    times * (bm25::SATURATION + 1.0) / (times + bm25::SATURATION * (1.0 - bm25::LENGTH + bm25::LENGTH * length))
+    times * (bm25::SATURATION + 1.0)
+        / (times + bm25::SATURATION * (1.0 - bm25::LENGTH + bm25::LENGTH * length))
 }
 
 fn window_length(index: &TextIndex, text: usize, end: usize) -> f64 {

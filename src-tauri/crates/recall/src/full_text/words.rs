@@ -13,7 +13,10 @@ const RUN: usize = 2;
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric() && !joins(letter));
     parts
-        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase())
+        .map(|word| {
+            word.trim_matches(|letter: char| !letter.is_alphanumeric())
+                .to_lowercase()
+        })
         .filter(|word| !word.is_empty())
 }
 
@@ -28,18 +31,23 @@ pub fn parts(word: &str) -> Vec<String> {
         return vec![word.to_owned()];
     }
     let letters: Vec<char> = word.chars().collect();
-    letters.windows(RUN.min(letters.len())).map(|run| run.iter().collect()).collect()
+    letters
+        .windows(RUN.min(letters.len()))
+        .map(|run| run.iter().collect())
+        .collect()
 }
 
-/// Maps a lower-case word to search terms: its English stem without accents, which leaves most words of other
-/// languages unchanged, or its [`parts`] in scripts without spaces.
+/// Maps a lower-case word to search terms: its English stem without accents, which leaves most
+/// words of other languages unchanged, or its [`parts`] in scripts without spaces.
 pub struct Terms {
     stemmer: Stemmer,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English) }
+        Self {
+            stemmer: Stemmer::create(Algorithm::English),
+        }
     }
 }
 
@@ -54,7 +62,9 @@ impl Terms {
 }
 
 fn without_accents(word: &str) -> String {
-    word.nfd().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')).collect()
+    word.nfd()
+        .filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}'))
+        .collect()
 }
 
 #[cfg(test)]
@@ -64,7 +74,12 @@ mod tests {
     #[test]
     fn stems_words_and_splits_spaceless_scripts() {
         let terms = |word: &str| Terms::default().of(word).join(" ");
-        for (one, other) in [("parrots", "parrot"), ("burning", "burns"), ("café", "cafes"), ("naïve", "naive")] {
+        for (one, other) in [
+            ("parrots", "parrot"),
+            ("burning", "burns"),
+            ("café", "cafes"),
+            ("naïve", "naive"),
+        ] {
             assert_eq!(terms(one), terms(other), "{one}, {other}");
         }
         assert_eq!(terms("花生过敏"), "花生 生过 过敏");
@@ -76,7 +91,10 @@ mod tests {
     #[test]
     fn words_end_at_non_letters_but_keep_marks() {
         let all = |text: &str| words(text).collect::<Vec<_>>().join(" ");
-        assert_eq!(all("My sister's *old* boat, 2nd-hand!"), "my sister s old boat 2nd hand");
+        assert_eq!(
+            all("My sister's *old* boat, 2nd-hand!"),
+            "my sister s old boat 2nd hand"
+        );
         assert_eq!(all("ฉันแพ้ถั่วลิสง"), "ฉันแพ้ถั่วลิสง");
         assert_eq!(all("… !"), "");
     }

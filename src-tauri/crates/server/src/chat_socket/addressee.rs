@@ -6,9 +6,9 @@ use engine::api::{ApiError, ApiGrant, CharacterSummary, ChatSummary};
 
 use super::protocol::{Addressee, ServerEvent};
 
-/// Finds the chat: the named one; the API chat of the named character, as `/v1` uses it; `current`; else the newest chat.
-/// A key with limits never enters a chat of the user by itself: instead of the newest chat, it gets the API chat of that
-/// chat's character.
+/// Finds the chat: the named one; the API chat of the named character, as `/v1` uses it; `current`;
+/// else the newest chat. A key with limits never enters a chat of the user by itself: instead of
+/// the newest chat, it gets the API chat of that chat's character.
 ///
 /// # Errors
 /// An error event if there is no such chat, or if the key does not allow it.
@@ -18,11 +18,19 @@ pub(super) async fn find(
     to: Addressee,
     current: Option<&str>,
 ) -> Result<String, ServerEvent> {
-    match (to.chat.as_deref().or(current.filter(|_| to.character.is_none())), to.character) {
+    match (
+        to.chat
+            .as_deref()
+            .or(current.filter(|_| to.character.is_none())),
+        to.character,
+    ) {
         (Some(chat), None) => allowed_chat(engine, grant, chat).await,
         (Some(chat), Some(character)) => {
             let character = find_character(engine, grant, &character).await?;
-            let found = chats(engine).await?.into_iter().find(|one| one.id == chat && one.character == character.id);
+            let found = chats(engine)
+                .await?
+                .into_iter()
+                .find(|one| one.id == chat && one.character == character.id);
             let found = found.ok_or_else(|| no_chat(chat))?;
             allowed_chat(engine, grant, &found.id).await
         }
@@ -35,10 +43,19 @@ pub(super) async fn find(
 }
 
 async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<String, ServerEvent> {
-    let allowed = chats(engine).await?.into_iter().filter(|chat| grant.allows_character(&chat.character));
-    let newest = allowed.max_by(|one, other| one.updated.cmp(&other.updated)).ok_or_else(|| {
-        ServerEvent::error("not_found", "There is no chat yet.", "Name a character in the field `character`.")
-    })?;
+    let allowed = chats(engine)
+        .await?
+        .into_iter()
+        .filter(|chat| grant.allows_character(&chat.character));
+    let newest = allowed
+        .max_by(|one, other| one.updated.cmp(&other.updated))
+        .ok_or_else(|| {
+            ServerEvent::error(
+                "not_found",
+                "There is no chat yet.",
+                "Name a character in the field `character`.",
+            )
+        })?;
     match grant.is_limited() {
         true => Ok(engine.api_chat_of(grant, newest.character).await?),
         false => allowed_chat(engine, grant, &newest.id).await,
@@ -51,9 +68,10 @@ async fn chats(engine: &Engine) -> Result<Vec<ChatSummary>, ServerEvent> {
 
 async fn allowed_chat(engine: &Engine, grant: &ApiGrant, id: &str) -> Result<String, ServerEvent> {
     match engine.api_chat(grant, id.to_owned()).await {
-        Err(ClientError::Failed(ApiError::BadInput { .. } | ApiError::NotFound { .. }) | ClientError::Forbidden(_)) => {
-            Err(no_chat(id))
-        }
+        Err(
+            ClientError::Failed(ApiError::BadInput { .. } | ApiError::NotFound { .. })
+            | ClientError::Forbidden(_),
+        ) => Err(no_chat(id)),
         found => Ok(found?),
     }
 }
@@ -61,25 +79,43 @@ async fn allowed_chat(engine: &Engine, grant: &ApiGrant, id: &str) -> Result<Str
 /// A chat that the key does not allow looks like one that does not exist.
 fn no_chat(id: &str) -> ServerEvent {
     let shown: String = id.chars().take(80).collect();
-    ServerEvent::error("not_found", format!("There is no chat \"{shown}\" for this key."), "Use the id of a chat.")
+    ServerEvent::error(
+        "not_found",
+        format!("There is no chat \"{shown}\" for this key."),
+        "Use the id of a chat.",
+    )
 }
 
-async fn find_character(engine: &Engine, grant: &ApiGrant, wanted: &str) -> Result<CharacterSummary, ServerEvent> {
+async fn find_character(
+    engine: &Engine,
+    grant: &ApiGrant,
+    wanted: &str,
+) -> Result<CharacterSummary, ServerEvent> {
     let mut all = engine.list_characters().await?;
     all.retain(|one| grant.allows_character(&one.id));
-    let mut named: Vec<_> =
-        all.into_iter().filter(|one| one.id == wanted || one.name.to_lowercase() == wanted.to_lowercase()).collect();
+    let mut named: Vec<_> = all
+        .into_iter()
+        .filter(|one| one.id == wanted || one.name.to_lowercase() == wanted.to_lowercase())
+        .collect();
     match (named.pop(), named.is_empty()) {
         (Some(only), true) => Ok(only),
         (Some(_), false) => {
             let shown: String = wanted.chars().take(80).collect();
             let message = format!("Several characters have the name \"{shown}\".");
-            Err(ServerEvent::error("ambiguous", message, "Use the id of the character."))
+            Err(ServerEvent::error(
+                "ambiguous",
+                message,
+                "Use the id of the character.",
+            ))
         }
         (None, _) => {
             let shown: String = wanted.chars().take(80).collect();
             let message = format!("There is no character \"{shown}\" for this key.");
-            Err(ServerEvent::error("not_found", message, "Use the name or the id of a character."))
+            Err(ServerEvent::error(
+                "not_found",
+                message,
+                "Use the name or the id of a character.",
+            ))
         }
     }
 }

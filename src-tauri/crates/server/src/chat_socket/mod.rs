@@ -1,7 +1,8 @@
-//! `GET /ws/chat`: a chat over a WebSocket, with typed JSON events. Text of a model is only ever the content of a field.
+//! `GET /ws/chat`: a chat over a WebSocket, with typed JSON events. Text of a model is only ever
+//! the content of a field.
 //!
-//! A client shows the server's token or a key of the local API in `Authorization`, a ticket in the address, or a key in
-//! its first frame, because a browser cannot send a header.
+//! A client shows the server's token or a key of the local API in `Authorization`, a ticket in the
+//! address, or a key in its first frame, because a browser cannot send a header.
 
 mod addressee;
 mod protocol;
@@ -28,7 +29,11 @@ use crate::routes::SharedState;
 use crate::shares::{Holder, Place, Places, Shares};
 
 /// Open sockets whose client has shown the token or a key.
-const SOCKETS: Places = Places { owner: 64, keys: 64, one_key: 24 };
+const SOCKETS: Places = Places {
+    owner: 64,
+    keys: 64,
+    one_key: 24,
+};
 /// Maximum number of sockets that wait for a key.
 const WAITING: usize = 16;
 /// A client without a key is disconnected after this time.
@@ -50,14 +55,20 @@ pub(crate) enum SocketPlace {
 
 impl Default for ChatSockets {
     fn default() -> Self {
-        Self { open: Shares::new(SOCKETS), waiting: Arc::new(Semaphore::new(WAITING)) }
+        Self {
+            open: Shares::new(SOCKETS),
+            waiting: Arc::new(Semaphore::new(WAITING)),
+        }
     }
 }
 
 impl ChatSockets {
     fn place(&self, caller: &Caller) -> Option<SocketPlace> {
         match caller.holder() {
-            None => Arc::clone(&self.waiting).try_acquire_owned().ok().map(SocketPlace::Waiting),
+            None => Arc::clone(&self.waiting)
+                .try_acquire_owned()
+                .ok()
+                .map(SocketPlace::Waiting),
             Some(holder) => self.place_for_user(&holder),
         }
     }
@@ -88,7 +99,11 @@ pub(crate) async fn chat_socket(
         Err(rejection) => return Ok(rejection.into_response()),
     };
     let place = shared.chat_sockets.place(&caller).ok_or_else(|| {
-        ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "too many chat sockets are open", "Close one of them.")
+        ErrorResponse::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many chat sockets are open",
+            "Close one of them.",
+        )
     })?;
     Ok(upgrade
         .max_message_size(FRAME_CAP)

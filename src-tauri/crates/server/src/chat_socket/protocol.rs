@@ -2,7 +2,8 @@
 
 use engine::api::client::ClientError;
 use engine::api::{
-    ApiError, CommandOutcome, CommandRefusal, EndReason, Figures, MessageSource, VisionReport, VisionState,
+    ApiError, CommandOutcome, CommandRefusal, EndReason, Figures, MessageSource, VisionReport,
+    VisionState,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,21 +56,42 @@ impl ClientRequest {
     pub(super) fn read(text: &str) -> Result<Self, ServerEvent> {
         let frame: Frame = serde_json::from_str(text).map_err(|error| {
             let reason: String = error.to_string().chars().take(QUOTE).collect();
-            ServerEvent::error("bad_frame", format!("The frame is not a request: {reason}."), HINT)
+            ServerEvent::error(
+                "bad_frame",
+                format!("The frame is not a request: {reason}."),
+                HINT,
+            )
         })?;
-        let to = Addressee { chat: frame.chat, character: frame.character };
+        let to = Addressee {
+            chat: frame.chat,
+            character: frame.character,
+        };
         let spoken = frame.source.is_some();
         if frame.source == Some(MessageSource::Tool) {
-            return Err(ServerEvent::error("bad_frame", "A client is no tool.", "Use `typed`, `voice` or `api`."));
+            return Err(ServerEvent::error(
+                "bad_frame",
+                "A client is no tool.",
+                "Use `typed`, `voice` or `api`.",
+            ));
         }
         match (frame.message, frame.vision, frame.stop, frame.key) {
-            (Some(text), None, None, None) => {
-                Ok(Self::Message { text, to, source: frame.source.unwrap_or(MessageSource::Api) })
-            }
+            (Some(text), None, None, None) => Ok(Self::Message {
+                text,
+                to,
+                source: frame.source.unwrap_or(MessageSource::Api),
+            }),
             (None, Some(report), None, None) if !spoken => Ok(Self::Vision { report, to }),
-            (None, None, Some(true), None) if !spoken && to == Addressee::default() => Ok(Self::Stop),
-            (None, None, None, Some(key)) if !spoken && to == Addressee::default() => Ok(Self::Key(key)),
-            _ => Err(ServerEvent::error("bad_frame", "The frame has no request, or more than one.", HINT)),
+            (None, None, Some(true), None) if !spoken && to == Addressee::default() => {
+                Ok(Self::Stop)
+            }
+            (None, None, None, Some(key)) if !spoken && to == Addressee::default() => {
+                Ok(Self::Key(key))
+            }
+            _ => Err(ServerEvent::error(
+                "bad_frame",
+                "The frame has no request, or more than one.",
+                HINT,
+            )),
         }
     }
 }
@@ -150,8 +172,17 @@ pub(super) enum ServerEvent {
 }
 
 impl ServerEvent {
-    pub(super) fn error(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Error { code, message: message.into(), hint: hint.into(), near: Vec::new() }
+    pub(super) fn error(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self::Error {
+            code,
+            message: message.into(),
+            hint: hint.into(),
+            near: Vec::new(),
+        }
     }
 }
 
@@ -178,9 +209,11 @@ impl From<ClientError> for ServerEvent {
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::Failed(error) => error.into(),
-            ClientError::Forbidden(message) => {
-                Self::error("forbidden", message, "Send a message, or use a key with the rights for it.")
-            }
+            ClientError::Forbidden(message) => Self::error(
+                "forbidden",
+                message,
+                "Send a message, or use a key with the rights for it.",
+            ),
             ClientError::Field { message, .. } => Self::error("bad_input", message, ""),
             ClientError::UnknownModel { .. } => Self::error("not_found", error.to_string(), ""),
         }
@@ -190,7 +223,12 @@ impl From<ClientError> for ServerEvent {
 impl From<CommandRefusal> for ServerEvent {
     fn from(refusal: CommandRefusal) -> Self {
         let CommandRefusal { message, near, .. } = refusal;
-        Self::Error { code: "command_refused", message, hint: String::new(), near }
+        Self::Error {
+            code: "command_refused",
+            message,
+            hint: String::new(),
+            near,
+        }
     }
 }
 
@@ -209,25 +247,62 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> bool {
-        matches!(ClientRequest::read(text), Err(ServerEvent::Error { code: "bad_frame", .. }))
+        matches!(
+            ClientRequest::read(text),
+            Err(ServerEvent::Error {
+                code: "bad_frame",
+                ..
+            })
+        )
     }
 
     #[test]
     fn message_may_name_its_chat_or_character() {
         let read = ClientRequest::read(r#"{"message":"Hello","character":"Mira"}"#).unwrap();
-        let to = Addressee { chat: None, character: Some("Mira".into()) };
-        assert_eq!(read, ClientRequest::Message { text: "Hello".into(), to, source: MessageSource::Api });
+        let to = Addressee {
+            chat: None,
+            character: Some("Mira".into()),
+        };
+        assert_eq!(
+            read,
+            ClientRequest::Message {
+                text: "Hello".into(),
+                to,
+                source: MessageSource::Api
+            }
+        );
         let spoken = ClientRequest::read(r#"{"message":"Hello","source":"voice"}"#).unwrap();
-        assert!(matches!(spoken, ClientRequest::Message { source: MessageSource::Voice, .. }));
+        assert!(matches!(
+            spoken,
+            ClientRequest::Message {
+                source: MessageSource::Voice,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn reads_stop_vision_and_key() {
-        assert_eq!(ClientRequest::read(r#"{"stop":true}"#).unwrap(), ClientRequest::Stop);
-        assert_eq!(ClientRequest::read(r#"{"key":"k"}"#).unwrap(), ClientRequest::Key("k".into()));
+        assert_eq!(
+            ClientRequest::read(r#"{"stop":true}"#).unwrap(),
+            ClientRequest::Stop
+        );
+        assert_eq!(
+            ClientRequest::read(r#"{"key":"k"}"#).unwrap(),
+            ClientRequest::Key("k".into())
+        );
         let vision = ClientRequest::read(r#"{"vision":{"state":"absent"}}"#).unwrap();
-        let report = VisionReport { state: Some(VisionState::Absent), text: String::new() };
-        assert_eq!(vision, ClientRequest::Vision { report, to: Addressee::default() });
+        let report = VisionReport {
+            state: Some(VisionState::Absent),
+            text: String::new(),
+        };
+        assert_eq!(
+            vision,
+            ClientRequest::Vision {
+                report,
+                to: Addressee::default()
+            }
+        );
     }
 
     #[test]

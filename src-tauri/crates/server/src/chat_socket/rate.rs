@@ -13,7 +13,12 @@ pub(super) struct RateLimit {
 impl RateLimit {
     /// Allows `capacity` at once, and `per_second` in the long run.
     pub(super) fn new(capacity: u32, per_second: f64, now: Instant) -> Self {
-        Self { capacity: f64::from(capacity), per_second, left: f64::from(capacity), at: now }
+        Self {
+            capacity: f64::from(capacity),
+            per_second,
+            left: f64::from(capacity),
+            at: now,
+        }
     }
 
     pub(super) fn allows(&mut self, now: Instant) -> bool {
@@ -38,7 +43,10 @@ mod tests {
     fn allows_a_burst_and_then_a_steady_rate() {
         let start = Instant::now();
         let mut limit = RateLimit::new(3, 2.0, start);
-        assert_eq!([(); 4].map(|()| limit.allows(start)), [true, true, true, false]);
+        assert_eq!(
+            [(); 4].map(|()| limit.allows(start)),
+            [true, true, true, false]
+        );
         assert!(limit.allows(start + Duration::from_millis(500)));
         assert!(!limit.allows(start + Duration::from_millis(600)));
         let later = start + Duration::from_secs(3600);

@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use engine::api::{ApiGrant, CommandOutcome, CommandSetting, EndReason, Event, MessageSource, Started, VisionReport};
+use engine::api::{
+    ApiGrant, CommandOutcome, CommandSetting, EndReason, Event, MessageSource, Started,
+    VisionReport,
+};
 use engine::{Engine, Events, TurnOptions};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -53,7 +56,12 @@ struct Session {
 /// Whether the socket stays open.
 type Flow = ControlFlow<()>;
 
-pub(super) async fn run(shared: SharedState, socket: WebSocket, caller: Caller, place: SocketPlace) {
+pub(super) async fn run(
+    shared: SharedState,
+    socket: WebSocket,
+    caller: Caller,
+    place: SocketPlace,
+) {
     // Subscribes first, so that no event of the first turn is missed.
     let events = shared.engine.subscribe_without_user();
     let (sink, stream) = socket.split();
@@ -146,9 +154,11 @@ impl Session {
             (Ok(ClientRequest::Key(key)), User::Unknown) => self.log_in(&key).await,
             (_, User::Unknown) => self.send(&unauthorized()),
             (Err(refusal), _) => self.send(&refusal),
-            (Ok(ClientRequest::Key(_)), _) => {
-                self.send(&ServerEvent::error("bad_frame", "The socket already has a key.", "Send a message."))
-            }
+            (Ok(ClientRequest::Key(_)), _) => self.send(&ServerEvent::error(
+                "bad_frame",
+                "The socket already has a key.",
+                "Send a message.",
+            )),
             (Ok(request), _) => self.handle(request).await,
         }
     }
@@ -157,7 +167,11 @@ impl Session {
         let (user, holder, name) = match self.shared.token.matches(key) {
             true => (User::Owner, Holder::Owner, OWNER.to_owned()),
             false => match self.shared.engine.authorize_api(key).await {
-                Ok(Some(grant)) => (User::Key(key.to_owned()), Holder::Key(grant.name.clone()), grant.name),
+                Ok(Some(grant)) => (
+                    User::Key(key.to_owned()),
+                    Holder::Key(grant.name.clone()),
+                    grant.name,
+                ),
                 Ok(None) => {
                     return self.dismiss(&unauthorized(), "the key is not valid");
                 }
@@ -181,10 +195,14 @@ impl Session {
         };
         let done = match request {
             // Every request of a socket may store something.
-            _ if grant.read_only => {
-                Err(ServerEvent::error("forbidden", "This key is read-only.", "Use a key that may store messages."))
+            _ if grant.read_only => Err(ServerEvent::error(
+                "forbidden",
+                "This key is read-only.",
+                "Use a key that may store messages.",
+            )),
+            ClientRequest::Message { text, to, source } => {
+                self.message(&grant, text, to, source).await
             }
-            ClientRequest::Message { text, to, source } => self.message(&grant, text, to, source).await,
             ClientRequest::Vision { report, to } => self.vision(&grant, report, to).await,
             ClientRequest::Stop => self.stop().await,
             ClientRequest::Key(_) => Ok(Vec::new()),
@@ -194,12 +212,20 @@ impl Session {
 
     async fn grant(&self) -> Result<ApiGrant, ServerEvent> {
         if !self.shared.is_api_on().await? {
-            return Err(ServerEvent::error("api_off", "The local API was switched off.", "Switch it on again."));
+            return Err(ServerEvent::error(
+                "api_off",
+                "The local API was switched off.",
+                "Switch it on again.",
+            ));
         }
         match &self.user {
             User::Unknown => Err(unauthorized()),
             User::Owner => Ok(ApiGrant::full(OWNER)),
-            User::Key(key) => self.engine().authorize_api(key).await?.ok_or_else(unauthorized),
+            User::Key(key) => self
+                .engine()
+                .authorize_api(key)
+                .await?
+                .ok_or_else(unauthorized),
         }
     }
 
@@ -219,20 +245,34 @@ impl Session {
     ) -> Result<Vec<ServerEvent>, ServerEvent> {
         if self.turn.is_some() {
             let hint = "Wait for its `end`, or send {\"stop\": true}.";
-            return Err(ServerEvent::error("busy", "A reply is being written.", hint));
+            return Err(ServerEvent::error(
+                "busy",
+                "A reply is being written.",
+                hint,
+            ));
         }
         if !self.messages.allows(Instant::now()) {
             return Err(too_fast());
         }
         let chat = self.chat_for(grant, to).await?;
-        let options = TurnOptions { source, ..TurnOptions::default() };
-        match self.engine().api_command(grant.clone(), chat.clone(), text, options).await? {
+        let options = TurnOptions {
+            source,
+            ..TurnOptions::default()
+        };
+        match self
+            .engine()
+            .api_command(grant.clone(), chat.clone(), text, options)
+            .await?
+        {
             CommandOutcome::Started { started } => Ok(self.started(chat, &started)),
-            CommandOutcome::Set { setting: CommandSetting::Mode, value } => {
-                Ok(vec![ServerEvent::ModeChanged { mode: value, chat }])
-            }
+            CommandOutcome::Set {
+                setting: CommandSetting::Mode,
+                value,
+            } => Ok(vec![ServerEvent::ModeChanged { mode: value, chat }]),
             CommandOutcome::Refused { refusal } => Err(refusal.into()),
-            outcome => Ok(vec![ServerEvent::Command { outcome: Box::new(outcome) }]),
+            outcome => Ok(vec![ServerEvent::Command {
+                outcome: Box::new(outcome),
+            }]),
         }
     }
 
@@ -268,7 +308,13 @@ impl Session {
     async fn stop(&mut self) -> Result<Vec<ServerEvent>, ServerEvent> {
         match &self.turn {
             Some(turn) => self.engine().stop(turn.chat().to_owned()).await?,
-            None => return Err(ServerEvent::error("bad_input", "No reply is being written.", "Send a message.")),
+            None => {
+                return Err(ServerEvent::error(
+                    "bad_input",
+                    "No reply is being written.",
+                    "Send a message.",
+                ));
+            }
         }
         Ok(Vec::new())
     }
@@ -276,11 +322,17 @@ impl Session {
     async fn forward(&mut self, event: Event) -> Flow {
         match event {
             Event::Vision { chat, status } if self.chat.as_ref() == Some(&chat) => {
-                self.send(&ServerEvent::Vision { state: status.state, text: status.text, chat })
+                self.send(&ServerEvent::Vision {
+                    state: status.state,
+                    text: status.text,
+                    chat,
+                })
             }
             Event::Missed => self.catch_up().await,
             event => {
-                let Some(turn) = &mut self.turn else { return Flow::Continue(()) };
+                let Some(turn) = &mut self.turn else {
+                    return Flow::Continue(());
+                };
                 let (frames, over) = turn.follow(event);
                 if over {
                     self.turn = None;
@@ -292,7 +344,9 @@ impl Session {
 
     /// Ends the turn if its end was among the events that were missed.
     async fn catch_up(&mut self) -> Flow {
-        let Some(turn) = &self.turn else { return Flow::Continue(()) };
+        let Some(turn) = &self.turn else {
+            return Flow::Continue(());
+        };
         let chat = match self.engine().whole_chat(turn.chat().to_owned()).await {
             Ok(chat) => chat,
             Err(error) => return self.send(&error.into()),
@@ -313,7 +367,8 @@ impl Session {
     fn send(&self, frame: &ServerEvent) -> Flow {
         let json = serde_json::to_string(frame).unwrap_or_else(|error| {
             tracing::error!(%error, "cannot serialise an event");
-            r#"{"event":"error","code":"internal","message":"An event was lost.","hint":""}"#.to_owned()
+            r#"{"event":"error","code":"internal","message":"An event was lost.","hint":""}"#
+                .to_owned()
         });
         match self.out.try_send(Message::Text(json.into())) {
             Ok(()) => Flow::Continue(()),
@@ -331,7 +386,10 @@ impl Session {
 
     /// Queues the last frame.
     fn close(&self, code: u16, reason: &'static str) -> Flow {
-        let _ = self.out.try_send(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
+        let _ = self.out.try_send(Message::Close(Some(CloseFrame {
+            code,
+            reason: reason.into(),
+        })));
         Flow::Break(())
     }
 }
@@ -350,9 +408,17 @@ impl From<Caller> for User {
 const OWNER: &str = "access token";
 
 fn unauthorized() -> ServerEvent {
-    ServerEvent::error("unauthorized", "The socket has no valid key.", "Send {\"key\": \"...\"} first.")
+    ServerEvent::error(
+        "unauthorized",
+        "The socket has no valid key.",
+        "Send {\"key\": \"...\"} first.",
+    )
 }
 
 fn too_fast() -> ServerEvent {
-    ServerEvent::error("rate_limited", "The client sends too many frames.", "Wait a few seconds.")
+    ServerEvent::error(
+        "rate_limited",
+        "The client sends too many frames.",
+        "Wait a few seconds.",
+    )
 }

@@ -16,7 +16,10 @@ pub(super) type Followed = (Vec<ServerEvent>, bool);
 
 impl FollowedTurn {
     pub(super) fn new(chat: String, started: &Started) -> Self {
-        Self { chat, reply: started.reply.as_ref().map(|reply| reply.id.clone()) }
+        Self {
+            chat,
+            reply: started.reply.as_ref().map(|reply| reply.id.clone()),
+        }
     }
 
     pub(super) fn chat(&self) -> &str {
@@ -30,17 +33,33 @@ impl FollowedTurn {
                 self.reply = Some(message.id);
                 (Vec::new(), false)
             }
-            Event::Token { chat, message, text, .. } if self.is_own(&chat, &message) => {
+            Event::Token {
+                chat,
+                message,
+                text,
+                ..
+            } if self.is_own(&chat, &message) => {
                 (vec![ServerEvent::Token { text, message }], false)
             }
             Event::ThoughtsClosed { chat, message, .. } if self.is_own(&chat, &message) => {
                 (vec![ServerEvent::Reset { message }], false)
             }
-            Event::Ended { chat, message, reason, following, .. }
-                if chat == self.chat && message.as_ref().is_none_or(|ended| self.reply.as_ref() == Some(&ended.id)) =>
+            Event::Ended {
+                chat,
+                message,
+                reason,
+                following,
+                ..
+            } if chat == self.chat
+                && message
+                    .as_ref()
+                    .is_none_or(|ended| self.reply.as_ref() == Some(&ended.id)) =>
             {
                 self.reply = None;
-                (self.ended(message.as_ref(), reason, following), following == 0)
+                (
+                    self.ended(message.as_ref(), reason, following),
+                    following == 0,
+                )
             }
             _ => (Vec::new(), false),
         }
@@ -51,23 +70,38 @@ impl FollowedTurn {
     }
 
     /// The end of a reply: its error if it failed, its emotion if it has one, and the end itself.
-    pub(super) fn ended(&self, message: Option<&Message>, reason: EndReason, following: u32) -> Vec<ServerEvent> {
+    pub(super) fn ended(
+        &self,
+        message: Option<&Message>,
+        reason: EndReason,
+        following: u32,
+    ) -> Vec<ServerEvent> {
         let swipe = message.and_then(|message| message.swipes.get(message.selected as usize));
         let emotion = swipe.and_then(|swipe| swipe.emotion.as_ref());
-        let shown = swipe.map(|swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text));
+        let shown = swipe.map(|swipe| {
+            swipe
+                .display
+                .as_ref()
+                .map_or(&swipe.text, |display| &display.text)
+        });
         let end = ServerEvent::End {
             reason: reason_name(&reason),
             chat: self.chat.clone(),
             message: message.map(|message| message.id.clone()),
             text: shown.cloned().unwrap_or_default(),
-            usage: swipe.and_then(|swipe| swipe.figures.as_ref()).map(Usage::from).unwrap_or_default(),
+            usage: swipe
+                .and_then(|swipe| swipe.figures.as_ref())
+                .map(Usage::from)
+                .unwrap_or_default(),
             following,
         };
         let mut frames = Vec::new();
         if let EndReason::Failed { error } = reason {
             frames.push(ServerEvent::from(error));
         }
-        frames.extend(emotion.map(|emotion| ServerEvent::Emotion { emotion: emotion.label.clone() }));
+        frames.extend(emotion.map(|emotion| ServerEvent::Emotion {
+            emotion: emotion.label.clone(),
+        }));
         frames.push(end);
         frames
     }

@@ -16,7 +16,8 @@ use crate::routes::SharedState;
 use crate::secret::PresentedToken;
 use crate::shares::Holder;
 
-/// Lets a request with a known key pass, and adds what the key allows. The token of the server allows everything.
+/// Lets a request with a known key pass, and adds what the key allows. The token of the server
+/// allows everything.
 pub(super) async fn require_key(
     State(shared): State<SharedState>,
     Extension(guest): Extension<Arc<Connection>>,
@@ -39,14 +40,20 @@ async fn grant(shared: &SharedState, headers: &HeaderMap) -> Result<(Holder, Api
         return Ok((Holder::Owner, ApiGrant::full("server")));
     }
     let secret = bearer(headers).ok_or_else(Fault::no_key)?;
-    let grant = shared.engine.authorize_api(secret).await?.ok_or_else(Fault::wrong_key)?;
+    let grant = shared
+        .engine
+        .authorize_api(secret)
+        .await?
+        .ok_or_else(Fault::wrong_key)?;
     Ok((Holder::Key(grant.name.clone()), grant))
 }
 
 /// The key of the only `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
-    let (value, None) = (values.next()?, values.next()) else { return None };
+    let (value, None) = (values.next()?, values.next()) else {
+        return None;
+    };
     let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
     (scheme.eq_ignore_ascii_case("bearer") && !secret.trim().is_empty()).then(|| secret.trim())
 }

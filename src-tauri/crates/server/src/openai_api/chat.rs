@@ -48,8 +48,16 @@ fn read(fields: &Fields, headers: &HeaderMap) -> Result<(ClientRequest, Delivery
 
 /// The model's name, which every request needs.
 pub(super) fn model(fields: &Fields) -> Result<String, Fault> {
-    let name = fields.text("model")?.map(str::trim).filter(|name| !name.is_empty());
-    let missing = || Fault::field("model", "You must provide a `model`. `GET /v1/models` lists the models.");
+    let name = fields
+        .text("model")?
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let missing = || {
+        Fault::field(
+            "model",
+            "You must provide a `model`. `GET /v1/models` lists the models.",
+        )
+    };
     Ok(name.ok_or_else(missing)?.to_owned())
 }
 
@@ -57,18 +65,33 @@ pub(super) fn delivery(fields: &Fields, form: Form) -> Result<Delivery, Fault> {
     let include_usage = match fields.get("stream_options") {
         None => false,
         Some(options @ Value::Object(_)) => options["include_usage"].as_bool().unwrap_or(false),
-        Some(_) => return Err(Fault::field("stream_options", "`stream_options` must be an object.")),
+        Some(_) => {
+            return Err(Fault::field(
+                "stream_options",
+                "`stream_options` must be an object.",
+            ));
+        }
     };
-    Ok(Delivery { form, stream: fields.flag("stream")?, include_usage })
+    Ok(Delivery {
+        form,
+        stream: fields.flag("stream")?,
+        include_usage,
+    })
 }
 
 /// The id of the chat that the request names, in its metadata or in a header.
 pub(super) fn chat(fields: &Fields, headers: &HeaderMap) -> Result<Option<String>, Fault> {
-    if let Some(chat) = fields.get("metadata").map(|metadata| &metadata["chat"]).filter(|chat| !chat.is_null()) {
+    if let Some(chat) = fields
+        .get("metadata")
+        .map(|metadata| &metadata["chat"])
+        .filter(|chat| !chat.is_null())
+    {
         let wrong = || Fault::field("metadata", "`metadata.chat` must be the id of a chat.");
         return Ok(Some(chat.as_str().ok_or_else(wrong)?.to_owned()));
     }
-    let Some(chat) = headers.get(CHAT_HEADER) else { return Ok(None) };
+    let Some(chat) = headers.get(CHAT_HEADER) else {
+        return Ok(None);
+    };
     let wrong = || Fault::bad("The header `X-Inglenook-Chat` must be the id of a chat.");
     Ok(Some(chat.to_str().map_err(|_| wrong())?.to_owned()))
 }

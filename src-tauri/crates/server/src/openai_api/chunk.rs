@@ -53,9 +53,19 @@ impl Chunks {
         include_usage: bool,
         alternatives: Option<u32>,
     ) -> Self {
-        let prefix = if form == Form::Chat { "chatcmpl" } else { "cmpl" };
-        let id = place.message.clone().or_else(|| place.manifest.clone()).unwrap_or_else(random_id);
-        let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let prefix = if form == Form::Chat {
+            "chatcmpl"
+        } else {
+            "cmpl"
+        };
+        let id = place
+            .message
+            .clone()
+            .or_else(|| place.manifest.clone())
+            .unwrap_or_else(random_id);
+        let created = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |time| time.as_secs());
         Self {
             form,
             id: format!("{prefix}-{id}"),
@@ -77,7 +87,9 @@ impl Chunks {
     pub(super) fn text(&self, text: &str) -> Value {
         match self.form {
             Form::Chat => self.delta(json!({ "content": text })),
-            Form::Text => self.chunk(json!({ "index": 0, "text": text, "logprobs": null, "finish_reason": null })),
+            Form::Text => self.chunk(
+                json!({ "index": 0, "text": text, "logprobs": null, "finish_reason": null }),
+            ),
         }
     }
 
@@ -107,8 +119,12 @@ impl Chunks {
     pub(super) fn tokens(&self, tokens: &[TokenChoice]) -> Option<Value> {
         let logprobs = self.logprobs(tokens)?;
         Some(self.chunk(match self.form {
-            Form::Chat => json!({ "index": 0, "delta": {}, "logprobs": logprobs, "finish_reason": null }),
-            Form::Text => json!({ "index": 0, "text": "", "logprobs": logprobs, "finish_reason": null }),
+            Form::Chat => {
+                json!({ "index": 0, "delta": {}, "logprobs": logprobs, "finish_reason": null })
+            }
+            Form::Text => {
+                json!({ "index": 0, "text": "", "logprobs": logprobs, "finish_reason": null })
+            }
         }))
     }
 
@@ -124,8 +140,12 @@ impl Chunks {
     pub(super) fn ending(&self, end: &ReplyEnd) -> Vec<Value> {
         let finish = finish(end.finish);
         let choice = match self.form {
-            Form::Chat => json!({ "index": 0, "delta": {}, "logprobs": null, "finish_reason": finish }),
-            Form::Text => json!({ "index": 0, "text": "", "logprobs": null, "finish_reason": finish }),
+            Form::Chat => {
+                json!({ "index": 0, "delta": {}, "logprobs": null, "finish_reason": finish })
+            }
+            Form::Text => {
+                json!({ "index": 0, "text": "", "logprobs": null, "finish_reason": finish })
+            }
         };
         let mut last = vec![self.chunk(choice)];
         if self.include_usage {
@@ -134,13 +154,21 @@ impl Chunks {
             last.push(chunk);
         }
         if let Some(place) = self.place(&self.speakers) {
-            last.iter_mut().for_each(|chunk| chunk["x_inglenook"] = place.clone());
+            last.iter_mut()
+                .for_each(|chunk| chunk["x_inglenook"] = place.clone());
         }
         last
     }
 
     pub(super) fn whole(&self, reply: WholeReply) -> Value {
-        let WholeReply { text, thoughts, calls, tokens, speakers, end } = reply;
+        let WholeReply {
+            text,
+            thoughts,
+            calls,
+            tokens,
+            speakers,
+            end,
+        } = reply;
         let finish = end.as_ref().map_or("stop", |end| finish(end.finish));
         let usage = usage(end.map(|end| end.usage).unwrap_or_default());
         let logprobs = self.logprobs(&tokens);
@@ -166,13 +194,20 @@ impl Chunks {
     }
 
     fn message(&self, text: String, thoughts: String, calls: &[ToolCall]) -> Value {
-        let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.into() };
+        let content = if text.is_empty() && !calls.is_empty() {
+            Value::Null
+        } else {
+            text.into()
+        };
         let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
         if !thoughts.is_empty() {
             message["reasoning_content"] = thoughts.into();
         }
         if !calls.is_empty() {
-            let shown = calls.iter().enumerate().map(|(index, call)| tools::shown(call, index, &self.id));
+            let shown = calls
+                .iter()
+                .enumerate()
+                .map(|(index, call)| tools::shown(call, index, &self.id));
             message["tool_calls"] = shown.collect();
         }
         message
@@ -183,7 +218,11 @@ impl Chunks {
     }
 
     fn chunk(&self, choice: Value) -> Value {
-        let object = if self.form == Form::Chat { "chat.completion.chunk" } else { "text_completion" };
+        let object = if self.form == Form::Chat {
+            "chat.completion.chunk"
+        } else {
+            "text_completion"
+        };
         let mut chunk = json!({
             "id": self.id, "object": object, "created": self.created, "model": self.model, "choices": [choice],
         });
@@ -195,12 +234,27 @@ impl Chunks {
 
     /// The ids with which the app finds the reply; `None` for a model without a character.
     fn place(&self, speakers: &[ReplySpeaker]) -> Option<Value> {
-        let ReplyPlace { chat, message, manifest, character } = &self.place;
-        let ids = [("chat", chat), ("message", message), ("manifest", manifest), ("character", character)];
-        let known = ids.into_iter().filter_map(|(name, id)| Some((name.to_owned(), Value::from(id.clone()?))));
+        let ReplyPlace {
+            chat,
+            message,
+            manifest,
+            character,
+        } = &self.place;
+        let ids = [
+            ("chat", chat),
+            ("message", message),
+            ("manifest", manifest),
+            ("character", character),
+        ];
+        let known = ids
+            .into_iter()
+            .filter_map(|(name, id)| Some((name.to_owned(), Value::from(id.clone()?))));
         let mut known: Map<String, Value> = known.collect();
         if !speakers.is_empty() {
-            known.insert("speakers".to_owned(), speakers.iter().map(shown_speaker).collect());
+            known.insert(
+                "speakers".to_owned(),
+                speakers.iter().map(shown_speaker).collect(),
+            );
         }
         (!known.is_empty()).then_some(Value::Object(known))
     }
@@ -220,7 +274,11 @@ fn finish(finish: ReplyFinish) -> &'static str {
 }
 
 fn usage(usage: ReplyUsage) -> Value {
-    let ReplyUsage { prompt, cached, generated } = usage;
+    let ReplyUsage {
+        prompt,
+        cached,
+        generated,
+    } = usage;
     json!({
         "prompt_tokens": prompt,
         "completion_tokens": generated,

@@ -34,13 +34,26 @@ pub(super) async fn complete(
     let top_logprobs = fields.whole("logprobs", 0..=20)?.map(|count| count as u32);
     let request = ClientRequest {
         model: model(&fields)?,
-        messages: vec![ClientMessage::new(ClientRole::User, prompt(fields.get("prompt"))?)],
-        options: ClientOptions { top_logprobs, ..options::common(&fields)? },
+        messages: vec![ClientMessage::new(
+            ClientRole::User,
+            prompt(fields.get("prompt"))?,
+        )],
+        options: ClientOptions {
+            top_logprobs,
+            ..options::common(&fields)?
+        },
         chat: chat(&fields, &headers)?,
         store: fields.flag("store")?,
         plain_text: true,
     };
-    reply::answer(&shared, &client, grant, request, delivery(&fields, Form::Text)?).await
+    reply::answer(
+        &shared,
+        &client,
+        grant,
+        request,
+        delivery(&fields, Form::Text)?,
+    )
+    .await
 }
 
 /// A text, or a list with one text.
@@ -53,6 +66,11 @@ fn prompt(value: Option<&Value>) -> Result<String, Fault> {
         },
         _ => None,
     };
-    let wrong = || Fault::field("prompt", "`prompt` must be one text. Lists of texts and of tokens are not supported.");
+    let wrong = || {
+        Fault::field(
+            "prompt",
+            "`prompt` must be one text. Lists of texts and of tokens are not supported.",
+        )
+    };
     text.cloned().ok_or_else(wrong)
 }

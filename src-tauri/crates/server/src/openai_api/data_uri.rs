@@ -1,4 +1,5 @@
-//! Reads the pictures of a message: `data:` URIs in the forms that programs write, and plain base64.
+//! Reads the pictures of a message: `data:` URIs in the forms that programs write, and plain
+//! base64.
 
 use std::borrow::Cow;
 
@@ -44,7 +45,10 @@ pub(super) fn picture(text: &str) -> Result<String, NotAPicture> {
         false => unescaped(data).into_owned(),
     };
     // Programs often declare JPEG for everything, so the content decides if it says anything.
-    written(kind_of(&bytes).or(declared).ok_or(NotAPicture::OtherKind)?, &bytes)
+    written(
+        kind_of(&bytes).or(declared).ok_or(NotAPicture::OtherKind)?,
+        &bytes,
+    )
 }
 
 fn without_scheme(text: &str) -> Option<&str> {
@@ -55,7 +59,12 @@ fn without_scheme(text: &str) -> Option<&str> {
 /// The media type; `None` if it says nothing.
 fn declared(kind: &str) -> Result<Option<&'static str>, NotAPicture> {
     match kind {
-        "" | "text/plain" | "application/octet-stream" | "binary/octet-stream" | "image/*" | "image" => Ok(None),
+        ""
+        | "text/plain"
+        | "application/octet-stream"
+        | "binary/octet-stream"
+        | "image/*"
+        | "image" => Ok(None),
         "image/png" | "image/x-png" | "image/apng" => Ok(Some("image/png")),
         "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/jfif" => Ok(Some("image/jpeg")),
         "image/webp" => Ok(Some("image/webp")),
@@ -69,7 +78,21 @@ fn kind_of(bytes: &[u8]) -> Option<&'static str> {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some("image/webp"),
         _ => None,
     }
 }
@@ -81,9 +104,19 @@ fn decoded(data: &str) -> Result<Vec<u8>, NotAPicture> {
         b'_' => b'/',
         byte => *byte,
     };
-    let letters: Vec<u8> = unescaped(data).iter().filter(|byte| !byte.is_ascii_whitespace()).map(plain).collect();
-    let bytes = LENIENT.decode(letters).map_err(|_| NotAPicture::NotBase64)?;
-    if bytes.is_empty() { Err(NotAPicture::NotBase64) } else { Ok(bytes) }
+    let letters: Vec<u8> = unescaped(data)
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map(plain)
+        .collect();
+    let bytes = LENIENT
+        .decode(letters)
+        .map_err(|_| NotAPicture::NotBase64)?;
+    if bytes.is_empty() {
+        Err(NotAPicture::NotBase64)
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// The bytes behind percent escapes. A percent sign without two digits stays.
@@ -93,7 +126,10 @@ fn unescaped(text: &str) -> Cow<'_, [u8]> {
     }
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((first, behind)) = rest.split_first() {
-        let code = behind.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = behind
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &behind[2..] } else { behind };
@@ -102,7 +138,10 @@ fn unescaped(text: &str) -> Cow<'_, [u8]> {
 }
 
 fn written(kind: &str, bytes: &[u8]) -> Result<String, NotAPicture> {
-    Ok(format!("data:{kind};base64,{}", BASE64_STANDARD.encode(bytes)))
+    Ok(format!(
+        "data:{kind};base64,{}",
+        BASE64_STANDARD.encode(bytes)
+    ))
 }
 
 #[cfg(test)]
@@ -132,9 +171,18 @@ mod tests {
         ] {
             assert_eq!(picture(text), whole, "{text}");
         }
-        assert_eq!(picture("data:image/jpg;base64,/9j/4A").as_deref(), Ok("data:image/jpeg;base64,/9j/4A=="));
-        assert_eq!(picture("data:image/jpeg;base64,_9j_4A==").as_deref(), Ok("data:image/jpeg;base64,/9j/4A=="));
-        assert_eq!(picture("data:image/gif;base64,AAAA").as_deref(), Ok("data:image/gif;base64,AAAA"));
+        assert_eq!(
+            picture("data:image/jpg;base64,/9j/4A").as_deref(),
+            Ok("data:image/jpeg;base64,/9j/4A==")
+        );
+        assert_eq!(
+            picture("data:image/jpeg;base64,_9j_4A==").as_deref(),
+            Ok("data:image/jpeg;base64,/9j/4A==")
+        );
+        assert_eq!(
+            picture("data:image/gif;base64,AAAA").as_deref(),
+            Ok("data:image/gif;base64,AAAA")
+        );
     }
 
     #[test]

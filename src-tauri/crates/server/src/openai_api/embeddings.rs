@@ -33,7 +33,12 @@ pub(super) async fn embed(
     let base64 = match fields.text("encoding_format")? {
         None | Some("float") => false,
         Some("base64") => true,
-        Some(_) => return Err(Fault::field("encoding_format", "`encoding_format` must be `float` or `base64`.")),
+        Some(_) => {
+            return Err(Fault::field(
+                "encoding_format",
+                "`encoding_format` must be `float` or `base64`.",
+            ));
+        }
     };
     let (model, texts) = (model(&fields)?, texts(fields.get("input"))?);
     let embedded = shared.engine.api_embed(&grant, &model, texts).await?;
@@ -42,27 +47,40 @@ pub(super) async fn embed(
 
 fn texts(value: Option<&Value>) -> Result<Vec<String>, Fault> {
     let wrong = || {
-        let message = format!("`input` must be a text or a list of 1 to {MAX_TEXTS} texts. Tokens are not supported.");
+        let message = format!(
+            "`input` must be a text or a list of 1 to {MAX_TEXTS} texts. Tokens are not supported."
+        );
         Fault::field("input", message)
     };
     let texts: Vec<&str> = match value {
         Some(Value::String(text)) => vec![text],
-        Some(Value::Array(texts)) if (1..=MAX_TEXTS).contains(&texts.len()) => {
-            texts.iter().map(|text| text.as_str().ok_or_else(wrong)).collect::<Result<_, _>>()?
-        }
+        Some(Value::Array(texts)) if (1..=MAX_TEXTS).contains(&texts.len()) => texts
+            .iter()
+            .map(|text| text.as_str().ok_or_else(wrong))
+            .collect::<Result<_, _>>()?,
         _ => return Err(wrong()),
     };
     if texts.iter().any(|text| text.is_empty()) {
-        return Err(Fault::field("input", "`input` may not contain an empty text."));
+        return Err(Fault::field(
+            "input",
+            "`input` may not contain an empty text.",
+        ));
     }
     Ok(texts.into_iter().map(str::to_owned).collect())
 }
 
 fn shown(embedded: Embedded, base64: bool) -> Value {
-    let Embedded { model, vectors, tokens } = embedded;
+    let Embedded {
+        model,
+        vectors,
+        tokens,
+    } = embedded;
     let vector = |vector: &Vec<f32>| match base64 {
         true => {
-            let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+            let bytes: Vec<u8> = vector
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
             Value::from(BASE64_STANDARD.encode(bytes))
         }
         false => json!(vector),

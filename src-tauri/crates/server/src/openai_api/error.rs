@@ -1,4 +1,5 @@
-//! Errors in the form that OpenAI's clients read: `{"error": {"message", "type", "param", "code"}}`.
+//! Errors in the form that OpenAI's clients read: `{"error": {"message", "type", "param",
+//! "code"}}`.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -25,49 +26,92 @@ pub(super) struct Fault {
 impl Fault {
     /// A field of the request is wrong.
     pub(super) fn field(param: &str, message: impl Into<String>) -> Self {
-        Self { param: Some(quoted(param)), ..Self::bad(message) }
+        Self {
+            param: Some(quoted(param)),
+            ..Self::bad(message)
+        }
     }
 
     /// The request is wrong.
     pub(super) fn bad(message: impl Into<String>) -> Self {
         let (status, kind) = (StatusCode::BAD_REQUEST, "invalid_request_error");
-        Self { status, message: message.into(), kind, param: None, code: None }
+        Self {
+            status,
+            message: message.into(),
+            kind,
+            param: None,
+            code: None,
+        }
     }
 
     /// A feature of OpenAI's API that does not exist here.
     pub(super) fn unsupported(param: &str, message: impl Into<String>) -> Self {
-        Self { code: Some("unsupported_parameter"), ..Self::field(param, message) }
+        Self {
+            code: Some("unsupported_parameter"),
+            ..Self::field(param, message)
+        }
     }
 
     pub(super) fn no_key() -> Self {
         let message = "You did not provide an API key. Make one in Settings, Local API, and send it as \
                        `Authorization: Bearer KEY`.";
-        Self { status: StatusCode::UNAUTHORIZED, ..Self::bad(message) }
+        Self {
+            status: StatusCode::UNAUTHORIZED,
+            ..Self::bad(message)
+        }
     }
 
     pub(super) fn wrong_key() -> Self {
-        let message = "The API key is unknown or was revoked. Make another one in Settings, Local API.";
-        Self { status: StatusCode::UNAUTHORIZED, code: Some("invalid_api_key"), ..Self::bad(message) }
+        let message =
+            "The API key is unknown or was revoked. Make another one in Settings, Local API.";
+        Self {
+            status: StatusCode::UNAUTHORIZED,
+            code: Some("invalid_api_key"),
+            ..Self::bad(message)
+        }
     }
 
     pub(super) fn unknown_url(method: &str, path: &str) -> Self {
         let message = format!("Unknown request URL: {} {}.", quoted(method), quoted(path));
-        Self { status: StatusCode::NOT_FOUND, code: Some("unknown_url"), ..Self::bad(message) }
+        Self {
+            status: StatusCode::NOT_FOUND,
+            code: Some("unknown_url"),
+            ..Self::bad(message)
+        }
     }
 
     pub(super) fn wrong_method(method: &str, path: &str) -> Self {
-        let message = format!("{} does not support the method {}.", quoted(path), quoted(method));
-        Self { status: StatusCode::METHOD_NOT_ALLOWED, ..Self::bad(message) }
+        let message = format!(
+            "{} does not support the method {}.",
+            quoted(path),
+            quoted(method)
+        );
+        Self {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            ..Self::bad(message)
+        }
     }
 
     pub(super) fn stopping() -> Self {
         let (status, kind) = (StatusCode::SERVICE_UNAVAILABLE, "server_error");
-        Self { status, message: "The server is stopping.".into(), kind, param: None, code: None }
+        Self {
+            status,
+            message: "The server is stopping.".into(),
+            kind,
+            param: None,
+            code: None,
+        }
     }
 
     /// The body, which is also the last event of a stream that fails.
     pub(super) fn body(&self) -> Value {
-        let Self { message, kind, param, code, .. } = self;
+        let Self {
+            message,
+            kind,
+            param,
+            code,
+            ..
+        } = self;
         json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
     }
 }
@@ -80,7 +124,13 @@ impl From<ApiError> for Fault {
             status if status < 500 => "invalid_request_error",
             _ => "server_error",
         };
-        Self { status, message: words(&error), kind, param: None, code: Some(code) }
+        Self {
+            status,
+            message: words(&error),
+            kind,
+            param: None,
+            code: Some(code),
+        }
     }
 }
 
@@ -103,7 +153,11 @@ impl From<ClientError> for Fault {
             ClientError::Failed(error) => error.into(),
             ClientError::Forbidden(message) => {
                 let code = Some("insufficient_permissions");
-                Self { status: StatusCode::FORBIDDEN, code, ..Self::bad(message) }
+                Self {
+                    status: StatusCode::FORBIDDEN,
+                    code,
+                    ..Self::bad(message)
+                }
             }
             ClientError::Field { param, message } => Self::field(&param, message),
             ClientError::UnknownModel { near, .. } => {
@@ -112,7 +166,11 @@ impl From<ClientError> for Fault {
                     near => format!("Did you mean {}?", list(near)),
                 };
                 let message = format!("{message} {near}");
-                Self { status: StatusCode::NOT_FOUND, code: Some("model_not_found"), ..Self::field("model", message) }
+                Self {
+                    status: StatusCode::NOT_FOUND,
+                    code: Some("model_not_found"),
+                    ..Self::field("model", message)
+                }
             }
         }
     }
@@ -121,8 +179,16 @@ impl From<ClientError> for Fault {
 impl From<ErrorResponse> for Fault {
     fn from(refused: ErrorResponse) -> Self {
         let (status, error) = refused.parts();
-        let kind = if status.is_server_error() { "server_error" } else { "invalid_request_error" };
-        Self { status, kind, ..Self::bad(words(&error)) }
+        let kind = if status.is_server_error() {
+            "server_error"
+        } else {
+            "invalid_request_error"
+        };
+        Self {
+            status,
+            kind,
+            ..Self::bad(words(&error))
+        }
     }
 }
 
@@ -135,7 +201,11 @@ impl IntoResponse for Fault {
 }
 
 fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn quoted(text: &str) -> String {
@@ -152,14 +222,20 @@ fn words(error: &ApiError) -> String {
         | ApiError::Busy { message, hint }
         | ApiError::Storage { message, hint }
         | ApiError::ToolServer { message, hint }
-        | ApiError::Keychain { message, hint } => format!("{} {hint}", closed(message)).trim_end().to_owned(),
+        | ApiError::Keychain { message, hint } => {
+            format!("{} {hint}", closed(message)).trim_end().to_owned()
+        }
         ApiError::NotFound { message } | ApiError::Internal { message } => closed(message),
     }
 }
 
 /// The text with a full stop, before another sentence follows.
 fn closed(text: &str) -> String {
-    let end = if text.is_empty() || text.ends_with(['.', '!', '?', ':', '\u{2026}']) { "" } else { "." };
+    let end = if text.is_empty() || text.ends_with(['.', '!', '?', ':', '\u{2026}']) {
+        ""
+    } else {
+        "."
+    };
     format!("{text}{end}")
 }
 
@@ -178,7 +254,8 @@ fn class(error: &ApiError) -> (StatusCode, &'static str) {
     }
 }
 
-/// Errors of the model behind the API. The key of the client is fine if an endpoint refuses the user's own.
+/// Errors of the model behind the API. The key of the client is fine if an endpoint refuses the
+/// user's own.
 fn provider(class: ProviderClass) -> (StatusCode, &'static str) {
     match class {
         ProviderClass::ContextOverflow => (StatusCode::BAD_REQUEST, "context_length_exceeded"),
@@ -189,9 +266,10 @@ fn provider(class: ProviderClass) -> (StatusCode, &'static str) {
         ProviderClass::Unreachable => (StatusCode::BAD_GATEWAY, "upstream_unreachable"),
         ProviderClass::Unauthorized => (StatusCode::BAD_GATEWAY, "upstream_unauthorized"),
         ProviderClass::NotFound => (StatusCode::BAD_GATEWAY, "upstream_not_found"),
-        ProviderClass::Server | ProviderClass::Malformed | ProviderClass::Cut | ProviderClass::Tls => {
-            (StatusCode::BAD_GATEWAY, "upstream_error")
-        }
+        ProviderClass::Server
+        | ProviderClass::Malformed
+        | ProviderClass::Cut
+        | ProviderClass::Tls => (StatusCode::BAD_GATEWAY, "upstream_error"),
         ProviderClass::Model | ProviderClass::WorkerDied | ProviderClass::OutOfMemory => {
             (StatusCode::SERVICE_UNAVAILABLE, "model_failed")
         }
@@ -203,7 +281,11 @@ mod tests {
     use super::*;
 
     fn failed(message: &str, hint: &str) -> ApiError {
-        ApiError::Provider { message: message.into(), hint: hint.into(), class: ProviderClass::BadRequest }
+        ApiError::Provider {
+            message: message.into(),
+            hint: hint.into(),
+            class: ProviderClass::BadRequest,
+        }
     }
 
     #[test]
@@ -217,12 +299,22 @@ mod tests {
 
     #[test]
     fn schema_of_the_client_is_named() {
-        let hint = "Correct or remove the grammar or JSON schema in the sampler settings, then try again.";
+        let hint =
+            "Correct or remove the grammar or JSON schema in the sampler settings, then try again.";
         let error = failed("The JSON schema is invalid.", hint);
         let body = Fault::of_reply(error.clone(), true).body();
-        assert_eq!((&body["error"]["param"], &body["error"]["code"]), (&json!("response_format"), &Value::Null));
+        assert_eq!(
+            (&body["error"]["param"], &body["error"]["code"]),
+            (&json!("response_format"), &Value::Null)
+        );
         assert!(!body.to_string().contains("sampler settings"));
-        assert_eq!(Fault::of_reply(error, false).body()["error"]["code"], "upstream_bad_request");
-        assert_eq!(Fault::of_reply(failed("No.", "x"), true).body()["error"]["code"], "upstream_bad_request");
+        assert_eq!(
+            Fault::of_reply(error, false).body()["error"]["code"],
+            "upstream_bad_request"
+        );
+        assert_eq!(
+            Fault::of_reply(failed("No.", "x"), true).body()["error"]["code"],
+            "upstream_bad_request"
+        );
     }
 }

@@ -12,7 +12,9 @@ pub(super) fn of_chat(tokens: &[TokenChoice], alternatives: u32) -> Value {
         .iter()
         .map(|token| {
             let others = token.alternatives.iter().take(alternatives as usize);
-            let top: Vec<Value> = others.map(|other| shown(&other.text, other.logprob)).collect();
+            let top: Vec<Value> = others
+                .map(|other| shown(&other.text, other.logprob))
+                .collect();
             let mut shown = shown(&token.text, token.logprob);
             shown["top_logprobs"] = Value::Array(top);
             shown
@@ -40,7 +42,11 @@ pub(super) fn of_text(tokens: &[TokenChoice], alternatives: u32) -> Value {
         .iter()
         .map(|token| {
             let others = token.alternatives.iter().take(alternatives as usize);
-            Value::Object(others.map(|other| (other.text.clone(), finite(other.logprob).into())).collect::<Map<_, _>>())
+            Value::Object(
+                others
+                    .map(|other| (other.text.clone(), finite(other.logprob).into()))
+                    .collect::<Map<_, _>>(),
+            )
         })
         .collect();
     json!({
@@ -52,5 +58,9 @@ pub(super) fn of_text(tokens: &[TokenChoice], alternatives: u32) -> Value {
 }
 
 fn finite(logprob: f32) -> f32 {
-    if logprob.is_finite() { logprob.max(LEAST) } else { LEAST }
+    if logprob.is_finite() {
+        logprob.max(LEAST)
+    } else {
+        LEAST
+    }
 }

@@ -15,12 +15,22 @@ pub(super) fn messages(value: Option<&Value>) -> Result<Vec<ClientMessage>, Faul
     let wrong = |message: String| Fault::field("messages", message);
     let messages = match value {
         Some(Value::Array(messages)) if !messages.is_empty() => messages,
-        _ => return Err(wrong("`messages` must be a list of at least one message.".to_owned())),
+        _ => {
+            return Err(wrong(
+                "`messages` must be a list of at least one message.".to_owned(),
+            ));
+        }
     };
     if messages.len() > MAX_MESSAGES {
-        return Err(wrong(format!("`messages` may have at most {MAX_MESSAGES} items.")));
+        return Err(wrong(format!(
+            "`messages` may have at most {MAX_MESSAGES} items."
+        )));
     }
-    messages.iter().enumerate().map(|(place, value)| message(value, place)).collect()
+    messages
+        .iter()
+        .enumerate()
+        .map(|(place, value)| message(value, place))
+        .collect()
 }
 
 fn message(value: &Value, place: usize) -> Result<ClientMessage, Fault> {
@@ -40,18 +50,38 @@ fn message(value: &Value, place: usize) -> Result<ClientMessage, Fault> {
     };
     let (text, pictures) = content(&value["content"], &at(".content"))?;
     if !pictures.is_empty() && role != ClientRole::User {
-        return Err(Fault::field(&at(".content"), "Only the user's messages may have pictures."));
+        return Err(Fault::field(
+            &at(".content"),
+            "Only the user's messages may have pictures.",
+        ));
     }
-    let mut message = ClientMessage { pictures, ..ClientMessage::new(role, text) };
+    let mut message = ClientMessage {
+        pictures,
+        ..ClientMessage::new(role, text)
+    };
     match role {
         ClientRole::Assistant => {
-            let wrong = || Fault::field(&at(".tool_calls"), "A tool call needs a function with a name.");
+            let wrong = || {
+                Fault::field(
+                    &at(".tool_calls"),
+                    "A tool call needs a function with a name.",
+                )
+            };
             message.calls = tools::calls(&value["tool_calls"], place).ok_or_else(wrong)?;
         }
         ClientRole::Tool => {
-            let wrong = || Fault::field(&at(".tool_call_id"), "A tool's message must name the call that it answers.");
+            let wrong = || {
+                Fault::field(
+                    &at(".tool_call_id"),
+                    "A tool's message must name the call that it answers.",
+                )
+            };
             let call_id = value["tool_call_id"].as_str().ok_or_else(wrong)?.to_owned();
-            message.result = Some(ToolResult { call_id, text: message.text.clone(), error: false });
+            message.result = Some(ToolResult {
+                call_id,
+                text: message.text.clone(),
+                error: false,
+            });
         }
         ClientRole::System | ClientRole::User => {}
     }
@@ -64,20 +94,38 @@ fn content(value: &Value, at: &str) -> Result<(String, Vec<String>), Fault> {
         Value::Null => return Ok(Default::default()),
         Value::String(text) => return Ok((text.clone(), Vec::new())),
         Value::Array(parts) => parts,
-        _ => return Err(Fault::field(at, "The content of a message must be a text or a list of parts.")),
+        _ => {
+            return Err(Fault::field(
+                at,
+                "The content of a message must be a text or a list of parts.",
+            ));
+        }
     };
     let (mut texts, mut pictures) = (Vec::new(), Vec::new());
     for part in parts {
         match (part["type"].as_str(), part) {
             (None, Value::String(text)) => texts.push(text.as_str()),
-            (Some("text" | "input_text" | "output_text"), part) => texts
-                .push(part["text"].as_str().ok_or_else(|| Fault::field(at, "A part of type `text` needs a text."))?),
+            (Some("text" | "input_text" | "output_text"), part) => texts.push(
+                part["text"]
+                    .as_str()
+                    .ok_or_else(|| Fault::field(at, "A part of type `text` needs a text."))?,
+            ),
             (Some("refusal"), part) => texts.extend(part["refusal"].as_str()),
-            (Some("image_url" | "input_image"), part) => pictures.push(picture(&part["image_url"], at)?),
-            (Some(kind @ ("input_audio" | "file" | "video_url")), _) => {
-                return Err(Fault::unsupported(at, format!("Parts of type `{kind}` are not supported.")));
+            (Some("image_url" | "input_image"), part) => {
+                pictures.push(picture(&part["image_url"], at)?)
             }
-            _ => return Err(Fault::field(at, "A part of a message must have the type `text` or `image_url`.")),
+            (Some(kind @ ("input_audio" | "file" | "video_url")), _) => {
+                return Err(Fault::unsupported(
+                    at,
+                    format!("Parts of type `{kind}` are not supported."),
+                ));
+            }
+            _ => {
+                return Err(Fault::field(
+                    at,
+                    "A part of a message must have the type `text` or `image_url`.",
+                ));
+            }
         }
     }
     Ok((texts.join("\n\n"), pictures))
@@ -90,8 +138,12 @@ fn picture(value: &Value, at: &str) -> Result<String, Fault> {
         Fault::field(
             at,
             match why {
-                NotAPicture::Address => "A picture must be a `data:` URI. Addresses are not fetched.",
-                NotAPicture::OtherKind => "A picture must be a `data:` URI of a PNG, JPEG, WebP or GIF.",
+                NotAPicture::Address => {
+                    "A picture must be a `data:` URI. Addresses are not fetched."
+                }
+                NotAPicture::OtherKind => {
+                    "A picture must be a `data:` URI of a PNG, JPEG, WebP or GIF."
+                }
                 NotAPicture::NotBase64 => {
                     "A picture must be a `data:` URI in base64, and this one is empty or damaged."
                 }
@@ -108,8 +160,8 @@ mod tests {
 
     fn read(value: Value) -> Result<Vec<String>, String> {
         let shown = |message: &ClientMessage| format!("{:?} {}", message.role, message.text);
-        let read =
-            messages(Some(&value)).map_err(|fault| fault.body()["error"]["param"].as_str().unwrap().to_owned())?;
+        let read = messages(Some(&value))
+            .map_err(|fault| fault.body()["error"]["param"].as_str().unwrap().to_owned())?;
         Ok(read.iter().map(shown).collect())
     }
 
@@ -123,7 +175,15 @@ mod tests {
             { "role": "assistant", "content": null, "tool_calls": call },
             { "role": "tool", "tool_call_id": "a", "content": "six" },
         ]);
-        assert_eq!(read(messages).unwrap(), ["System Be brief.", "User One.\n\nTwo.", "Assistant ", "Tool six"]);
+        assert_eq!(
+            read(messages).unwrap(),
+            [
+                "System Be brief.",
+                "User One.\n\nTwo.",
+                "Assistant ",
+                "Tool six"
+            ]
+        );
     }
 
     #[test]
@@ -132,8 +192,16 @@ mod tests {
             let part = json!({ "type": "image_url", "image_url": { "url": url } });
             read(json!([{ "role": "user", "content": [part] }]))
         };
-        assert_eq!(with("data:image/png;base64,AAAA"), Ok(vec!["User ".to_owned()]));
-        for url in ["https://example.org/a.png", "file:///etc/passwd", "data:text/html;base64,AAAA", ""] {
+        assert_eq!(
+            with("data:image/png;base64,AAAA"),
+            Ok(vec!["User ".to_owned()])
+        );
+        for url in [
+            "https://example.org/a.png",
+            "file:///etc/passwd",
+            "data:text/html;base64,AAAA",
+            "",
+        ] {
             assert_eq!(with(url), Err("messages[0].content".to_owned()), "{url}");
         }
     }
@@ -143,12 +211,30 @@ mod tests {
         for (messages, param) in [
             (json!([]), "messages"),
             (json!("hello"), "messages"),
-            (json!([{ "role": "user", "content": "a" }, 7]), "messages[1]"),
-            (json!([{ "role": "function", "content": "a" }]), "messages[0].role"),
-            (json!([{ "role": "user", "content": 7 }]), "messages[0].content"),
-            (json!([{ "role": "user", "content": [{ "type": "input_audio" }] }]), "messages[0].content"),
-            (json!([{ "role": "assistant", "tool_calls": [{}] }]), "messages[0].tool_calls"),
-            (json!([{ "role": "tool", "content": "six" }]), "messages[0].tool_call_id"),
+            (
+                json!([{ "role": "user", "content": "a" }, 7]),
+                "messages[1]",
+            ),
+            (
+                json!([{ "role": "function", "content": "a" }]),
+                "messages[0].role",
+            ),
+            (
+                json!([{ "role": "user", "content": 7 }]),
+                "messages[0].content",
+            ),
+            (
+                json!([{ "role": "user", "content": [{ "type": "input_audio" }] }]),
+                "messages[0].content",
+            ),
+            (
+                json!([{ "role": "assistant", "tool_calls": [{}] }]),
+                "messages[0].tool_calls",
+            ),
+            (
+                json!([{ "role": "tool", "content": "six" }]),
+                "messages[0].tool_call_id",
+            ),
         ] {
             assert_eq!(read(messages.clone()), Err(param.to_owned()), "{messages}");
         }

@@ -1,7 +1,8 @@
-//! The OpenAI-compatible API: models, chat completions, completions and embeddings, for programs with a key.
+//! The OpenAI-compatible API: models, chat completions, completions and embeddings, for programs
+//! with a key.
 //!
-//! A character is a model here. This folder only converts: the engine decides what a request means, builds the prompt
-//! and stores the reply. `src-tauri/docs/api.md` describes the API for its users.
+//! A character is a model here. This folder only converts: the engine decides what a request means,
+//! builds the prompt and stores the reply. `src-tauri/docs/api.md` describes the API for its users.
 
 mod authorize;
 mod chat;
@@ -44,15 +45,33 @@ pub(crate) fn routes(shared: &SharedState) -> Router<SharedState> {
     let mut routes = Router::new();
     for base in BASES {
         routes = routes
-            .route(&format!("{base}/models"), get(models::list).fallback(wrong_method))
-            .route(&format!("{base}/models/{{*id}}"), get(models::one).fallback(wrong_method))
-            .route(&format!("{base}/chat/completions"), post(chat::complete).fallback(wrong_method))
-            .route(&format!("{base}/completions"), post(completions::complete).fallback(wrong_method))
-            .route(&format!("{base}/embeddings"), post(embeddings::embed).fallback(wrong_method))
+            .route(
+                &format!("{base}/models"),
+                get(models::list).fallback(wrong_method),
+            )
+            .route(
+                &format!("{base}/models/{{*id}}"),
+                get(models::one).fallback(wrong_method),
+            )
+            .route(
+                &format!("{base}/chat/completions"),
+                post(chat::complete).fallback(wrong_method),
+            )
+            .route(
+                &format!("{base}/completions"),
+                post(completions::complete).fallback(wrong_method),
+            )
+            .route(
+                &format!("{base}/embeddings"),
+                post(embeddings::embed).fallback(wrong_method),
+            )
             .route(base, any(no_such_route))
             .route(&format!("{base}/{{*rest}}"), any(no_such_route));
     }
-    routes.layer(from_fn_with_state(Arc::clone(shared), authorize::require_key))
+    routes.layer(from_fn_with_state(
+        Arc::clone(shared),
+        authorize::require_key,
+    ))
 }
 
 /// An error of a middleware, in the form that clients of `path` read.
@@ -65,7 +84,10 @@ pub(crate) fn in_form_of(path: &str, error: ErrorResponse) -> Response {
 
 /// Whether the address belongs to this API.
 pub(crate) fn is_own(path: &str) -> bool {
-    BASES.iter().any(|base| path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    BASES.iter().any(|base| {
+        path.strip_prefix(base)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
 }
 
 async fn no_such_route(request: Request) -> Fault {

@@ -26,8 +26,11 @@ pub(super) async fn one(
     Extension(grant): Extension<ApiGrant>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Fault> {
-    let Path(id) = id.map_err(|_| Fault::field("model", "The model's name in the address is no UTF-8."))?;
-    Ok(json_response(&shown(&shared.engine.api_model(&grant, &id).await?)))
+    let Path(id) =
+        id.map_err(|_| Fault::field("model", "The model's name in the address is no UTF-8."))?;
+    Ok(json_response(&shown(
+        &shared.engine.api_model(&grant, &id).await?,
+    )))
 }
 
 fn shown(model: &ListedModel) -> Value {
@@ -37,7 +40,8 @@ fn shown(model: &ListedModel) -> Value {
         ModelKind::Endpoint => (model.about.as_str(), "endpoint"),
         ModelKind::Embeddings => ("local", "embeddings"),
     };
-    let mut shown = json!({ "id": model.id, "object": "model", "created": model.created, "owned_by": owner });
+    let mut shown =
+        json!({ "id": model.id, "object": "model", "created": model.created, "owned_by": owner });
     shown["x_inglenook"] = match model.kind {
         ModelKind::Character => json!({ "kind": kind, "name": model.about }),
         _ => json!({ "kind": kind }),

@@ -41,8 +41,18 @@ pub(super) async fn answer(
         () = client.closed() => return Err(ended_early()),
         reply = shared.engine.api_reply(grant, request) => reply?,
     };
-    let Delivery { form, stream, include_usage } = delivery;
-    let chunks = Chunks::new(form, model, reply.place.clone(), stream && include_usage, alternatives);
+    let Delivery {
+        form,
+        stream,
+        include_usage,
+    } = delivery;
+    let chunks = Chunks::new(
+        form,
+        model,
+        reply.place.clone(),
+        stream && include_usage,
+        alternatives,
+    );
     if stream {
         let first = first_events(&mut reply, has_schema).await?;
         let ends = (shared.stopping.clone(), Arc::clone(client));
@@ -61,7 +71,9 @@ pub(super) async fn answer(
 async fn first_events(reply: &mut ReplyStream, has_schema: bool) -> Result<Vec<ReplyEvent>, Fault> {
     let (mut first, deadline) = (Vec::new(), Instant::now() + GRACE);
     while let Ok(event) = timeout_at(deadline, reply.next()).await {
-        let event = event.ok_or_else(ended_early)?.map_err(|error| Fault::of_reply(error, has_schema))?;
+        let event = event
+            .ok_or_else(ended_early)?
+            .map_err(|error| Fault::of_reply(error, has_schema))?;
         let waits = matches!(event, ReplyEvent::Waiting(_));
         first.push(event);
         if !waits {
@@ -93,5 +105,8 @@ async fn collect(mut reply: ReplyStream, has_schema: bool) -> Result<WholeReply,
 }
 
 fn ended_early() -> Fault {
-    ApiError::Internal { message: "The reply ended early.".into() }.into()
+    ApiError::Internal {
+        message: "The reply ended early.".into(),
+    }
+    .into()
 }

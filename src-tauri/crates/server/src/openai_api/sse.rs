@@ -42,17 +42,32 @@ pub(super) fn stream(
     first: Vec<ReplyEvent>,
     (stopping, client): (CancellationToken, Arc<Connection>),
 ) -> Response {
-    let mut sse = Sse { reply, has_schema, chunks, stopping, client, pending: VecDeque::new(), ended: false };
-    sse.pending.extend(sse.chunks.opening().map(|chunk| frame(&chunk)));
+    let mut sse = Sse {
+        reply,
+        has_schema,
+        chunks,
+        stopping,
+        client,
+        pending: VecDeque::new(),
+        ended: false,
+    };
+    sse.pending
+        .extend(sse.chunks.opening().map(|chunk| frame(&chunk)));
     first.into_iter().for_each(|event| sse.take(event));
     let frames = stream::unfold(sse, |mut sse| async move {
         let frame = sse.next().await?;
         Some((Ok::<_, std::convert::Infallible>(frame), sse))
     });
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
+        (
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream; charset=utf-8"),
+        ),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+        (
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        ),
     ];
     (headers, Body::from_stream(frames)).into_response()
 }
@@ -81,7 +96,12 @@ impl Sse {
         match event {
             Some(Ok(event)) => self.take(event),
             Some(Err(error)) => self.fail(&Fault::of_reply(error, self.has_schema)),
-            None => self.fail(&ApiError::Internal { message: "The reply ended early.".into() }.into()),
+            None => self.fail(
+                &ApiError::Internal {
+                    message: "The reply ended early.".into(),
+                }
+                .into(),
+            ),
         }
     }
 
@@ -94,7 +114,8 @@ impl Sse {
             ReplyEvent::Tokens(tokens) => self.chunks.tokens(&tokens),
             ReplyEvent::ToolCall(call) => self.chunks.call(&call),
             ReplyEvent::Ended(end) => {
-                self.pending.extend(self.chunks.ending(&end).iter().map(frame));
+                self.pending
+                    .extend(self.chunks.ending(&end).iter().map(frame));
                 return self.end();
             }
         };

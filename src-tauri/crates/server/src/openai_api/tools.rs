@@ -20,30 +20,51 @@ pub(super) struct ToolFields {
 pub(super) fn read(fields: &Fields) -> Result<ToolFields, Fault> {
     let definitions = definitions(fields)?;
     let choice = choice(fields, &definitions)?;
-    let single_call = fields.get("parallel_tool_calls").is_some() && !fields.flag("parallel_tool_calls")?;
-    Ok(ToolFields { definitions, choice, single_call })
+    let single_call =
+        fields.get("parallel_tool_calls").is_some() && !fields.flag("parallel_tool_calls")?;
+    Ok(ToolFields {
+        definitions,
+        choice,
+        single_call,
+    })
 }
 
 fn definitions(fields: &Fields) -> Result<Vec<ToolDefinition>, Fault> {
-    let wrong = || Fault::field("tools", "`tools` must be a list of functions, each with a name.");
+    let wrong = || {
+        Fault::field(
+            "tools",
+            "`tools` must be a list of functions, each with a name.",
+        )
+    };
     match fields.get("tools") {
         None => Ok(Vec::new()),
-        Some(Value::Array(tools)) if tools.len() <= MAX_TOOLS => {
-            tools.iter().map(|tool| definition(tool).ok_or_else(wrong)).collect()
-        }
+        Some(Value::Array(tools)) if tools.len() <= MAX_TOOLS => tools
+            .iter()
+            .map(|tool| definition(tool).ok_or_else(wrong))
+            .collect(),
         Some(_) => Err(wrong()),
     }
 }
 
 fn definition(tool: &Value) -> Option<ToolDefinition> {
-    let function = tool["type"].as_str().filter(|kind| *kind == "function").and(tool.get("function"))?;
+    let function = tool["type"]
+        .as_str()
+        .filter(|kind| *kind == "function")
+        .and(tool.get("function"))?;
     let name = function["name"].as_str().filter(|name| is_name(name))?;
     let parameters = match &function["parameters"] {
         Value::Null => json!({ "type": "object", "properties": {} }),
         parameters => parameters.is_object().then(|| parameters.clone())?,
     };
-    let description = function["description"].as_str().unwrap_or_default().to_owned();
-    Some(ToolDefinition { name: name.to_owned(), description, parameters })
+    let description = function["description"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    Some(ToolDefinition {
+        name: name.to_owned(),
+        description,
+        parameters,
+    })
 }
 
 fn is_name(name: &str) -> bool {
@@ -53,18 +74,26 @@ fn is_name(name: &str) -> bool {
 
 /// The calls that the client wants. A demanded tool must be among those that it offers.
 fn choice(fields: &Fields, definitions: &[ToolDefinition]) -> Result<ToolChoice, Fault> {
-    let Some(value) = fields.get("tool_choice") else { return Ok(ToolChoice::Auto) };
-    let name = (value["type"] == "function").then(|| value["function"]["name"].as_str()).flatten();
+    let Some(value) = fields.get("tool_choice") else {
+        return Ok(ToolChoice::Auto);
+    };
+    let name = (value["type"] == "function")
+        .then(|| value["function"]["name"].as_str())
+        .flatten();
     match (value.as_str(), name) {
         (Some("auto"), _) => Ok(ToolChoice::Auto),
         (Some("none"), _) => Ok(ToolChoice::Never),
         (Some("required"), _) if !definitions.is_empty() => Ok(ToolChoice::Required),
-        (_, Some(name)) if definitions.iter().any(|tool| tool.name == name) => Ok(ToolChoice::Named(name.to_owned())),
-        (Some("required"), _) | (_, Some(_)) => {
-            Err(Fault::field("tool_choice", "`tool_choice` demands a tool that is not in `tools`."))
+        (_, Some(name)) if definitions.iter().any(|tool| tool.name == name) => {
+            Ok(ToolChoice::Named(name.to_owned()))
         }
+        (Some("required"), _) | (_, Some(_)) => Err(Fault::field(
+            "tool_choice",
+            "`tool_choice` demands a tool that is not in `tools`.",
+        )),
         _ => {
-            let message = "`tool_choice` must be `auto`, `none`, `required` or a function with its name.";
+            let message =
+                "`tool_choice` must be `auto`, `none`, `required` or a function with its name.";
             Err(Fault::unsupported("tool_choice", message))
         }
     }
@@ -96,7 +125,10 @@ pub(super) fn calls(value: &Value, place: usize) -> Option<Vec<ToolCall>> {
 
 /// A call as OpenAI writes it.
 pub(super) fn shown(call: &ToolCall, index: usize, reply: &str) -> Value {
-    let id = call.id.clone().unwrap_or_else(|| format!("call_{reply}_{index}"));
+    let id = call
+        .id
+        .clone()
+        .unwrap_or_else(|| format!("call_{reply}_{index}"));
     let function = json!({ "name": call.name, "arguments": call.arguments.text() });
     json!({ "id": id, "type": "function", "function": function })
 }

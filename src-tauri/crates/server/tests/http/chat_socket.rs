@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use engine::api::{ApiKeyLimits, CharacterFields, LocalApiSettings, SettingOwner, SettingValue, SettingsChange};
+use engine::api::{
+    ApiKeyLimits, CharacterFields, LocalApiSettings, SettingOwner, SettingValue, SettingsChange,
+};
 use futures_util::{SinkExt as _, StreamExt as _};
 use provider::fake::{ReplyGate, ReplyScript};
 use provider::{ProviderError, ProviderErrorKind};
@@ -17,12 +19,25 @@ use crate::world::World;
 struct ChatSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 async fn switch_on(world: &World) {
-    let local_api = Some(LocalApiSettings { enabled: true, port: 8000 });
-    world.engine.update_settings(SettingsChange { local_api, ..SettingsChange::default() }).await.unwrap();
+    let local_api = Some(LocalApiSettings {
+        enabled: true,
+        port: 8000,
+    });
+    world
+        .engine
+        .update_settings(SettingsChange {
+            local_api,
+            ..SettingsChange::default()
+        })
+        .await
+        .unwrap();
 }
 
 async fn character(world: &World, name: &str) -> String {
-    let fields = CharacterFields { name: name.to_owned(), ..CharacterFields::default() };
+    let fields = CharacterFields {
+        name: name.to_owned(),
+        ..CharacterFields::default()
+    };
     world.engine.create_character(fields).await.unwrap().id
 }
 
@@ -30,7 +45,9 @@ async fn character(world: &World, name: &str) -> String {
 async fn opened() -> (World, ChatSocket) {
     let world = World::new().await;
     switch_on(&world).await;
-    let socket = ChatSocket::open(&world, Some(&world.bearer())).await.unwrap();
+    let socket = ChatSocket::open(&world, Some(&world.bearer()))
+        .await
+        .unwrap();
     (world, socket)
 }
 
@@ -38,7 +55,9 @@ impl ChatSocket {
     async fn open(world: &World, authorization: Option<&str>) -> Result<Self, Error> {
         let mut request = format!("ws://{}/ws/chat", world.addr()).into_client_request()?;
         if let Some(value) = authorization {
-            request.headers_mut().insert("authorization", value.parse().unwrap());
+            request
+                .headers_mut()
+                .insert("authorization", value.parse().unwrap());
         }
         Ok(Self(connect_async(request).await?.0))
     }
@@ -83,11 +102,18 @@ impl ChatSocket {
 }
 
 fn names(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|event| event["event"].as_str().unwrap()).collect()
+    events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect()
 }
 
 fn tokens(events: &[Value]) -> String {
-    events.iter().filter(|event| event["event"] == "token").map(|event| event["text"].as_str().unwrap()).collect()
+    events
+        .iter()
+        .filter(|event| event["event"] == "token")
+        .map(|event| event["text"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,13 +123,29 @@ async fn turn_has_tokens_in_order_and_one_end() {
     let events = socket.turn("Count.").await;
     assert_eq!(tokens(&events), "one two three");
     let end = events.last().unwrap();
-    assert_eq!((&end["reason"], &end["text"], &end["following"]), (&json!("stop"), &json!("one two three"), &json!(0)));
+    assert_eq!(
+        (&end["reason"], &end["text"], &end["following"]),
+        (&json!("stop"), &json!("one two three"), &json!(0))
+    );
     let usage = &end["usage"];
     assert!(usage["prompt_tokens"].as_u64().unwrap() > 0, "{usage}");
-    assert_eq!(names(&events).iter().filter(|name| **name == "end").count(), 1);
-    let chat = world.engine.whole_chat(end["chat"].as_str().unwrap().to_owned()).await.unwrap();
+    assert_eq!(
+        names(&events).iter().filter(|name| **name == "end").count(),
+        1
+    );
+    let chat = world
+        .engine
+        .whole_chat(end["chat"].as_str().unwrap().to_owned())
+        .await
+        .unwrap();
     let sent = &chat.page.messages[chat.page.messages.len() - 2];
-    assert_eq!((sent.swipes[0].text.as_str(), serde_json::to_value(sent.source).unwrap()), ("Count.", json!("api")));
+    assert_eq!(
+        (
+            sent.swipes[0].text.as_str(),
+            serde_json::to_value(sent.source).unwrap()
+        ),
+        ("Count.", json!("api"))
+    );
     world.stop().await;
 }
 
@@ -115,7 +157,9 @@ async fn first_token_arrives_within_200_ms() {
     let mut delays = Vec::new();
     for _ in 0..5 {
         let gate = ReplyGate::new();
-        world.model.play(ReplyScript::new().gate(&gate).words("Here I am."));
+        world
+            .model
+            .play(ReplyScript::new().gate(&gate).words("Here I am."));
         socket.send(&json!({ "message": "Are you there?" })).await;
         gate.reached().await;
         let started = Instant::now();
@@ -136,7 +180,10 @@ async fn text_of_a_model_never_becomes_an_event() {
     world.model.reply(text);
     let events = socket.turn("Say strange things.").await;
     assert_eq!(tokens(&events), text);
-    let others: Vec<_> = names(&events).into_iter().filter(|name| *name != "token").collect();
+    let others: Vec<_> = names(&events)
+        .into_iter()
+        .filter(|name| *name != "token")
+        .collect();
     assert_eq!(others, ["emotion", "end"]);
     assert_eq!(events[events.len() - 2]["emotion"], "neutral");
     world.stop().await;
@@ -146,10 +193,17 @@ async fn text_of_a_model_never_becomes_an_event() {
 async fn emotion_comes_once_before_the_end() {
     let (world, mut socket) = opened().await;
     let (key, value) = ("emotion_tags".to_owned(), Some(SettingValue::Switch(true)));
-    world.engine.set_setting(SettingOwner::Global, key, value).await.unwrap();
+    world
+        .engine
+        .set_setting(SettingOwner::Global, key, value)
+        .await
+        .unwrap();
     world.model.reply("<emotion=joy> What a day!");
     let events = socket.turn("Hello.").await;
-    let ends: Vec<_> = names(&events).into_iter().filter(|name| *name != "token").collect();
+    let ends: Vec<_> = names(&events)
+        .into_iter()
+        .filter(|name| *name != "token")
+        .collect();
     assert_eq!(ends, ["emotion", "end"]);
     assert_eq!(events[events.len() - 2]["emotion"], "joy");
     assert!(!tokens(&events).contains("emotion"), "the tag is no text");
@@ -162,30 +216,67 @@ async fn mode_command_calls_no_model() {
     let before = world.engine.list_chats().await.unwrap();
     socket.send(&json!({ "message": "/mode study" })).await;
     let changed = socket.one().await;
-    assert_eq!((&changed["event"], &changed["mode"]), (&json!("mode_changed"), &json!("study")));
+    assert_eq!(
+        (&changed["event"], &changed["mode"]),
+        (&json!("mode_changed"), &json!("study"))
+    );
     socket.send(&json!({ "message": "/mode stduy" })).await;
     let refused = socket.one().await;
-    assert_eq!((&refused["code"], &refused["near"]), (&json!("command_refused"), &json!(["study"])));
+    assert_eq!(
+        (&refused["code"], &refused["near"]),
+        (&json!("command_refused"), &json!(["study"]))
+    );
     socket.send(&json!({ "message": "/help mode" })).await;
     assert_eq!(socket.one().await["event"], "command");
     assert!(world.model.requests().is_empty());
-    let counts = |chats: &[engine::api::ChatSummary]| chats.iter().map(|chat| chat.message_count).collect::<Vec<_>>();
-    assert_eq!(counts(&world.engine.list_chats().await.unwrap()), counts(&before));
+    let counts = |chats: &[engine::api::ChatSummary]| {
+        chats
+            .iter()
+            .map(|chat| chat.message_count)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        counts(&world.engine.list_chats().await.unwrap()),
+        counts(&before)
+    );
     socket.turn("//mode study").await;
     let request = world.model.last_request().unwrap();
-    assert!(request.prompt.messages.last().unwrap().text.ends_with("/mode study"));
+    assert!(
+        request
+            .prompt
+            .messages
+            .last()
+            .unwrap()
+            .text
+            .ends_with("/mode study")
+    );
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hundred_malformed_frames_leave_it_open() {
     let (world, mut socket) = opened().await;
-    let frames = ["Hello", "[END]", "{", "{}", "null", "7", "[]", "{\"message\":7}", "{\"message\":\"a\",\"x\":1}", ""];
+    let frames = [
+        "Hello",
+        "[END]",
+        "{",
+        "{}",
+        "null",
+        "7",
+        "[]",
+        "{\"message\":7}",
+        "{\"message\":\"a\",\"x\":1}",
+        "",
+    ];
     for _ in 0..10 {
         for frame in frames {
             socket.send_text(frame).await;
             let error = socket.one().await;
-            assert_eq!((&error["event"], &error["code"]), (&json!("error"), &json!("bad_frame")), "{frame}");
+            assert_eq!(
+                (&error["event"], &error["code"]),
+                (&json!("error"), &json!("bad_frame")),
+                "{frame}"
+            );
         }
     }
     socket.0.send(Message::binary(vec![0xff; 8])).await.unwrap();
@@ -212,7 +303,9 @@ async fn flood_is_limited_and_leaves_it_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn frame_that_is_too_large_ends_the_socket() {
     let (world, mut socket) = opened().await;
-    socket.send(&json!({ "message": "x".repeat(300 * 1024) })).await;
+    socket
+        .send(&json!({ "message": "x".repeat(300 * 1024) }))
+        .await;
     assert_eq!(socket.next().await, None);
     assert!(world.is_alive().await);
     world.stop().await;
@@ -221,10 +314,17 @@ async fn frame_that_is_too_large_ends_the_socket() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_turn_has_an_error_and_an_end() {
     let (world, mut socket) = opened().await;
-    world.model.fail(ProviderError::new(ProviderErrorKind::Server, "the lamp is out", "light it"));
+    world.model.fail(ProviderError::new(
+        ProviderErrorKind::Server,
+        "the lamp is out",
+        "light it",
+    ));
     let events = socket.turn("Hello.").await;
     assert_eq!(names(&events), ["error", "end"]);
-    assert_eq!((&events[0]["code"], &events[1]["reason"]), (&json!("provider"), &json!("failed")));
+    assert_eq!(
+        (&events[0]["code"], &events[1]["reason"]),
+        (&json!("provider"), &json!("failed"))
+    );
     assert_eq!(tokens(&socket.turn("Again.").await), "You said: Again.");
     world.stop().await;
 }
@@ -233,18 +333,32 @@ async fn failed_turn_has_an_error_and_an_end() {
 async fn reply_can_be_stopped_and_is_kept() {
     let (world, mut socket) = opened().await;
     let gate = ReplyGate::new();
-    world.model.play(ReplyScript::new().words("The first words").gate(&gate).words("and more"));
+    world.model.play(
+        ReplyScript::new()
+            .words("The first words")
+            .gate(&gate)
+            .words("and more"),
+    );
     socket.send(&json!({ "message": "Tell me." })).await;
     gate.reached().await;
     socket.send(&json!({ "message": "And?" })).await;
     socket.send(&json!({ "stop": true })).await;
     let mut events = Vec::new();
-    while events.last().is_none_or(|event: &Value| event["event"] != "end") {
+    while events
+        .last()
+        .is_none_or(|event: &Value| event["event"] != "end")
+    {
         events.push(socket.one().await);
     }
-    assert!(events.iter().any(|event| event["code"] == "busy"), "{events:?}");
+    assert!(
+        events.iter().any(|event| event["code"] == "busy"),
+        "{events:?}"
+    );
     let end = events.last().unwrap();
-    assert_eq!((&end["reason"], &end["text"]), (&json!("cancelled"), &json!("The first words")));
+    assert_eq!(
+        (&end["reason"], &end["text"]),
+        (&json!("cancelled"), &json!("The first words"))
+    );
     world.stop().await;
 }
 
@@ -252,7 +366,12 @@ async fn reply_can_be_stopped_and_is_kept() {
 async fn client_that_leaves_stops_the_reply() {
     let (world, mut socket) = opened().await;
     let gate = ReplyGate::new();
-    world.model.play(ReplyScript::new().words("Once").gate(&gate).words("upon a time"));
+    world.model.play(
+        ReplyScript::new()
+            .words("Once")
+            .gate(&gate)
+            .words("upon a time"),
+    );
     let mut events = world.engine.subscribe();
     socket.send(&json!({ "message": "Tell me." })).await;
     gate.reached().await;
@@ -270,12 +389,21 @@ async fn client_that_leaves_stops_the_reply() {
 async fn characters_and_chats_are_found_by_name() {
     let (world, mut socket) = opened().await;
     character(&world, "Osei").await;
-    socket.send(&json!({ "message": "Ahoy.", "character": "osei" })).await;
+    socket
+        .send(&json!({ "message": "Ahoy.", "character": "osei" }))
+        .await;
     while socket.one().await["event"] != "end" {}
     let chats = world.engine.list_chats().await.unwrap();
-    let chat = chats.iter().find(|chat| chat.character_name == "Osei").unwrap();
+    let chat = chats
+        .iter()
+        .find(|chat| chat.character_name == "Osei")
+        .unwrap();
     let end = socket.turn("Still there?").await.pop().unwrap();
-    assert_eq!(end["chat"], chat.id.as_str(), "the chat of the frame before goes on");
+    assert_eq!(
+        end["chat"],
+        chat.id.as_str(),
+        "the chat of the frame before goes on"
+    );
     for frame in [
         json!({ "message": "a", "character": "Nobody" }),
         json!({ "message": "a", "chat": "no such chat" }),
@@ -294,13 +422,27 @@ async fn vision_is_off_until_the_settings_allow_it() {
     socket.send(&report).await;
     assert_eq!(socket.one().await["code"], "bad_input");
     let (key, value) = ("vision".to_owned(), Some(SettingValue::Switch(true)));
-    world.engine.set_setting(SettingOwner::Global, key, value).await.unwrap();
+    world
+        .engine
+        .set_setting(SettingOwner::Global, key, value)
+        .await
+        .unwrap();
     socket.send(&report).await;
     let seen = socket.one().await;
-    assert_eq!((&seen["event"], &seen["state"], &seen["text"]), (&json!("vision"), &json!("focused"), &json!("waves")));
+    assert_eq!(
+        (&seen["event"], &seen["state"], &seen["text"]),
+        (&json!("vision"), &json!("focused"), &json!("waves"))
+    );
     socket.turn("Hello.").await;
     let prompt = world.model.last_request().unwrap().prompt;
-    assert!(prompt.messages.last().unwrap().text.contains("is looking at the screen. waves"));
+    assert!(
+        prompt
+            .messages
+            .last()
+            .unwrap()
+            .text
+            .contains("is looking at the screen. waves")
+    );
     world.stop().await;
 }
 
@@ -318,12 +460,23 @@ async fn socket_needs_a_valid_key() {
     assert_eq!(silent.one().await["code"], "unauthorized");
     assert_eq!(silent.next().await, None, "a wrong key ends the socket");
 
-    let limits = ApiKeyLimits { characters: None, raw_models: false, read_only: false };
-    let made = world.engine.create_api_key("Lamp".into(), limits).await.unwrap();
+    let limits = ApiKeyLimits {
+        characters: None,
+        raw_models: false,
+        read_only: false,
+    };
+    let made = world
+        .engine
+        .create_api_key("Lamp".into(), limits)
+        .await
+        .unwrap();
     let mut socket = ChatSocket::open(&world, None).await.unwrap();
     socket.send(&json!({ "key": made.secret })).await;
     let welcome = socket.one().await;
-    assert_eq!((&welcome["event"], &welcome["name"]), (&json!("authorized"), &json!("Lamp")));
+    assert_eq!(
+        (&welcome["event"], &welcome["name"]),
+        (&json!("authorized"), &json!("Lamp"))
+    );
     socket.turn("Hello.").await;
     world.engine.revoke_api_key(made.key.id).await.unwrap();
     socket.send(&json!({ "message": "Again" })).await;
@@ -338,20 +491,41 @@ async fn limits_of_a_key_apply() {
     switch_on(&world).await;
     let osei = character(&world, "Osei").await;
     let key = async |name: &str, characters, read_only| {
-        let limits = ApiKeyLimits { characters, raw_models: false, read_only };
-        format!("Bearer {}", world.engine.create_api_key(name.into(), limits).await.unwrap().secret)
+        let limits = ApiKeyLimits {
+            characters,
+            raw_models: false,
+            read_only,
+        };
+        format!(
+            "Bearer {}",
+            world
+                .engine
+                .create_api_key(name.into(), limits)
+                .await
+                .unwrap()
+                .secret
+        )
     };
-    let mut reader = ChatSocket::open(&world, Some(&key("Reader", None, true).await)).await.unwrap();
+    let mut reader = ChatSocket::open(&world, Some(&key("Reader", None, true).await))
+        .await
+        .unwrap();
     reader.send(&json!({ "message": "Hello" })).await;
     assert_eq!(reader.one().await["code"], "forbidden");
 
     let chat = world.engine.list_chats().await.unwrap().remove(0);
-    let mut limited = ChatSocket::open(&world, Some(&key("Ferry", Some(vec![osei]), false).await)).await.unwrap();
-    for frame in [json!({ "message": "a", "character": "Mira" }), json!({ "message": "a", "chat": chat.id })] {
+    let mut limited = ChatSocket::open(&world, Some(&key("Ferry", Some(vec![osei]), false).await))
+        .await
+        .unwrap();
+    for frame in [
+        json!({ "message": "a", "character": "Mira" }),
+        json!({ "message": "a", "chat": chat.id }),
+    ] {
         limited.send(&frame).await;
         assert_eq!(limited.one().await["code"], "not_found", "{frame}");
     }
-    limited.send(&json!({ "message": "Ahoy", "character": "Osei" })).await;
+    limited
+        .send(&json!({ "message": "Ahoy", "character": "Osei" }))
+        .await;
     while limited.one().await["event"] != "end" {}
     world.stop().await;
 }
@@ -370,9 +544,19 @@ async fn limited_to_wanda() -> (World, ChatSocket, String) {
     switch_on(&world).await;
     let wanda = character(&world, "Wanda").await;
     let private = world.engine.new_chat(wanda.clone()).await.unwrap().id;
-    let limits = ApiKeyLimits { characters: Some(vec![wanda]), raw_models: false, read_only: false };
-    let made = world.engine.create_api_key("Ferry".into(), limits).await.unwrap();
-    let socket = ChatSocket::open(&world, Some(&format!("Bearer {}", made.secret))).await.unwrap();
+    let limits = ApiKeyLimits {
+        characters: Some(vec![wanda]),
+        raw_models: false,
+        read_only: false,
+    };
+    let made = world
+        .engine
+        .create_api_key("Ferry".into(), limits)
+        .await
+        .unwrap();
+    let socket = ChatSocket::open(&world, Some(&format!("Bearer {}", made.secret)))
+        .await
+        .unwrap();
     (world, socket, private)
 }
 
@@ -400,12 +584,27 @@ async fn limited_key_runs_no_command_beyond_its_limits() {
         "/search lamp",
         "/export",
     ] {
-        socket.send(&json!({ "message": command, "chat": private })).await;
+        socket
+            .send(&json!({ "message": command, "chat": private }))
+            .await;
         let refused = socket.one().await;
-        assert_eq!((&refused["event"], &refused["code"]), (&json!("error"), &json!("forbidden")), "{command}");
+        assert_eq!(
+            (&refused["event"], &refused["code"]),
+            (&json!("error"), &json!("forbidden")),
+            "{command}"
+        );
         assert!(!refused.to_string().contains("Traveller"), "{refused}");
     }
-    assert_eq!(world.engine.whole_chat(private).await.unwrap().page.messages, before.page.messages);
+    assert_eq!(
+        world
+            .engine
+            .whole_chat(private)
+            .await
+            .unwrap()
+            .page
+            .messages,
+        before.page.messages
+    );
     assert!(world.model.requests().is_empty());
     world.stop().await;
 }
@@ -413,21 +612,44 @@ async fn limited_key_runs_no_command_beyond_its_limits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn limited_key_may_talk_and_choose_a_mode() {
     let (world, mut socket, private) = limited_to_wanda().await;
-    socket.send(&json!({ "message": "/help", "chat": private })).await;
+    socket
+        .send(&json!({ "message": "/help", "chat": private }))
+        .await;
     let help = socket.one().await;
-    let names: Vec<_> =
-        help["outcome"]["commands"].as_array().unwrap().iter().map(|command| command["name"].clone()).collect();
-    assert_eq!(names, ["continue", "regenerate", "swipe", "roll", "mode", "remember", "help"]);
+    let names: Vec<_> = help["outcome"]["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|command| command["name"].clone())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "continue",
+            "regenerate",
+            "swipe",
+            "roll",
+            "mode",
+            "remember",
+            "help"
+        ]
+    );
     socket.send(&json!({ "message": "/mode study" })).await;
     assert_eq!(socket.one().await["event"], "mode_changed");
-    assert_eq!(self::names(&socket.turn("Ahoy.").await).last(), Some(&"end"));
+    assert_eq!(
+        self::names(&socket.turn("Ahoy.").await).last(),
+        Some(&"end")
+    );
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn character_means_its_api_chat() {
     let (world, mut socket, private) = limited_to_wanda().await;
-    for frame in [json!({ "message": "Ahoy." }), json!({ "message": "Ahoy.", "character": "Wanda" })] {
+    for frame in [
+        json!({ "message": "Ahoy." }),
+        json!({ "message": "Ahoy.", "character": "Wanda" }),
+    ] {
         socket.send(&frame).await;
         let end = loop {
             let event = socket.one().await;
@@ -437,11 +659,22 @@ async fn character_means_its_api_chat() {
         };
         assert_ne!(end["chat"], private.as_str(), "{frame}");
         let chats = world.engine.list_chats().await.unwrap();
-        let used = chats.iter().find(|chat| end["chat"] == chat.id.as_str()).unwrap();
+        let used = chats
+            .iter()
+            .find(|chat| end["chat"] == chat.id.as_str())
+            .unwrap();
         assert_eq!(used.title, "Wanda (API)");
     }
     assert!(
-        world.engine.whole_chat(private).await.unwrap().page.messages.iter().all(|one| one.swipes[0].text != "Ahoy.")
+        world
+            .engine
+            .whole_chat(private)
+            .await
+            .unwrap()
+            .page
+            .messages
+            .iter()
+            .all(|one| one.swipes[0].text != "Ahoy.")
     );
     world.stop().await;
 }
@@ -449,7 +682,9 @@ async fn character_means_its_api_chat() {
 #[tokio::test(flavor = "multi_thread")]
 async fn macros_of_a_limited_key_stay_text() {
     let (world, mut socket, _) = limited_to_wanda().await;
-    socket.turn("I am {{user}}, {{persona}} {{setvar::gold::9}}{{getvar::gold}}.").await;
+    socket
+        .turn("I am {{user}}, {{persona}} {{setvar::gold::9}}{{getvar::gold}}.")
+        .await;
     let prompt = world.model.last_request().unwrap().prompt;
     assert!(
         prompt
@@ -459,7 +694,9 @@ async fn macros_of_a_limited_key_stay_text() {
             .text
             .ends_with("I am {{user}}, {{persona}} {{setvar::gold::9}}{{getvar::gold}}.")
     );
-    let mut owner = ChatSocket::open(&world, Some(&world.bearer())).await.unwrap();
+    let mut owner = ChatSocket::open(&world, Some(&world.bearer()))
+        .await
+        .unwrap();
     owner.turn("{{char}} has {{getvar::gold}} coins.").await;
     let prompt = world.model.last_request().unwrap().prompt;
     let text = &prompt.messages.last().unwrap().text;
@@ -470,10 +707,30 @@ async fn macros_of_a_limited_key_stay_text() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sockets_of_a_key_leave_places_for_others() {
     let (world, first, _) = limited_to_wanda().await;
-    let wanda = world.engine.list_characters().await.unwrap().into_iter().find(|one| one.name == "Wanda").unwrap().id;
+    let wanda = world
+        .engine
+        .list_characters()
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|one| one.name == "Wanda")
+        .unwrap()
+        .id;
     let key = async |name: &str| {
-        let limits = ApiKeyLimits { characters: Some(vec![wanda.clone()]), raw_models: false, read_only: true };
-        format!("Bearer {}", world.engine.create_api_key(name.into(), limits).await.unwrap().secret)
+        let limits = ApiKeyLimits {
+            characters: Some(vec![wanda.clone()]),
+            raw_models: false,
+            read_only: true,
+        };
+        format!(
+            "Bearer {}",
+            world
+                .engine
+                .create_api_key(name.into(), limits)
+                .await
+                .unwrap()
+                .secret
+        )
     };
     let greedy = key("Greedy").await;
     let mut held = vec![first];
@@ -488,8 +745,12 @@ async fn sockets_of_a_key_leave_places_for_others() {
         }
         assert!(held.len() < 64, "one key took every place");
     }
-    let _other = ChatSocket::open(&world, Some(&key("Other").await)).await.unwrap();
-    let _owner = ChatSocket::open(&world, Some(&world.bearer())).await.unwrap();
+    let _other = ChatSocket::open(&world, Some(&key("Other").await))
+        .await
+        .unwrap();
+    let _owner = ChatSocket::open(&world, Some(&world.bearer()))
+        .await
+        .unwrap();
     drop(held);
     world.stop().await;
 }

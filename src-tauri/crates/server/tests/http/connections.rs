@@ -27,7 +27,11 @@ async fn idle_connections_without_token_block_no_others() {
         let started = Instant::now();
         let answer = world.call("get_settings", "{}").await;
         assert_eq!(answer.status, 200, "{begin:?}");
-        assert!(started.elapsed() < Duration::from_secs(1), "{begin:?}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(1),
+            "{begin:?}: {:?}",
+            started.elapsed()
+        );
         drop(held);
     }
     world.stop().await;
@@ -55,7 +59,9 @@ struct Known(TcpStream);
 impl Known {
     fn connect(world: &World) -> Self {
         let stream = TcpStream::connect(world.addr()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
         Self(stream)
     }
 
@@ -70,15 +76,32 @@ impl Known {
 
 /// A key that may only read.
 async fn reader(world: &World, name: &str) -> String {
-    let limits = ApiKeyLimits { characters: None, raw_models: false, read_only: true };
-    format!("Bearer {}", world.engine.create_api_key(name.into(), limits).await.unwrap().secret)
+    let limits = ApiKeyLimits {
+        characters: None,
+        raw_models: false,
+        read_only: true,
+    };
+    format!(
+        "Bearer {}",
+        world
+            .engine
+            .create_api_key(name.into(), limits)
+            .await
+            .unwrap()
+            .secret
+    )
 }
 
 /// Opens a connection that sends the beginning of a request with a body.
 fn stalled(world: &World, bearer: &str) -> TcpStream {
     let mut stream = TcpStream::connect(world.addr()).unwrap();
     let head = "POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 1000\r\n";
-    write!(stream, "{head}Host: {}\r\nAuthorization: {bearer}\r\n\r\n{{", world.addr()).unwrap();
+    write!(
+        stream,
+        "{head}Host: {}\r\nAuthorization: {bearer}\r\n\r\n{{",
+        world.addr()
+    )
+    .unwrap();
     stream
 }
 
@@ -92,9 +115,20 @@ async fn slow_bodies_of_a_key_block_no_others() {
     assert_eq!(world.call("get_settings", "{}").await.status, 200);
     let host = world.addr().to_string();
     let headers = [("Host", host.as_str()), ("Authorization", other.as_str())];
-    let answer = request(world.addr(), "POST", "/v1/chat/completions", &headers, b"{}").await;
+    let answer = request(
+        world.addr(),
+        "POST",
+        "/v1/chat/completions",
+        &headers,
+        b"{}",
+    )
+    .await;
     assert_eq!(answer.status, 400, "the body was read");
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
     drop(held);
     world.stop().await;
 }
@@ -104,7 +138,9 @@ async fn idle_connections_of_a_key_block_no_others() {
     let world = World::with_api().await;
     let (busy, other) = (reader(&world, "Busy").await, reader(&world, "Other").await);
     let host = world.addr().to_string();
-    let ask = |bearer: &str| format!("GET /v1/models HTTP/1.1\r\nHost: {host}\r\nAuthorization: {bearer}\r\n\r\n");
+    let ask = |bearer: &str| {
+        format!("GET /v1/models HTTP/1.1\r\nHost: {host}\r\nAuthorization: {bearer}\r\n\r\n")
+    };
     let mut held: Vec<_> = (0..200).map(|_| Known::connect(&world)).collect();
     for connection in &mut held {
         connection.0.write_all(ask(&busy).as_bytes()).unwrap();
@@ -112,8 +148,16 @@ async fn idle_connections_of_a_key_block_no_others() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let started = Instant::now();
     assert_eq!(world.call("get_settings", "{}").await.status, 200);
-    assert!(Known::connect(&world).ask(&ask(&other)).starts_with("HTTP/1.1 200"));
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(
+        Known::connect(&world)
+            .ask(&ask(&other))
+            .starts_with("HTTP/1.1 200")
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
     drop(held);
     world.stop().await;
 }
@@ -124,8 +168,21 @@ async fn client_that_sends_too_much_reads_the_reason() {
     let (host, bearer) = (world.addr().to_string(), world.bearer());
     let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
     let body = vec![b' '; 40 * 1024 * 1024];
-    let answer = request(world.addr(), "POST", "/v1/chat/completions", &headers, &body).await;
+    let answer = request(
+        world.addr(),
+        "POST",
+        "/v1/chat/completions",
+        &headers,
+        &body,
+    )
+    .await;
     assert_eq!(answer.status, 413);
-    assert!(answer.json()["error"]["message"].as_str().unwrap().contains("32 MiB"), "{answer:?}");
+    assert!(
+        answer.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("32 MiB"),
+        "{answer:?}"
+    );
     world.stop().await;
 }

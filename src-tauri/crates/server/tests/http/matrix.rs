@@ -23,8 +23,16 @@ const ROUTES: [(&str, &str, Needs); 15] = [
     ("POST", "/api/op/no_such_operation", Needs::Token),
     ("POST", "/api/ticket", Needs::Token),
     ("POST", "/api/import?name=a.json", Needs::Token),
-    ("POST", "/api/tokenizer/00000000-0000-0000-0000-000000000000", Needs::Token),
-    ("GET", "/api/export/00000000-0000-0000-0000-000000000000/png", Needs::Token),
+    (
+        "POST",
+        "/api/tokenizer/00000000-0000-0000-0000-000000000000",
+        Needs::Token,
+    ),
+    (
+        "GET",
+        "/api/export/00000000-0000-0000-0000-000000000000/png",
+        Needs::Token,
+    ),
     ("GET", "/asset/0000", Needs::Token),
     ("DELETE", "/api/no/such/route", Needs::Token),
     ("GET", "/api/events", Needs::Ticket),
@@ -32,7 +40,8 @@ const ROUTES: [(&str, &str, Needs); 15] = [
 ];
 
 fn hosts(port: u16) -> Vec<(Option<String>, bool)> {
-    let ours = ["127.0.0.1", "localhost", "[::1]"].map(|name| (Some(format!("{name}:{port}")), true));
+    let ours =
+        ["127.0.0.1", "localhost", "[::1]"].map(|name| (Some(format!("{name}:{port}")), true));
     let theirs = [
         format!("evil.example:{port}"),
         format!("127.0.0.1.evil.example:{port}"),
@@ -45,7 +54,10 @@ fn hosts(port: u16) -> Vec<(Option<String>, bool)> {
         format!("localhost:{}", port ^ 1),
         String::new(),
     ];
-    ours.into_iter().chain(theirs.map(|host| (Some(host), false))).chain([(None, false)]).collect()
+    ours.into_iter()
+        .chain(theirs.map(|host| (Some(host), false)))
+        .chain([(None, false)])
+        .collect()
 }
 
 fn origins(host: &str, port: u16) -> Vec<(Option<String>, bool)> {
@@ -60,7 +72,9 @@ fn origins(host: &str, port: u16) -> Vec<(Option<String>, bool)> {
         String::new(),
     ];
     let ours = [(None, true), (Some(format!("http://{host}")), true)];
-    ours.into_iter().chain(theirs.map(|origin| (Some(origin), false))).collect()
+    ours.into_iter()
+        .chain(theirs.map(|origin| (Some(origin), false)))
+        .collect()
 }
 
 fn tokens(token: &str) -> Vec<(Option<String>, bool)> {
@@ -99,7 +113,11 @@ impl Case<'_> {
     }
 
     fn headers(&self) -> Vec<(&str, &str)> {
-        let given = [("Host", self.host), ("Origin", self.origin), ("Authorization", self.token)];
+        let given = [
+            ("Host", self.host),
+            ("Origin", self.origin),
+            ("Authorization", self.token),
+        ];
         let upgrade = [
             ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"),
@@ -115,9 +133,23 @@ impl Case<'_> {
 
 fn assert_fits(case: &Case<'_>, answer: &Answer, what: &str) {
     let refused = [401, 403].contains(&answer.status).then_some(answer.status);
-    assert_eq!(refused, case.refusal(), "{what} with {:?}: {answer:?}", case.headers());
-    assert!(!answer.headers.iter().any(|(name, _)| name.starts_with("access-control") || name == "set-cookie"));
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{what}");
+    assert_eq!(
+        refused,
+        case.refusal(),
+        "{what} with {:?}: {answer:?}",
+        case.headers()
+    );
+    assert!(
+        !answer
+            .headers
+            .iter()
+            .any(|(name, _)| name.starts_with("access-control") || name == "set-cookie")
+    );
+    assert_eq!(
+        answer.header("x-content-type-options"),
+        Some("nosniff"),
+        "{what}"
+    );
     assert!(answer.header("content-security-policy").is_some(), "{what}");
 }
 
@@ -130,7 +162,12 @@ async fn only_own_page_with_token_is_accepted() {
         for origin in &origins(host.0.as_deref().unwrap_or_default(), addr.port()) {
             for token in &tokens(&token) {
                 for (method, path, needs) in ROUTES {
-                    let case = Case { host, origin, token, needs };
+                    let case = Case {
+                        host,
+                        origin,
+                        token,
+                        needs,
+                    };
                     let answer = request(addr, method, path, &case.headers(), b"").await;
                     assert_fits(&case, &answer, &format!("{method} {path}"));
                     asked += 1;
@@ -150,7 +187,12 @@ async fn socket_requires_own_page_and_fresh_ticket() {
     for host in &hosts(addr.port()) {
         for origin in &origins(host.0.as_deref().unwrap_or_default(), addr.port()) {
             let path = format!("/api/events?ticket={}", world.ticket().await);
-            let case = Case { host, origin, token: &(None, false), needs: Needs::Ticket };
+            let case = Case {
+                host,
+                origin,
+                token: &(None, false),
+                needs: Needs::Ticket,
+            };
             let mut headers = case.headers();
             headers.push(("Connection", "Upgrade"));
             let answer = request(addr, "GET", &path, &headers, b"").await;
@@ -170,18 +212,39 @@ async fn socket_requires_own_page_and_fresh_ticket() {
 #[tokio::test(flavor = "multi_thread")]
 async fn token_is_accepted_only_in_its_header() {
     let world = World::new().await;
-    let (host, token) = (world.addr().to_string(), world.serving.token.reveal().to_owned());
-    for path in [format!("/api/op/list_chats?token={token}"), format!("/api/events?ticket={token}")] {
+    let (host, token) = (
+        world.addr().to_string(),
+        world.serving.token.reveal().to_owned(),
+    );
+    for path in [
+        format!("/api/op/list_chats?token={token}"),
+        format!("/api/events?ticket={token}"),
+    ] {
         let answer = request(world.addr(), "POST", &path, &[("Host", &host)], b"{}").await;
         assert!([401, 405].contains(&answer.status), "{path}: {answer:?}");
     }
     let cookie = format!("token={token}");
-    let answer =
-        request(world.addr(), "POST", "/api/op/list_chats", &[("Host", &host), ("Cookie", &cookie)], b"{}").await;
+    let answer = request(
+        world.addr(),
+        "POST",
+        "/api/op/list_chats",
+        &[("Host", &host), ("Cookie", &cookie)],
+        b"{}",
+    )
+    .await;
     assert_eq!(answer.status, 401);
     let bearer = world.bearer();
-    let twice = [("Host", host.as_str()), ("Authorization", &bearer), ("Authorization", &bearer)];
-    assert_eq!(request(world.addr(), "POST", "/api/op/list_chats", &twice, b"{}").await.status, 401);
+    let twice = [
+        ("Host", host.as_str()),
+        ("Authorization", &bearer),
+        ("Authorization", &bearer),
+    ];
+    assert_eq!(
+        request(world.addr(), "POST", "/api/op/list_chats", &twice, b"{}")
+            .await
+            .status,
+        401
+    );
     world.stop().await;
 }
 
@@ -203,7 +266,10 @@ async fn odd_targets_and_methods_are_checked_too() {
         ("TRACE", "/api/op/list_chats"),
     ] {
         let answer = request(addr, method, target, &[("Host", &host)], b"{}").await;
-        assert!(answer.status == 0 || answer.status >= 400, "{method} {target}: {answer:?}");
+        assert!(
+            answer.status == 0 || answer.status >= 400,
+            "{method} {target}: {answer:?}"
+        );
     }
     world.stop().await;
 }

@@ -48,8 +48,12 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-            prop::collection::btree_map("role|content|type|text|id|function|name|[a-z]{1,5}", inner, 0..4)
-                .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
+            prop::collection::btree_map(
+                "role|content|type|text|id|function|name|[a-z]{1,5}",
+                inner,
+                0..4
+            )
+            .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
         ]
     })
 }
@@ -78,9 +82,15 @@ async fn malformed_requests_are_never_the_servers_fault() {
         let path = ["/v1/chat/completions", "/v1/completions", "/v1/embeddings"][index % 3];
         let answer = world.ask("POST", path, &body).await;
         let shown = String::from_utf8_lossy(&body);
-        assert!((200..500).contains(&answer.status), "{path} {shown}: {answer:?}");
+        assert!(
+            (200..500).contains(&answer.status),
+            "{path} {shown}: {answer:?}"
+        );
         if answer.status >= 400 {
-            assert!(answer.json()["error"]["message"].is_string(), "{path} {shown}: {answer:?}");
+            assert!(
+                answer.json()["error"]["message"].is_string(),
+                "{path} {shown}: {answer:?}"
+            );
         }
     }
     assert!(world.is_alive().await);

@@ -1,4 +1,5 @@
-//! Test server on a real port with an engine in a temporary folder, and a client that sends exact bytes.
+//! Test server on a real port with an engine in a temporary folder, and a client that sends exact
+//! bytes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +33,10 @@ impl World {
     async fn serving(api: ApiSwitch) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ui = folder.path().join("ui");
-        write(&ui.join("index.html"), "<!doctype html><title>Inglenook</title>");
+        write(
+            &ui.join("index.html"),
+            "<!doctype html><title>Inglenook</title>",
+        );
         write(&ui.join("assets/app-1a2b.js"), "export {};");
         write(&folder.path().join("secret.txt"), "canary");
         let model = FakeProvider::new();
@@ -43,9 +47,20 @@ impl World {
             ..Options::default()
         });
         let engine = engine.await.unwrap();
-        let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None, api };
+        let options = ServeOptions {
+            host: "127.0.0.1".into(),
+            port: 0,
+            ui: Some(ui),
+            token: None,
+            api,
+        };
         let serving = serve(engine.clone(), options).await.unwrap();
-        Self { engine, serving, model, folder }
+        Self {
+            engine,
+            serving,
+            model,
+            folder,
+        }
     }
 
     pub(crate) fn addr(&self) -> SocketAddr {
@@ -59,15 +74,26 @@ impl World {
     /// Sends a request like the UI.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: &[u8]) -> Answer {
         let (host, bearer) = (self.addr().to_string(), self.bearer());
-        request(self.addr(), method, path, &[("Host", &host), ("Authorization", &bearer)], body).await
+        request(
+            self.addr(),
+            method,
+            path,
+            &[("Host", &host), ("Authorization", &bearer)],
+            body,
+        )
+        .await
     }
 
     pub(crate) async fn call(&self, operation: &str, args: &str) -> Answer {
-        self.ask("POST", &format!("/api/op/{operation}"), args.as_bytes()).await
+        self.ask("POST", &format!("/api/op/{operation}"), args.as_bytes())
+            .await
     }
 
     pub(crate) async fn ticket(&self) -> String {
-        self.ask("POST", "/api/ticket", b"").await.json()["ticket"].as_str().unwrap().to_owned()
+        self.ask("POST", "/api/ticket", b"").await.json()["ticket"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     pub(crate) async fn is_alive(&self) -> bool {
@@ -97,11 +123,16 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     fn is_whole(&self) -> bool {
-        let length = self.header("content-length").and_then(|length| length.parse().ok());
+        let length = self
+            .header("content-length")
+            .and_then(|length| length.parse().ok());
         self.status == 101 || length.is_some_and(|length: usize| self.body.len() >= length)
     }
 
@@ -132,7 +163,9 @@ pub(crate) async fn request(
 pub(crate) async fn raw(addr: SocketAddr, bytes: Vec<u8>) -> Answer {
     tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(addr).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
         // The server may disconnect after a refusal without reading everything.
         let _ = stream.write_all(&bytes);
         let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
@@ -149,11 +182,25 @@ pub(crate) async fn raw(addr: SocketAddr, bytes: Vec<u8>) -> Answer {
 }
 
 fn parse(answer: &[u8]) -> Answer {
-    let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { return Answer::default() };
+    let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Answer::default();
+    };
     let head = String::from_utf8(answer[..end].to_vec()).unwrap();
     let mut lines = head.lines();
-    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-    let headers =
-        lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-    Answer { status, headers: headers.collect(), body: answer[end + 4..].to_vec() }
+    let status = lines
+        .next()
+        .unwrap()
+        .split(' ')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap();
+    let headers = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+    Answer {
+        status,
+        headers: headers.collect(),
+        body: answer[end + 4..].to_vec(),
+    }
 }

@@ -1,5 +1,6 @@
-//! Exports and imports all data as one ZIP archive. An imported archive is untrusted: no name in it becomes a path, and
-//! every size is bounded. It only becomes a backup, which the user can inspect before restoring it.
+//! Exports and imports all data as one ZIP archive. An imported archive is untrusted: no name in it
+//! becomes a path, and every size is bounded. It only becomes a backup, which the user can inspect
+//! before restoring it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -36,21 +37,35 @@ pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), 
     copy(source, database.path())?;
     verify_copy(database.path())?;
     let assets = assets_in(&verify::read_only(database.path())?)?;
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = out
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let archive = files::partial(folder).map_err(failed)?;
     let sources = [dir.join(files::ASSETS), pool::of(&Folder::home(dir).path)];
     pack(archive.as_file(), database.path(), &assets, &sources).map_err(failed)?;
     files::keep(archive, out).map_err(failed)
 }
 
-fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &[PathBuf]) -> io::Result<()> {
-    // Stored without compression: pictures do not compress, and the disk is then the only limit on speed.
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+fn pack(
+    archive: &File,
+    database: &Path,
+    assets: &[(AssetHash, u64)],
+    sources: &[PathBuf],
+) -> io::Result<()> {
+    // Stored without compression: pictures do not compress, and the disk is then the only limit on
+    // speed.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(true);
     let mut zip = ZipWriter::new(BufWriter::new(archive));
     zip.start_file(DATABASE, options)?;
     io::copy(&mut File::open(database)?, &mut zip)?;
     for (hash, _) in assets {
-        let Some(content) = sources.iter().find_map(|source| pool::whole(&hash.path_in(source), *hash)) else {
+        let Some(content) = sources
+            .iter()
+            .find_map(|source| pool::whole(&hash.path_in(source), *hash))
+        else {
             tracing::warn!(%hash, "the archive lacks a file that the database references");
             continue;
         };
@@ -62,9 +77,13 @@ fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &
 
 /// Imports an archive as a backup. Returns the path of the backup.
 pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
-    let refused = |detail: String| StoreError::BadBackup { path: archive.to_owned(), detail };
+    let refused = |detail: String| StoreError::BadBackup {
+        path: archive.to_owned(),
+        detail,
+    };
     let home = Folder::home(dir);
-    let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
+    let choices =
+        BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
     let (path, pool) = (home.free_path(now, &choices.origin), pool::of(&home.path));
     let failed = |error| StoreError::file(error, &path, dir);
     let members = list(archive).map_err(refused)?;
@@ -72,16 +91,27 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     let mut zip = ZipArchive::new(open()?).map_err(|error| refused(error.to_string()))?;
 
     let mut database = files::partial(&home.path).map_err(failed)?;
-    unpack(&mut zip, members.database, MAX_DATABASE, &mut database).map_err(|error| broken(error, archive, dir))?;
+    unpack(&mut zip, members.database, MAX_DATABASE, &mut database)
+        .map_err(|error| broken(error, archive, dir))?;
     verify_copy(database.path()).map_err(|error| refused(error.to_string()))?;
     let conn = verify::read_only(database.path())?;
-    identity::schema_is_ours(&conn)?.then_some(()).ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
-    let named: HashSet<_> = assets_in(&conn)?.into_iter().map(|(hash, _)| hash).collect();
+    identity::schema_is_ours(&conn)?
+        .then_some(())
+        .ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
+    let named: HashSet<_> = assets_in(&conn)?
+        .into_iter()
+        .map(|(hash, _)| hash)
+        .collect();
     drop(conn);
 
-    for (hash, index) in members.assets.into_iter().filter(|(hash, _)| named.contains(hash)) {
+    for (hash, index) in members
+        .assets
+        .into_iter()
+        .filter(|(hash, _)| named.contains(hash))
+    {
         let mut content = Vec::new();
-        unpack(&mut zip, index, MAX_ASSET, &mut content).map_err(|error| broken(error, archive, dir))?;
+        unpack(&mut zip, index, MAX_ASSET, &mut content)
+            .map_err(|error| broken(error, archive, dir))?;
         if AssetHash::of(&content) != hash {
             return Err(refused(format!("the file {hash} in it is damaged")));
         }
@@ -109,7 +139,11 @@ fn list(archive: &Path) -> Result<ArchiveMembers, String> {
         return Err(format!("it has more than {MAX_MEMBERS} files"));
     }
     let (mut database, mut assets) = (None, BTreeMap::new());
-    for (index, entry) in entries.files().map_err(|error| error.to_string())?.enumerate() {
+    for (index, entry) in entries
+        .files()
+        .map_err(|error| error.to_string())?
+        .enumerate()
+    {
         let entry = entry.map_err(|error| error.to_string())?;
         if entry.encrypted() || entry.is_symlink() {
             return Err("it contains an encrypted file or a link".into());
@@ -128,7 +162,8 @@ fn list(archive: &Path) -> Result<ArchiveMembers, String> {
             return Err("it contains a file twice".into());
         }
     }
-    let database = database.ok_or_else(|| "it is not an archive that Inglenook exported".to_owned())?;
+    let database =
+        database.ok_or_else(|| "it is not an archive that Inglenook exported".to_owned())?;
     Ok(ArchiveMembers { database, assets })
 }
 
@@ -145,14 +180,20 @@ fn unpack(
     if written == size {
         Ok(())
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidData, "a file in it has the wrong size"))
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a file in it has the wrong size",
+        ))
     }
 }
 
 /// Maps a read error to a fault of the archive or of the disk.
 fn broken(error: io::Error, archive: &Path, dir: &Path) -> StoreError {
     match StoreError::file(error, archive, dir) {
-        StoreError::Io { source, .. } => StoreError::BadBackup { path: archive.to_owned(), detail: source.to_string() },
+        StoreError::Io { source, .. } => StoreError::BadBackup {
+            path: archive.to_owned(),
+            detail: source.to_string(),
+        },
         other => other,
     }
 }

@@ -1,5 +1,5 @@
-//! Backup settings. They are stored next to the backups, not in the database. They survive the loss of the database,
-//! and a restore does not change them.
+//! Backup settings. They are stored next to the backups, not in the database. They survive the loss
+//! of the database, and a restore does not change them.
 
 use std::fs;
 use std::io;
@@ -23,13 +23,18 @@ pub struct BackupChoices {
     pub budget: u64,
     /// A folder that gets a copy of every backup.
     pub second: Option<PathBuf>,
-    /// Identifies this data folder in the second place, which others may share. Empty until the first backup.
+    /// Identifies this data folder in the second place, which others may share. Empty until the
+    /// first backup.
     pub(crate) origin: String,
 }
 
 impl Default for BackupChoices {
     fn default() -> Self {
-        Self { budget: BUDGET, second: None, origin: String::new() }
+        Self {
+            budget: BUDGET,
+            second: None,
+            origin: String::new(),
+        }
     }
 }
 
@@ -37,7 +42,8 @@ impl BackupChoices {
     /// Returns the defaults if the file is missing or unreadable.
     pub(crate) fn read(dir: &Path) -> Self {
         let json = fs::read(file(dir)).ok();
-        json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()
+        json.and_then(|json| serde_json::from_slice(&json).ok())
+            .unwrap_or_default()
     }
 
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {

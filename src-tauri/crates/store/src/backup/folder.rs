@@ -23,31 +23,44 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn home(dir: &Path) -> Self {
-        Self { path: dir.join(files::BACKUPS) }
+        Self {
+            path: dir.join(files::BACKUPS),
+        }
     }
 
     pub(crate) fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// Lists the backups, unsorted. Every backup in the data folder is its own; elsewhere the origin must match.
+    /// Lists the backups, unsorted. Every backup in the data folder is its own; elsewhere the
+    /// origin must match.
     pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
             let Some(taken) = taken(&path) else { continue };
             // A backup may be removed while the list is read.
-            let Ok(bytes) = fs::metadata(&path).map(|file| file.len()) else { continue };
+            let Ok(bytes) = fs::metadata(&path).map(|file| file.len()) else {
+                continue;
+            };
             let manifest = Manifest::read(&path);
             found.push(BackupFile {
                 taken,
                 bytes,
                 pictures: manifest.as_ref().map(|manifest| manifest.assets.len()),
-                kind: manifest.as_ref().map_or(BackupKind::Automatic, |manifest| manifest.kind),
+                kind: manifest
+                    .as_ref()
+                    .map_or(BackupKind::Automatic, |manifest| manifest.kind),
                 place,
-                checked: manifest.as_ref().is_some_and(|manifest| manifest.bytes == bytes),
-                own: place == BackupPlace::Place || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
-                // Backups of earlier versions have no manifest. They are older than all backups with one.
+                checked: manifest
+                    .as_ref()
+                    .is_some_and(|manifest| manifest.bytes == bytes),
+                own: place == BackupPlace::Place
+                    || manifest
+                        .as_ref()
+                        .is_some_and(|manifest| manifest.origin == origin),
+                // Backups of earlier versions have no manifest. They are older than all backups
+                // with one.
                 sequence: manifest.map_or(0, |manifest| manifest.sequence),
                 path,
             });
@@ -55,12 +68,19 @@ impl Folder {
         Ok(found)
     }
 
-    /// An unused file name for a copy taken `now`. Names can collide when two copies are made in one millisecond or the
-    /// clock was set back. The name includes the origin, because several data folders may share a second place.
+    /// An unused file name for a copy taken `now`. Names can collide when two copies are made in
+    /// one millisecond or the clock was set back. The name includes the origin, because several
+    /// data folders may share a second place.
     pub(crate) fn free_path(&self, now: Timestamp, origin: &str) -> PathBuf {
         let origin: String = origin.chars().take(ORIGIN).collect();
-        let named = |time: i64| self.path.join(format!("{PREFIX}{}-{origin}.db", utc(Timestamp(time))));
-        (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
+        let named = |time: i64| {
+            self.path
+                .join(format!("{PREFIX}{}-{origin}.db", utc(Timestamp(time))))
+        };
+        (now.0..)
+            .map(named)
+            .find(|path| !path.exists())
+            .unwrap_or_else(|| named(now.0))
     }
 
     /// Removes backups beyond the retention schedule or the budget, then files that no backup
@@ -71,19 +91,36 @@ impl Folder {
         all.retain(|backup| backup.own);
         let rungs: Vec<_> = all.iter().map(|backup| rung(backup, &all)).collect();
         let on_ladder = ladder(&rungs);
-        let costs: Vec<_> =
-            all.iter().zip(&rungs).filter(|(_, rung)| on_ladder.contains(&rung.sequence)).map(cost).collect();
+        let costs: Vec<_> = all
+            .iter()
+            .zip(&rungs)
+            .filter(|(_, rung)| on_ladder.contains(&rung.sequence))
+            .map(cost)
+            .collect();
         let kept = within(budget, &costs);
-        for (backup, _) in all.iter().zip(&rungs).filter(|(_, rung)| !kept.contains(&rung.sequence)) {
+        for (backup, _) in all
+            .iter()
+            .zip(&rungs)
+            .filter(|(_, rung)| !kept.contains(&rung.sequence))
+        {
             self.remove(&backup.path)?;
         }
         self.sweep()
     }
 
     /// Copies a verified backup and the files it names from `home`.
-    pub(crate) fn take_over(&self, backup: &Path, manifest: &Manifest, home: &Folder, budget: u64) -> io::Result<()> {
+    pub(crate) fn take_over(
+        &self,
+        backup: &Path,
+        manifest: &Manifest,
+        home: &Folder,
+        budget: u64,
+    ) -> io::Result<()> {
         if !self.path.is_dir() {
-            return Err(io::Error::other(format!("the folder {} is missing", self.path.display())));
+            return Err(io::Error::other(format!(
+                "the folder {} is missing",
+                self.path.display()
+            )));
         }
         let name = backup.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.path.join(name);
@@ -93,7 +130,11 @@ impl Folder {
         if manifest::sha256(partial.path())? != manifest.sha256 {
             return Err(io::Error::other("the copy differs from the original"));
         }
-        pool::fill(&pool::of(&self.path), &manifest.assets, &[pool::of(&home.path)])?;
+        pool::fill(
+            &pool::of(&self.path),
+            &manifest.assets,
+            &[pool::of(&home.path)],
+        )?;
         manifest.write(&path)?;
         files::keep(partial, &path)?;
         self.prune(budget, Some(&manifest.origin))
@@ -107,14 +148,14 @@ impl Folder {
         }
     }
 
-    /// Removes manifests without a backup, and files that no backup names. Removes no files if those of any backup are
-    /// unknown.
+    /// Removes manifests without a backup, and files that no backup names. Removes no files if
+    /// those of any backup are unknown.
     pub(crate) fn sweep(&self) -> io::Result<()> {
         files::sweep(&self.path)?;
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
-            let is_manifest =
-                path.extension().is_some_and(|end| end == "json") && taken(&path.with_extension("db")).is_some();
+            let is_manifest = path.extension().is_some_and(|end| end == "json")
+                && taken(&path.with_extension("db")).is_some();
             if is_manifest && !path.with_extension("db").exists() {
                 fs::remove_file(path)?;
             }
@@ -137,7 +178,9 @@ impl Folder {
 
 /// Whether any place has a file that is named like a backup, readable or not.
 pub(crate) fn is_there(dir: &Path) -> bool {
-    super::places(dir).iter().any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
+    super::places(dir)
+        .iter()
+        .any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
 }
 
 /// Removes leftovers of a killed process from the backups of a data folder.
@@ -155,23 +198,46 @@ pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
 
 /// Orders copies without a manifest by time, before all others.
 fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
-    let older = || all.iter().filter(|other| other.sequence == 0 && other.taken < backup.taken).count() as u64;
+    let older = || {
+        all.iter()
+            .filter(|other| other.sequence == 0 && other.taken < backup.taken)
+            .count() as u64
+    };
     let unnumbered = all.iter().filter(|other| other.sequence == 0).count() as u64;
-    let sequence = if backup.sequence == 0 { older() } else { unnumbered + backup.sequence };
-    Rung { sequence, taken: backup.taken, kind: backup.kind }
+    let sequence = if backup.sequence == 0 {
+        older()
+    } else {
+        unnumbered + backup.sequence
+    };
+    Rung {
+        sequence,
+        taken: backup.taken,
+        kind: backup.kind,
+    }
 }
 
 fn cost((backup, rung): (&BackupFile, &Rung)) -> BackupCost {
-    BackupCost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
+    BackupCost {
+        sequence: rung.sequence,
+        bytes: backup.bytes,
+        assets: assets_of(&backup.path).unwrap_or_default(),
+    }
 }
 
 pub(super) fn utc(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().strftime(TIME).to_string()
+    jiff::Timestamp::from_millisecond(time.0)
+        .unwrap_or_default()
+        .strftime(TIME)
+        .to_string()
 }
 
 /// The time in the name of a backup; `None` for any other file.
 fn taken(path: &Path) -> Option<Timestamp> {
-    let text = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(".db")?;
+    let text = path
+        .file_name()?
+        .to_str()?
+        .strip_prefix(PREFIX)?
+        .strip_suffix(".db")?;
     // Earlier versions wrote no data folder into the name.
     parse_utc(text.split_once('-').map_or(text, |(time, _)| time))
 }

@@ -7,8 +7,12 @@ use rusqlite::Connection;
 use super::{BackupFile, list, verify};
 use crate::{StoreError, TrashId};
 
-/// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is assumed to hold all.
-pub(crate) fn holders(dir: &Path, ids: &[TrashId]) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
+/// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is
+/// assumed to hold all.
+pub(crate) fn holders(
+    dir: &Path,
+    ids: &[TrashId],
+) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
     let holds = |backup: BackupFile| {
         let held = verify::read_only(&backup.path).and_then(|conn| held(&conn, ids));
         (backup, held.unwrap_or_else(|_| vec![true; ids.len()]))
@@ -19,7 +23,8 @@ pub(crate) fn holders(dir: &Path, ids: &[TrashId]) -> Result<Vec<(BackupFile, Ve
 fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
     let holds = |id: &TrashId| {
         let (table, id) = id.row();
-        conn.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"))?.exists([id.as_bytes()])
+        conn.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"))?
+            .exists([id.as_bytes()])
     };
     ids.iter().map(holds).collect()
 }

@@ -37,17 +37,30 @@ type Period = fn(Timestamp) -> i64;
 pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     let mut newest_first = rungs.to_vec();
     newest_first.sort_by_key(|rung| std::cmp::Reverse((rung.sequence, rung.taken)));
-    let periods: [(usize, Period); 4] = [(HOURLY, hour), (DAILY, day), (WEEKLY, week), (MONTHLY, month)];
+    let periods: [(usize, Period); 4] = [
+        (HOURLY, hour),
+        (DAILY, day),
+        (WEEKLY, week),
+        (MONTHLY, month),
+    ];
     let mut kept = BTreeSet::new();
     for (count, period) in periods {
         let mut seen = BTreeSet::new();
-        let new_periods = newest_first.iter().filter(|rung| seen.insert(period(rung.taken)));
+        let new_periods = newest_first
+            .iter()
+            .filter(|rung| seen.insert(period(rung.taken)));
         kept.extend(new_periods.take(count).map(|rung| rung.sequence));
     }
-    for (count, kinds) in
-        [(BY_HAND, [BackupKind::ByHand, BackupKind::Imported].as_slice()), (UPGRADES, &[BackupKind::Upgrade])]
-    {
-        let of_kind = newest_first.iter().filter(|rung| kinds.contains(&rung.kind));
+    for (count, kinds) in [
+        (
+            BY_HAND,
+            [BackupKind::ByHand, BackupKind::Imported].as_slice(),
+        ),
+        (UPGRADES, &[BackupKind::Upgrade]),
+    ] {
+        let of_kind = newest_first
+            .iter()
+            .filter(|rung| kinds.contains(&rung.kind));
         kept.extend(of_kind.take(count).map(|rung| rung.sequence));
     }
     kept
@@ -61,13 +74,17 @@ pub(crate) struct BackupCost {
     pub(crate) assets: Vec<(AssetHash, u64)>,
 }
 
-/// The sequence numbers of the newest backups that fit into `budget`. The newest backup is always included.
+/// The sequence numbers of the newest backups that fit into `budget`. The newest backup is always
+/// included.
 pub(crate) fn within(budget: u64, costs: &[BackupCost]) -> BTreeSet<u64> {
     let mut newest_first: Vec<&BackupCost> = costs.iter().collect();
     newest_first.sort_by_key(|cost| std::cmp::Reverse(cost.sequence));
     let (mut kept, mut used, mut stored) = (BTreeSet::new(), 0_u64, HashMap::new());
     for cost in newest_first {
-        let new = cost.assets.iter().filter(|(hash, _)| !stored.contains_key(hash));
+        let new = cost
+            .assets
+            .iter()
+            .filter(|(hash, _)| !stored.contains_key(hash));
         let needed = used + cost.bytes + new.map(|(_, bytes)| bytes).sum::<u64>();
         if needed > budget && !kept.is_empty() {
             break;
@@ -93,7 +110,10 @@ fn week(time: Timestamp) -> i64 {
 }
 
 fn month(time: Timestamp) -> i64 {
-    let date = jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let date = jiff::Timestamp::from_millisecond(time.0)
+        .unwrap_or_default()
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date();
     i64::from(date.year()) * 12 + i64::from(date.month())
 }
 
@@ -104,10 +124,15 @@ mod tests {
     use super::*;
 
     fn rung(sequence: u64, taken: i64) -> Rung {
-        Rung { sequence, taken: Timestamp(taken), kind: BackupKind::Automatic }
+        Rung {
+            sequence,
+            taken: Timestamp(taken),
+            kind: BackupKind::Automatic,
+        }
     }
 
-    /// Adds a copy at each of `times`, prunes after each, and returns the remaining times, oldest first.
+    /// Adds a copy at each of `times`, prunes after each, and returns the remaining times, oldest
+    /// first.
     fn after(times: impl IntoIterator<Item = i64>) -> Vec<i64> {
         let mut rungs: Vec<Rung> = Vec::new();
         for (sequence, time) in (1..).zip(times) {
@@ -123,8 +148,13 @@ mod tests {
         let left = after((0..365 * 24).map(|number| number * HOUR));
         let newest = 365 * DAY - HOUR;
         assert!((0..HOURLY as i64).all(|back| left.contains(&(newest - back * HOUR))));
-        assert!((0..DAILY as i64).all(|back| left.iter().any(|time| time / DAY == newest / DAY - back)));
-        assert!(left[0] < newest - 150 * DAY, "the oldest monthly copy is about half a year old");
+        assert!(
+            (0..DAILY as i64).all(|back| left.iter().any(|time| time / DAY == newest / DAY - back))
+        );
+        assert!(
+            left[0] < newest - 150 * DAY,
+            "the oldest monthly copy is about half a year old"
+        );
         assert!(left.len() <= HOURLY + DAILY + WEEKLY + MONTHLY);
     }
 
@@ -141,7 +171,11 @@ mod tests {
 
     #[test]
     fn a_clock_set_back_keeps_the_copy_just_made() {
-        let left = after((0..100).map(|number| 400 * DAY + number * HOUR).chain([5 * DAY]));
+        let left = after(
+            (0..100)
+                .map(|number| 400 * DAY + number * HOUR)
+                .chain([5 * DAY]),
+        );
         assert_eq!(left.last(), Some(&(5 * DAY)));
     }
 
@@ -155,9 +189,18 @@ mod tests {
     #[test]
     fn a_tight_budget_keeps_only_the_newest() {
         let picture = (AssetHash::of(b"picture"), 50);
-        let costs: Vec<_> = (1..=3).map(|sequence| BackupCost { sequence, bytes: 10, assets: vec![picture] }).collect();
+        let costs: Vec<_> = (1..=3)
+            .map(|sequence| BackupCost {
+                sequence,
+                bytes: 10,
+                assets: vec![picture],
+            })
+            .collect();
         let kept = |budget| within(budget, &costs).into_iter().collect::<Vec<_>>();
-        assert_eq!((kept(0), kept(69), kept(70), kept(80)), (vec![3], vec![3], vec![2, 3], vec![1, 2, 3]));
+        assert_eq!(
+            (kept(0), kept(69), kept(70), kept(80)),
+            (vec![3], vec![3], vec![2, 3], vec![1, 2, 3])
+        );
     }
 
     proptest! {

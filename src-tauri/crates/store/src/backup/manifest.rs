@@ -1,4 +1,5 @@
-//! The manifest of a backup: a small JSON file next to the copy, which describes it without opening it.
+//! The manifest of a backup: a small JSON file next to the copy, which describes it without opening
+//! it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,10 +53,16 @@ pub(crate) fn assets_in(conn: &Connection) -> rusqlite::Result<Vec<(AssetHash, u
     let mut statement = conn.prepare("SELECT hash, bytes FROM asset ORDER BY hash")?;
     let rows = statement.query_map([], |row| {
         let hash: [u8; 32] = row.get(0)?;
-        Ok((AssetHash::from_bytes(hash), row.get::<_, i64>(1)?.unsigned_abs()))
+        Ok((
+            AssetHash::from_bytes(hash),
+            row.get::<_, i64>(1)?.unsigned_abs(),
+        ))
     })?;
     // Hashes are unique in our own databases, but a hostile file may repeat one.
-    Ok(rows.collect::<rusqlite::Result<BTreeSet<_>>>()?.into_iter().collect())
+    Ok(rows
+        .collect::<rusqlite::Result<BTreeSet<_>>>()?
+        .into_iter()
+        .collect())
 }
 
 /// SHA-256 of a file, in hexadecimal.

@@ -21,24 +21,36 @@ pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Like [`verify`], and also checks that every picture and file of the backup is next to it and unchanged.
+/// Like [`verify`], and also checks that every picture and file of the backup is next to it and
+/// unchanged.
 pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
     verify(path)?;
-    let (Some(assets), Some(folder)) = (assets_of(path), path.parent()) else { return Ok(()) };
+    let (Some(assets), Some(folder)) = (assets_of(path), path.parent()) else {
+        return Ok(());
+    };
     // Backups of earlier versions have no files.
     match Manifest::read(path).map_or(0, |_| pool::damaged(&pool::of(folder), &assets)) {
         0 => Ok(()),
         count => {
-            let detail = format!("{count} of its {} pictures and files are missing or changed", assets.len());
-            Err(StoreError::BadBackup { path: path.to_owned(), detail })
+            let detail = format!(
+                "{count} of its {} pictures and files are missing or changed",
+                assets.len()
+            );
+            Err(StoreError::BadBackup {
+                path: path.to_owned(),
+                detail,
+            })
         }
     }
 }
 
-/// Like [`verify_copy`]. The file must also be unchanged since it was written, or, without a manifest that says so, have
-/// exactly our tables: somebody else may have written it.
+/// Like [`verify_copy`]. The file must also be unchanged since it was written, or, without a
+/// manifest that says so, have exactly our tables: somebody else may have written it.
 pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
-    let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
+    let bad = |detail: String| StoreError::BadBackup {
+        path: path.to_owned(),
+        detail,
+    };
     verify_copy(path)?;
     match Manifest::read(path) {
         Some(manifest) if manifest::sha256(path).ok().as_ref() == Some(&manifest.sha256) => Ok(()),
@@ -51,10 +63,13 @@ pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Checks that the structure is intact, that the database is Inglenook's in a known format, that it brings no code of its
-/// own, and that every text matches its checksum.
+/// Checks that the structure is intact, that the database is Inglenook's in a known format, that it
+/// brings no code of its own, and that every text matches its checksum.
 pub(crate) fn verify_copy(path: &Path) -> Result<(), StoreError> {
-    let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
+    let bad = |detail: String| StoreError::BadBackup {
+        path: path.to_owned(),
+        detail,
+    };
     let conn = read_only(path).map_err(|error| bad(error.to_string()))?;
     quick_check(&conn).map_err(bad)?;
     let format = migrate::format(&conn).map_err(|error| bad(error.to_string()))?;
@@ -63,7 +78,8 @@ pub(crate) fn verify_copy(path: &Path) -> Result<(), StoreError> {
         .then_some(())
         .ok_or_else(|| bad(identity::FOREIGN.into()))?;
     migrate::refuse_newer(format, migrate::MIGRATIONS)?;
-    let foreign = identity::foreign_code(&conn, migrate::MIGRATIONS).map_err(|error| bad(error.to_string()))?;
+    let foreign = identity::foreign_code(&conn, migrate::MIGRATIONS)
+        .map_err(|error| bad(error.to_string()))?;
     foreign.map_or(Ok(()), |detail| Err(bad(detail)))?;
     checksum::check(&conn).map_err(bad)
 }

@@ -27,8 +27,8 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The plain text around the first match. If a match is only in a mark, such as the address of a link, the text as it
-    /// is written.
+    /// The plain text around the first match. If a match is only in a mark, such as the address of
+    /// a link, the text as it is written.
     pub(crate) fn of(text: &str, wanted: &[SearchTerm]) -> Self {
         let plain = plain(text);
         let found = matches(&plain, wanted);
@@ -41,11 +41,19 @@ impl Excerpt {
     fn around(text: &str, found: Vec<Range<usize>>) -> Self {
         let first = found.first().map_or(0, |range| range.start);
         let start = word_start(text, boundary(text, first.saturating_sub(BEFORE)), first);
-        let end = word_end(text, start, boundary(text, (start + LENGTH).min(text.len())));
-        let inside = found.into_iter().filter(|range| range.start >= start && range.end <= end);
+        let end = word_end(
+            text,
+            start,
+            boundary(text, (start + LENGTH).min(text.len())),
+        );
+        let inside = found
+            .into_iter()
+            .filter(|range| range.start >= start && range.end <= end);
         Self {
             text: text[start..end].to_owned(),
-            matches: inside.map(|range| range.start - start..range.end - start).collect(),
+            matches: inside
+                .map(|range| range.start - start..range.end - start)
+                .collect(),
             cut_before: start > 0,
             cut_after: end < text.len(),
         }
@@ -57,7 +65,9 @@ fn word_start(text: &str, at: usize, limit: usize) -> usize {
     if at == 0 {
         return at;
     }
-    let space = text[at..limit].char_indices().find(|(_, letter)| letter.is_whitespace());
+    let space = text[at..limit]
+        .char_indices()
+        .find(|(_, letter)| letter.is_whitespace());
     space.map_or(at, |(space, letter)| at + space + letter.len_utf8())
 }
 
@@ -67,12 +77,15 @@ fn word_end(text: &str, start: usize, at: usize) -> usize {
         return at;
     }
     let from = boundary(text, at.saturating_sub(NEAR)).max(start);
-    text[from..at].rfind(char::is_whitespace).map_or(at, |space| from + space)
+    text[from..at]
+        .rfind(char::is_whitespace)
+        .map_or(at, |space| from + space)
 }
 
 /// The ranges of all terms in order, without overlaps.
 fn matches(text: &str, wanted: &[SearchTerm]) -> Vec<Range<usize>> {
-    let (words, letters): (Vec<Term>, Vec<Term>) = (terms::words(text).collect(), terms::letters(text).collect());
+    let (words, letters): (Vec<Term>, Vec<Term>) =
+        (terms::words(text).collect(), terms::letters(text).collect());
     let mut found: Vec<Range<usize>> = Vec::new();
     for term in wanted {
         let (text, is_prefix) = match term {
@@ -83,8 +96,16 @@ fn matches(text: &str, wanted: &[SearchTerm]) -> Vec<Range<usize>> {
         if sought.is_empty() {
             continue;
         }
-        let all = if sought.len() == 1 && is_letter(&sought[0]) { &letters } else { &words };
-        found.extend(all.windows(sought.len()).filter(|window| fits(window, &sought, is_prefix)).map(covered));
+        let all = if sought.len() == 1 && is_letter(&sought[0]) {
+            &letters
+        } else {
+            &words
+        };
+        found.extend(
+            all.windows(sought.len())
+                .filter(|window| fits(window, &sought, is_prefix))
+                .map(covered),
+        );
     }
     found.sort_by_key(|range| (range.start, range.end));
     merged(found)
@@ -97,9 +118,14 @@ fn is_letter(term: &str) -> bool {
 
 fn fits(window: &[Term], sought: &[String], is_prefix: bool) -> bool {
     let last = sought.len() - 1;
-    window.iter().zip(sought).enumerate().all(|(index, (term, sought))| {
-        term.text == *sought || index == last && is_prefix && term.text.starts_with(sought.as_str())
-    })
+    window
+        .iter()
+        .zip(sought)
+        .enumerate()
+        .all(|(index, (term, sought))| {
+            term.text == *sought
+                || index == last && is_prefix && term.text.starts_with(sought.as_str())
+        })
 }
 
 fn covered(window: &[Term]) -> Range<usize> {
@@ -118,7 +144,10 @@ fn merged(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 /// The nearest character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -133,15 +162,30 @@ mod tests {
             marked.insert(range.end, ']');
             marked.insert(range.start, '[');
         }
-        let (before, after) = (if excerpt.cut_before { "…" } else { "" }, if excerpt.cut_after { "…" } else { "" });
+        let (before, after) = (
+            if excerpt.cut_before { "…" } else { "" },
+            if excerpt.cut_after { "…" } else { "" },
+        );
         assert_eq!(format!("{before}{marked}{after}"), expected);
     }
 
     #[test]
     fn marks_words_phrases_and_letters() {
-        let words = |text: &str| text.split(' ').map(|word| SearchTerm::Word(word.to_owned())).collect::<Vec<_>>();
-        check("The Lamps of Éloïse.", &words("lamp eloi"), "The [Lamps] of [Éloïse].");
-        check("lamp oil, oil lamp", &[SearchTerm::Phrase("oil lamp".into())], "lamp oil, [oil lamp]");
+        let words = |text: &str| {
+            text.split(' ')
+                .map(|word| SearchTerm::Word(word.to_owned()))
+                .collect::<Vec<_>>()
+        };
+        check(
+            "The Lamps of Éloïse.",
+            &words("lamp eloi"),
+            "The [Lamps] of [Éloïse].",
+        );
+        check(
+            "lamp oil, oil lamp",
+            &[SearchTerm::Phrase("oil lamp".into())],
+            "lamp oil, [oil lamp]",
+        );
         check("桜の木と梅の木", &words("の木"), "桜[の木]と梅[の木]");
         check("桜の木", &words("木"), "桜の[木]");
     }
@@ -149,15 +193,34 @@ mod tests {
     #[test]
     fn marks_are_left_out_and_never_cut() {
         let words = |text: &str| vec![SearchTerm::Word(text.to_owned())];
-        check("**she says**. *She points north.*", &words("north"), "she says. She points [north].");
-        check("[the **lamp**](https://example.org)", &words("lamp"), "the [lamp]");
-        check("[here](https://lamp.org)", &words("lamp"), "[here](https://[lamp].org)");
+        check(
+            "**she says**. *She points north.*",
+            &words("north"),
+            "she says. She points [north].",
+        );
+        check(
+            "[the **lamp**](https://example.org)",
+            &words("lamp"),
+            "the [lamp]",
+        );
+        check(
+            "[here](https://lamp.org)",
+            &words("lamp"),
+            "[here](https://[lamp].org)",
+        );
         check("C# and **C++**", &words("C++"), "C# and [C++]");
-        let long = format!("**{}** lamp *{}*", "always ".repeat(60).trim(), "onward ".repeat(60).trim());
+        let long = format!(
+            "**{}** lamp *{}*",
+            "always ".repeat(60).trim(),
+            "onward ".repeat(60).trim()
+        );
         let excerpt = Excerpt::of(&long, &words("lamp"));
         assert!(!excerpt.text.contains('*'), "{excerpt:?}");
         assert!(
-            excerpt.text.split_whitespace().all(|word| ["always", "lamp", "onward"].contains(&word)),
+            excerpt
+                .text
+                .split_whitespace()
+                .all(|word| ["always", "lamp", "onward"].contains(&word)),
             "{excerpt:?}"
         );
     }
@@ -166,7 +229,10 @@ mod tests {
     fn long_text_is_cut_around_the_first_match() {
         let text = format!("{}lamp{}", "é ".repeat(200), " oil".repeat(100));
         let excerpt = Excerpt::of(&text, &[SearchTerm::Word("lamp".into())]);
-        assert!(excerpt.cut_before && excerpt.cut_after && excerpt.text.len() <= LENGTH, "{excerpt:?}");
+        assert!(
+            excerpt.cut_before && excerpt.cut_after && excerpt.text.len() <= LENGTH,
+            "{excerpt:?}"
+        );
         assert_eq!(&excerpt.text[excerpt.matches[0].clone()], "lamp");
     }
 }

@@ -1,5 +1,6 @@
-//! Folds text for search: without case, accents and ligatures, and with one form for each letter of Japanese and Korean.
-//! The page folds in the same way with a generated table (`ui/src/lib/text/foldTable.ts`).
+//! Folds text for search: without case, accents and ligatures, and with one form for each letter of
+//! Japanese and Korean. The page folds in the same way with a generated table
+//! (`ui/src/lib/text/foldTable.ts`).
 
 use std::ops::Range;
 
@@ -28,7 +29,8 @@ pub(crate) const LETTERS: [(char, &str); 19] = [
     ('ɗ', "d"),
     ('ς', "σ"),
 ];
-/// Scripts that put no or few spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese, Korean.
+/// Scripts that put no or few spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese,
+/// Korean.
 pub(crate) const UNSPACED: [(char, char); 14] = [
     ('\u{e00}', '\u{eff}'),
     ('\u{1000}', '\u{109f}'),
@@ -53,7 +55,8 @@ pub(crate) const SYMBOLS: [(char, char); 5] = [
     ('\u{2190}', '\u{2bff}'),
     ('\u{1f000}', '\u{1fbff}'),
 ];
-/// Characters that are left out and do not end a word: soft hyphen, tatweel, joiners, variation selectors.
+/// Characters that are left out and do not end a word: soft hyphen, tatweel, joiners, variation
+/// selectors.
 pub(crate) const LEFT_OUT: [(char, char); 6] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{640}', '\u{640}'),
@@ -62,7 +65,8 @@ pub(crate) const LEFT_OUT: [(char, char); 6] = [
     ('\u{fe00}', '\u{fe0f}'),
     ('\u{e0100}', '\u{e01ef}'),
 ];
-/// Characters besides marks that belong to the letter before them: vowels and finals of Korean, half-width sound marks.
+/// Characters besides marks that belong to the letter before them: vowels and finals of Korean,
+/// half-width sound marks.
 pub(crate) const JOINED: [(char, char); 2] = [('\u{1160}', '\u{11ff}'), ('\u{ff9e}', '\u{ff9f}')];
 
 /// What a folded character is for a search.
@@ -89,7 +93,11 @@ pub(crate) fn folded(text: &str) -> impl Iterator<Item = Folded> {
     clusters(text).flat_map(move |range| {
         let mut letters = Vec::new();
         fold_cluster(&text[range.clone()], &mut letters);
-        letters.into_iter().map(move |letter| Folded { letter, kind: kind(letter), range: range.clone() })
+        letters.into_iter().map(move |letter| Folded {
+            letter,
+            kind: kind(letter),
+            range: range.clone(),
+        })
     })
 }
 
@@ -115,7 +123,9 @@ fn kind(letter: char) -> Kind {
 }
 
 fn is_in(ranges: &[(char, char)], letter: char) -> bool {
-    ranges.iter().any(|(first, last)| (*first..=*last).contains(&letter))
+    ranges
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&letter))
 }
 
 /// Each letter with the marks behind it.
@@ -145,7 +155,10 @@ fn fold_cluster(cluster: &str, folded: &mut Vec<char>) {
         if is_unspaced(letter) {
             folded.push(letter);
         } else {
-            let plain = letter.nfkd().filter(|part| !is_combining_mark(*part)).flat_map(char::to_lowercase);
+            let plain = letter
+                .nfkd()
+                .filter(|part| !is_combining_mark(*part))
+                .flat_map(char::to_lowercase);
             for part in plain.filter(|part| !is_combining_mark(*part)) {
                 match LETTERS.iter().find(|(from, _)| *from == part) {
                     Some((_, to)) => folded.extend(to.chars()),
@@ -207,7 +220,10 @@ mod tests {
 
     #[test]
     fn letters_with_several_forms_become_one() {
-        check("Łódź Straße Ærø Œuvre Đà Þór", "lodz strasse aero oeuvre da thor");
+        check(
+            "Łódź Straße Ærø Œuvre Đà Þór",
+            "lodz strasse aero oeuvre da thor",
+        );
         check("Iğdır İstanbul", "igdir istanbul");
         check("ﾗﾝﾌﾟ か\u{3099} ＡＢＣ", "ランプ が abc");
         check("\u{110b}\u{1161}\u{11ab}", "안");
@@ -219,8 +235,9 @@ mod tests {
     #[test]
     fn folded_letters_know_their_place() {
         let text = "か\u{3099}ß\u{1f98a}";
-        let places: Vec<(char, &str, Kind)> =
-            folded(text).map(|folded| (folded.letter, &text[folded.range], folded.kind)).collect();
+        let places: Vec<(char, &str, Kind)> = folded(text)
+            .map(|folded| (folded.letter, &text[folded.range], folded.kind))
+            .collect();
         let expected = [
             ('が', "か\u{3099}", Kind::Unspaced),
             ('s', "ß", Kind::Spaced),
@@ -233,35 +250,73 @@ mod tests {
     /// The table of the page is committed. Run with `UPDATE_GENERATED=1` to write it again.
     #[test]
     fn the_table_of_the_page_is_up_to_date() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/src/lib/text/foldTable.ts");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/src/lib/text/foldTable.ts");
         let wanted = typescript();
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, &wanted).unwrap();
         }
-        let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-        assert!(found == wanted, "foldTable.ts is stale; run UPDATE_GENERATED=1 cargo test -p store fold");
+        let found = std::fs::read_to_string(&path)
+            .unwrap_or_default()
+            .replace("\r\n", "\n");
+        assert!(
+            found == wanted,
+            "foldTable.ts is stale; run UPDATE_GENERATED=1 cargo test -p store fold"
+        );
     }
 
     fn typescript() -> String {
         let ranges = |name: &str, about: &str, ranges: &[(char, char)]| {
             let escaped = |letter: char| format!("\\\\u{{{:x}}}", u32::from(letter));
-            let class: String =
-                ranges.iter().map(|(from, to)| format!("{}-{}", escaped(*from), escaped(*to))).collect();
+            let class: String = ranges
+                .iter()
+                .map(|(from, to)| format!("{}-{}", escaped(*from), escaped(*to)))
+                .collect();
             format!("/** {about} */\nexport const {name} = \"{class}\";\n")
         };
-        let letters: Vec<String> = LETTERS.iter().map(|(from, to)| format!("{from}: \"{to}\"")).collect();
-        let cases = TEXTS
-            .map(|text| format!("\t[{}, {}],\n", serde_json::Value::from(text), serde_json::Value::from(fold(text))));
+        let letters: Vec<String> = LETTERS
+            .iter()
+            .map(|(from, to)| format!("{from}: \"{to}\""))
+            .collect();
+        let cases = TEXTS.map(|text| {
+            format!(
+                "\t[{}, {}],\n",
+                serde_json::Value::from(text),
+                serde_json::Value::from(fold(text))
+            )
+        });
         [
             "// Generated from store/src/search/fold.rs. Do not edit.\n\n".to_owned(),
-            ranges("UNSPACED", "Letters of scripts without spaces between words, for a character class.", &UNSPACED),
-            ranges("SYMBOLS", "Symbols and emoji, each a word of its own.", &SYMBOLS),
-            ranges("LEFT_OUT", "Characters that are left out and do not end a word.", &LEFT_OUT),
-            ranges("JOINED", "Characters besides marks that belong to the letter before them.", &JOINED),
+            ranges(
+                "UNSPACED",
+                "Letters of scripts without spaces between words, for a character class.",
+                &UNSPACED,
+            ),
+            ranges(
+                "SYMBOLS",
+                "Symbols and emoji, each a word of its own.",
+                &SYMBOLS,
+            ),
+            ranges(
+                "LEFT_OUT",
+                "Characters that are left out and do not end a word.",
+                &LEFT_OUT,
+            ),
+            ranges(
+                "JOINED",
+                "Characters besides marks that belong to the letter before them.",
+                &JOINED,
+            ),
             "/** Letters that Unicode does not decompose. */\n".to_owned(),
-            format!("export const LETTERS: Record<string, string> = {{ {} }};\n", letters.join(", ")),
+            format!(
+                "export const LETTERS: Record<string, string> = {{ {} }};\n",
+                letters.join(", ")
+            ),
             "/** Texts and how the engine folds them, for the test of the page. */\n".to_owned(),
-            format!("export const CASES: readonly [string, string][] = [\n{}];\n", cases.concat()),
+            format!(
+                "export const CASES: readonly [string, string][] = [\n{}];\n",
+                cases.concat()
+            ),
         ]
         .concat()
     }

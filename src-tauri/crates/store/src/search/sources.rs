@@ -12,9 +12,12 @@ const MAX_INDEXED: usize = 1 << 20;
 /// A field of a card, and one of its texts.
 pub(crate) type CardText = (&'static str, String);
 
-/// The texts of a card, without its name; empty if the card cannot be read. The fields have the names of the API.
+/// The texts of a card, without its name; empty if the card cannot be read. The fields have the
+/// names of the API.
 pub(crate) fn card_texts(json: &str) -> Vec<CardText> {
-    let Ok((card, _)) = Card::from_json(json.as_bytes()) else { return Vec::new() };
+    let Ok((card, _)) = Card::from_json(json.as_bytes()) else {
+        return Vec::new();
+    };
     let tags = card.tags().join(", ");
     let mut texts: Vec<(&'static str, &str)> = vec![
         ("nickname", card.nickname().unwrap_or_default()),
@@ -30,16 +33,34 @@ pub(crate) fn card_texts(json: &str) -> Vec<CardText> {
         ("creatorNotes", card.creator_notes()),
         ("creator", card.creator()),
     ];
-    texts.extend(card.alternate_greetings().into_iter().map(|text| ("alternateGreetings", text)));
-    texts.extend(card.group_only_greetings().into_iter().map(|text| ("groupOnlyGreetings", text)));
-    texts.extend(card.creator_notes_multilingual().into_iter().map(|(_, text)| ("creatorNotes", text)));
-    let written = texts.into_iter().filter(|(_, text)| !text.trim().is_empty());
-    written.map(|(field, text)| (field, text.to_owned())).collect()
+    texts.extend(
+        card.alternate_greetings()
+            .into_iter()
+            .map(|text| ("alternateGreetings", text)),
+    );
+    texts.extend(
+        card.group_only_greetings()
+            .into_iter()
+            .map(|text| ("groupOnlyGreetings", text)),
+    );
+    texts.extend(
+        card.creator_notes_multilingual()
+            .into_iter()
+            .map(|(_, text)| ("creatorNotes", text)),
+    );
+    let written = texts
+        .into_iter()
+        .filter(|(_, text)| !text.trim().is_empty());
+    written
+        .map(|(field, text)| (field, text.to_owned()))
+        .collect()
 }
 
 fn depth_prompt(card: &Card) -> &str {
     let note = card.extensions().and_then(|all| all.get("depth_prompt"));
-    note.and_then(|note| note.get("prompt")).and_then(Value::as_str).unwrap_or_default()
+    note.and_then(|note| note.get("prompt"))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 /// All texts of a card, as the index contains them.
@@ -58,26 +79,60 @@ fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// The entries of a lorebook, or of the lorebook in a card, as a JSON array of `[id, title, text]`, with each id once.
+/// The entries of a lorebook, or of the lorebook in a card, as a JSON array of `[id, title, text]`,
+/// with each id once.
 pub(crate) fn entries(json: &str, of_card: bool) -> String {
-    let book = if of_card { card_book(json) } else { lorebook(json) };
-    let Some(book) = book else { return "[]".to_owned() };
+    let book = if of_card {
+        card_book(json)
+    } else {
+        lorebook(json)
+    };
+    let Some(book) = book else {
+        return "[]".to_owned();
+    };
     let mut known = HashSet::new();
-    let entries = book.entry_ids().into_iter().zip(&book.entries).filter(|(id, _)| known.insert(id.clone()));
+    let entries = book
+        .entry_ids()
+        .into_iter()
+        .zip(&book.entries)
+        .filter(|(id, _)| known.insert(id.clone()));
     Value::from(entries.map(row).collect::<Vec<_>>()).to_string()
 }
 
 fn row((id, entry): (String, &Entry)) -> Value {
-    let title = if entry.comment.is_empty() { &entry.name } else { &entry.comment };
-    let keys: Vec<&str> = entry.keys.iter().chain(&entry.secondary_keys).map(String::as_str).collect();
-    let title = if title.is_empty() { keys.join(", ") } else { title.clone() };
+    let title = if entry.comment.is_empty() {
+        &entry.name
+    } else {
+        &entry.comment
+    };
+    let keys: Vec<&str> = entry
+        .keys
+        .iter()
+        .chain(&entry.secondary_keys)
+        .map(String::as_str)
+        .collect();
+    let title = if title.is_empty() {
+        keys.join(", ")
+    } else {
+        title.clone()
+    };
     let texts = [keys.join(", "), entry.content.clone()];
-    let text = texts.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
-    Value::from(vec![id, start(&title, MAX_INDEXED).to_owned(), start(&text, MAX_INDEXED).to_owned()])
+    let text = texts
+        .into_iter()
+        .filter(|text| !text.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n");
+    Value::from(vec![
+        id,
+        start(&title, MAX_INDEXED).to_owned(),
+        start(&text, MAX_INDEXED).to_owned(),
+    ])
 }
 
 fn lorebook(json: &str) -> Option<Book> {
-    Book::from_value(serde_json::from_str(json).ok()?).ok().map(|(book, _)| book)
+    Book::from_value(serde_json::from_str(json).ok()?)
+        .ok()
+        .map(|(book, _)| book)
 }
 
 fn card_book(json: &str) -> Option<Book> {
@@ -100,10 +155,16 @@ mod tests {
     #[test]
     fn reads_the_texts_of_cards_and_books() {
         assert_eq!(card(CARD), "Keeps lamps.\nStay calm.\nHello.\nHi.");
-        assert_eq!(entries(CARD, true), r#"[["3","harbour, quay","harbour, quay\nIt is foggy."]]"#);
+        assert_eq!(
+            entries(CARD, true),
+            r#"[["3","harbour, quay","harbour, quay\nIt is foggy."]]"#
+        );
         let book = r#"{"entries":{"0":{"uid":0,"comment":"The mill","key":["mill"],"content":"It burnt."},
             "1":{"uid":0,"content":"Same uid."}}}"#;
-        assert_eq!(entries(book, false), r##"[["0","The mill","mill\nIt burnt."],["0#2","","Same uid."]]"##);
+        assert_eq!(
+            entries(book, false),
+            r##"[["0","The mill","mill\nIt burnt."],["0#2","","Same uid."]]"##
+        );
     }
 
     #[test]
@@ -111,14 +172,29 @@ mod tests {
         for long in ["word ".repeat(1 << 20), "\u{9053}".repeat(1 << 20)] {
             let made = serde_json::json!({ "name": "Wolf", "description": long }).to_string();
             let text = card(&made);
-            assert!(text.len() <= MAX_INDEXED && text.len() > MAX_INDEXED - 4 && long.starts_with(&text));
+            assert!(
+                text.len() <= MAX_INDEXED
+                    && text.len() > MAX_INDEXED - 4
+                    && long.starts_with(&text)
+            );
         }
     }
 
     #[test]
     fn unreadable_sources_have_no_texts() {
-        for json in ["", "{", "[]", "null", r#"{"entries":7}"#, r#"{"data":{"character_book":[]}}"#] {
-            assert_eq!((card(json).as_str(), entries(json, true).as_str()), ("", "[]"), "{json}");
+        for json in [
+            "",
+            "{",
+            "[]",
+            "null",
+            r#"{"entries":7}"#,
+            r#"{"data":{"character_book":[]}}"#,
+        ] {
+            assert_eq!(
+                (card(json).as_str(), entries(json, true).as_str()),
+                ("", "[]"),
+                "{json}"
+            );
             assert_eq!(entries(json, false), "[]", "{json}");
         }
     }

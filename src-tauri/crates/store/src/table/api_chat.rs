@@ -1,4 +1,5 @@
-//! The chat of each character that clients of the local API continue when they name only the character.
+//! The chat of each character that clients of the local API continue when they name only the
+//! character.
 
 use domain::{CharacterId, ChatId};
 use rusqlite::{Connection, OptionalExtension, params};

@@ -44,8 +44,13 @@ impl ApiKeys<'_> {
 
     pub fn get(&self, id: ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         let sql = "SELECT * FROM api_key WHERE id = ?1";
-        let mut key = self.conn.prepare_cached(sql)?.query_row([Col(id)], from_row).optional()?;
-        key.as_mut().map_or(Ok(()), |key| self.read_characters(key))?;
+        let mut key = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(id)], from_row)
+            .optional()?;
+        key.as_mut()
+            .map_or(Ok(()), |key| self.read_characters(key))?;
         Ok(key)
     }
 
@@ -53,7 +58,9 @@ impl ApiKeys<'_> {
         if let Some(characters) = &mut key.characters {
             *characters = self
                 .conn
-                .prepare_cached("SELECT character FROM api_key_character WHERE key = ?1 ORDER BY character")?
+                .prepare_cached(
+                    "SELECT character FROM api_key_character WHERE key = ?1 ORDER BY character",
+                )?
                 .query_map([Col(key.id)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
                 .collect::<Result<_, _>>()?;
         }
@@ -101,24 +108,32 @@ impl ApiKeysMut<'_> {
             )?
             .execute(params![Col(key.id), key.name, key.characters.is_none(), key.raw_models, key.read_only])?;
         one(rows, "API key")?;
-        self.conn.prepare_cached("DELETE FROM api_key_character WHERE key = ?1")?.execute([Col(key.id)])?;
+        self.conn
+            .prepare_cached("DELETE FROM api_key_character WHERE key = ?1")?
+            .execute([Col(key.id)])?;
         self.put_characters(key)
     }
 
     /// Stores when the key was used. A key that was revoked meanwhile is no error.
     pub fn set_last_used(&mut self, id: ApiKeyId, when: Timestamp) -> Result<(), StoreError> {
         let sql = "UPDATE api_key SET last_used = ?2 WHERE id = ?1";
-        self.conn.prepare_cached(sql)?.execute(params![Col(id), Col(when)])?;
+        self.conn
+            .prepare_cached(sql)?
+            .execute(params![Col(id), Col(when)])?;
         Ok(())
     }
 
     pub fn delete(&mut self, id: ApiKeyId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("DELETE FROM api_key WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM api_key WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "API key")
     }
 
     fn put_characters(&mut self, key: &ApiKey) -> Result<(), StoreError> {
-        let sql = "INSERT INTO api_key_character (key, character) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        let sql =
+            "INSERT INTO api_key_character (key, character) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         let mut insert = self.conn.prepare_cached(sql)?;
         for character in key.characters.iter().flatten() {
             insert.execute(params![Col(key.id), Col(*character)])?;
@@ -138,6 +153,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
         raw_models: row.get("raw_models")?,
         read_only: row.get("read_only")?,
         created: row.get::<_, Col<_>>("created")?.0,
-        last_used: row.get::<_, Option<Col<_>>>("last_used")?.map(|time| time.0),
+        last_used: row
+            .get::<_, Option<Col<_>>>("last_used")?
+            .map(|time| time.0),
     })
 }

@@ -43,7 +43,9 @@ impl Assets<'_> {
 
     /// All assets, sorted by hash.
     pub fn all(&self) -> Result<Vec<Asset>, StoreError> {
-        let mut statement = self.conn.prepare_cached("SELECT hash, mime, bytes, created FROM asset ORDER BY hash")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT hash, mime, bytes, created FROM asset ORDER BY hash")?;
         let rows = statement.query_map([], |row| {
             Ok(Asset {
                 hash: row.get::<_, Col<_>>(0)?.0,
@@ -68,7 +70,8 @@ pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), Sto
     if present {
         // A file without a row must not be swept away before its row is stored.
         let renewed = std::fs::OpenOptions::new().append(true).open(&path);
-        if let Err(error) = renewed.and_then(|file| file.set_modified(std::time::SystemTime::now())) {
+        if let Err(error) = renewed.and_then(|file| file.set_modified(std::time::SystemTime::now()))
+        {
             tracing::debug!(%error, "the age of a file stays");
         }
         return Ok(());
@@ -86,7 +89,12 @@ impl AssetsMut<'_> {
     /// restarts because it may have no references yet.
     ///
     /// The file is written before the row. If the transaction fails, a later `put` reuses the file.
-    pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {
+    pub fn put(
+        &mut self,
+        bytes: &[u8],
+        mime: &str,
+        now: Timestamp,
+    ) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
         write(self.dir, hash, bytes)?;
         self.list(hash, bytes.len() as u64, mime, now)?;
@@ -97,13 +105,26 @@ impl AssetsMut<'_> {
     ///
     /// # Errors
     /// `NotFound` if the file does not exist, because a purge may have removed it in between.
-    pub fn put_kept(&mut self, hash: AssetHash, mime: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub fn put_kept(
+        &mut self,
+        hash: AssetHash,
+        mime: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let path = hash.path_in(&self.dir.join(files::ASSETS));
-        let Ok(about) = std::fs::metadata(&path) else { return Err(StoreError::NotFound { what: "file" }) };
+        let Ok(about) = std::fs::metadata(&path) else {
+            return Err(StoreError::NotFound { what: "file" });
+        };
         self.list(hash, about.len(), mime, now)
     }
 
-    fn list(&mut self, hash: AssetHash, bytes: u64, mime: &str, now: Timestamp) -> Result<(), StoreError> {
+    fn list(
+        &mut self,
+        hash: AssetHash,
+        bytes: u64,
+        mime: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO asset (hash, mime, bytes, created) VALUES (?1, ?2, ?3, ?4)
@@ -116,13 +137,16 @@ impl AssetsMut<'_> {
     /// The assets that have references.
     pub(crate) fn referred(&self) -> Result<HashSet<AssetHash>, StoreError> {
         let all = format!("SELECT hash FROM asset WHERE NOT ({UNREFERRED})");
-        let rows =
-            self.conn.prepare(&all)?.query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
+        let rows = self
+            .conn
+            .prepare(&all)?
+            .query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Removes the rows of assets without references that were put at or before `before` or are in `referred`. The caller
-    /// removes their files after the commit.
+    /// Removes the rows of assets without references that were put at or before `before` or are in
+    /// `referred`. The caller removes their files after the commit.
     pub(crate) fn purge(
         &mut self,
         before: Timestamp,
@@ -137,7 +161,8 @@ impl AssetsMut<'_> {
             .map(|row| row.map(|(hash, _)| hash))
             .collect::<Result<_, _>>()?;
         let mut remove = self.conn.prepare("DELETE FROM asset WHERE hash = ?1")?;
-        gone.iter().try_for_each(|hash| remove.execute([Col(*hash)]).map(drop))?;
+        gone.iter()
+            .try_for_each(|hash| remove.execute([Col(*hash)]).map(drop))?;
         Ok(gone)
     }
 }

@@ -12,7 +12,8 @@ pub struct Background {
     /// File name.
     pub name: String,
     pub created: Timestamp,
-    /// Luminance of the greys that bound its colours, from 0 to 1; `None` if it was not measured yet.
+    /// Luminance of the greys that bound its colours, from 0 to 1; `None` if it was not measured
+    /// yet.
     pub luminance: Option<(f64, f64)>,
     /// Words of the scenes in which it is shown, separated by commas.
     pub scene_words: String,
@@ -34,7 +35,13 @@ impl Backgrounds<'_> {
             .query_map([], |row| {
                 let (asset, created) = (row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(2)?.0);
                 let luminance = row.get::<_, Option<f64>>(3)?.zip(row.get(4)?);
-                Ok(Background { asset, name: row.get(1)?, created, luminance, scene_words: row.get(5)? })
+                Ok(Background {
+                    asset,
+                    name: row.get(1)?,
+                    created,
+                    luminance,
+                    scene_words: row.get(5)?,
+                })
             })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -48,7 +55,13 @@ pub struct BackgroundsMut<'a> {
 impl BackgroundsMut<'_> {
     /// Adds a background; returns `false` if its content is already stored under any name.
     pub fn add(&mut self, background: &Background) -> Result<bool, StoreError> {
-        let Background { asset, name, created, luminance, scene_words } = background;
+        let Background {
+            asset,
+            name,
+            created,
+            luminance,
+            scene_words,
+        } = background;
         let (darkest, lightest) = luminance.unzip();
         let rows = self
             .conn
@@ -56,11 +69,22 @@ impl BackgroundsMut<'_> {
                 "INSERT INTO background (asset, name, created, darkest, lightest, scene_words)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
             )?
-            .execute(params![Col(*asset), name, Col(*created), darkest, lightest, scene_words])?;
+            .execute(params![
+                Col(*asset),
+                name,
+                Col(*created),
+                darkest,
+                lightest,
+                scene_words
+            ])?;
         Ok(rows > 0)
     }
 
-    pub fn set_luminance(&mut self, asset: AssetHash, (darkest, lightest): (f64, f64)) -> Result<(), StoreError> {
+    pub fn set_luminance(
+        &mut self,
+        asset: AssetHash,
+        (darkest, lightest): (f64, f64),
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE background SET darkest = ?2, lightest = ?3 WHERE asset = ?1")?
             .execute(params![Col(asset), darkest, lightest])?;
@@ -78,6 +102,10 @@ impl BackgroundsMut<'_> {
 
     /// Returns whether the gallery contained it.
     pub fn remove(&mut self, asset: AssetHash) -> Result<bool, StoreError> {
-        Ok(self.conn.prepare_cached("DELETE FROM background WHERE asset = ?1")?.execute([Col(asset)])? > 0)
+        Ok(self
+            .conn
+            .prepare_cached("DELETE FROM background WHERE asset = ?1")?
+            .execute([Col(asset)])?
+            > 0)
     }
 }

@@ -29,7 +29,9 @@ impl BoundPersonas<'_> {
              JOIN character ON character.id = bound_persona.character
              WHERE character.deleted IS NULL ORDER BY character.name COLLATE NOCASE, character.id",
         )?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0))
+        })?;
         let mut all: HashMap<PersonaId, Vec<CharacterId>> = HashMap::new();
         for row in rows {
             let (persona, character) = row?;
@@ -48,9 +50,15 @@ impl BoundPersonasMut<'_> {
     ///
     /// # Errors
     /// `Conflict` if the character or the persona does not exist.
-    pub fn set(&mut self, character: CharacterId, persona: Option<PersonaId>) -> Result<(), StoreError> {
+    pub fn set(
+        &mut self,
+        character: CharacterId,
+        persona: Option<PersonaId>,
+    ) -> Result<(), StoreError> {
         let Some(persona) = persona else {
-            self.conn.prepare_cached("DELETE FROM bound_persona WHERE character = ?1")?.execute([Col(character)])?;
+            self.conn
+                .prepare_cached("DELETE FROM bound_persona WHERE character = ?1")?
+                .execute([Col(character)])?;
             return Ok(());
         };
         self.conn

@@ -27,14 +27,16 @@ pub struct BranchLink {
     pub message: Option<MessageId>,
 }
 
-/// A message as the story tree compares it. Equal keys mean the same message with the same shown text.
+/// A message as the story tree compares it. Equal keys mean the same message with the same shown
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoryStep {
     pub message: MessageId,
     pub key: StoryKey,
 }
 
-/// The values that copies of a message share: the author, the time, and the checksum of the shown text.
+/// The values that copies of a message share: the author, the time, and the checksum of the shown
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoryKey {
     role: String,
@@ -44,12 +46,16 @@ pub struct StoryKey {
 
 impl StoryKey {
     pub fn new(role: &str, created: i64, checksum: i64) -> Self {
-        Self { role: role.to_owned(), created, checksum }
+        Self {
+            role: role.to_owned(),
+            created,
+            checksum,
+        }
     }
 }
 
-/// The chats that are joined to the chat `?1` by links, in any direction, with the chat itself. Deleted chats are
-/// included, because they may join others.
+/// The chats that are joined to the chat `?1` by links, in any direction, with the chat itself.
+/// Deleted chats are included, because they may join others.
 pub(crate) const LINKED: &str = "
     WITH RECURSIVE linked (chat) AS (
         SELECT ?1
@@ -99,8 +105,8 @@ impl BranchLinks<'_> {
         Ok(rows)
     }
 
-    /// The chats of one story, without deleted ones: those that links join to this one, and those with the same
-    /// beginning. Oldest first.
+    /// The chats of one story, without deleted ones: those that links join to this one, and those
+    /// with the same beginning. Oldest first.
     pub fn story(&self, chat: ChatId) -> Result<Vec<ChatId>, StoreError> {
         let mut found = self.linked(chat)?;
         for same in (super::chat::Chats { conn: self.conn }).branches(chat)? {
@@ -110,8 +116,9 @@ impl BranchLinks<'_> {
         }
         found.sort_unstable();
         found.dedup();
-        let mut kept =
-            self.conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM chat WHERE id = ?1 AND deleted IS NULL)")?;
+        let mut kept = self.conn.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM chat WHERE id = ?1 AND deleted IS NULL)",
+        )?;
         let mut shown = Vec::with_capacity(found.len());
         for id in found {
             if kept.query_row([Col(id)], |row| row.get(0))? {
@@ -153,7 +160,12 @@ pub struct BranchLinksMut<'a> {
 
 impl BranchLinksMut<'_> {
     /// Records that `chat` left `origin` at `message`.
-    pub fn link(&mut self, chat: ChatId, origin: ChatId, message: Option<MessageId>) -> Result<(), StoreError> {
+    pub fn link(
+        &mut self,
+        chat: ChatId,
+        origin: ChatId,
+        message: Option<MessageId>,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO branch (chat, origin, message) VALUES (?1, ?2, ?3)
@@ -173,6 +185,13 @@ fn link_from_row(row: &Row<'_>) -> rusqlite::Result<BranchLink> {
 }
 
 fn step_from_row(row: &Row<'_>) -> rusqlite::Result<StoryStep> {
-    let key = StoryKey { role: row.get(1)?, created: row.get(2)?, checksum: row.get(3)? };
-    Ok(StoryStep { message: row.get::<_, Col<_>>(0)?.0, key })
+    let key = StoryKey {
+        role: row.get(1)?,
+        created: row.get(2)?,
+        checksum: row.get(3)?,
+    };
+    Ok(StoryStep {
+        message: row.get::<_, Col<_>>(0)?.0,
+        key,
+    })
 }

@@ -1,4 +1,5 @@
-//! Files that the user added to a card, in addition to those in the imported file. Their bytes are assets.
+//! Files that the user added to a card, in addition to those in the imported file. Their bytes are
+//! assets.
 
 use domain::CharacterId;
 use rusqlite::{Connection, params};
@@ -48,9 +49,14 @@ pub struct CardFilesMut<'a> {
 }
 
 impl CardFilesMut<'_> {
-    /// Adds an asset to a character's card and replaces the previous file with that path. Returns `Conflict` if the
-    /// character or the asset does not exist.
-    pub fn put(&mut self, character: CharacterId, path: &str, asset: AssetHash) -> Result<(), StoreError> {
+    /// Adds an asset to a character's card and replaces the previous file with that path. Returns
+    /// `Conflict` if the character or the asset does not exist.
+    pub fn put(
+        &mut self,
+        character: CharacterId,
+        path: &str,
+        asset: AssetHash,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO card_file (character, path, asset) VALUES (?1, ?2, ?3)

@@ -39,7 +39,11 @@ impl CardVersions<'_> {
         Ok(rows)
     }
 
-    pub fn get(&self, character: CharacterId, number: i64) -> Result<Option<CardVersion>, StoreError> {
+    pub fn get(
+        &self,
+        character: CharacterId,
+        number: i64,
+    ) -> Result<Option<CardVersion>, StoreError> {
         let row = self
             .conn
             .prepare_cached(
@@ -56,7 +60,8 @@ pub struct CardVersionsMut<'a> {
 }
 
 impl CardVersionsMut<'_> {
-    /// Keeps the stored card, which is about to be replaced by `next`. Nothing is kept if card and picture stay the same.
+    /// Keeps the stored card, which is about to be replaced by `next`. Nothing is kept if card and
+    /// picture stay the same.
     pub fn keep(&mut self, next: &Character, now: Timestamp) -> Result<(), StoreError> {
         let kept = self
             .conn
@@ -65,7 +70,12 @@ impl CardVersionsMut<'_> {
                  SELECT id, card_json, picture, ?4 FROM character
                  WHERE id = ?1 AND (card_json <> ?2 OR picture IS NOT ?3)",
             )?
-            .execute(params![Col(next.id), next.card_json, next.picture.map(Col), Col(now)])?;
+            .execute(params![
+                Col(next.id),
+                next.card_json,
+                next.picture.map(Col),
+                Col(now)
+            ])?;
         if kept > 0 {
             self.conn
                 .prepare_cached(
@@ -82,8 +92,12 @@ impl CardVersionsMut<'_> {
 
     /// Removes all versions of a card. The next purge erases their bytes.
     pub fn remove(&mut self, character: CharacterId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("INSERT OR IGNORE INTO rewritten (id) VALUES (?1)")?.execute([Col(character)])?;
-        self.conn.prepare_cached("DELETE FROM card_version WHERE character = ?1")?.execute([Col(character)])?;
+        self.conn
+            .prepare_cached("INSERT OR IGNORE INTO rewritten (id) VALUES (?1)")?
+            .execute([Col(character)])?;
+        self.conn
+            .prepare_cached("DELETE FROM card_version WHERE character = ?1")?
+            .execute([Col(character)])?;
         Ok(())
     }
 }

@@ -52,7 +52,9 @@ impl Characters<'_> {
             .query_map([], |row| {
                 Ok(ListedCharacter {
                     character: from_row(row)?,
-                    last_chat: row.get::<_, Option<Col<_>>>("last_chat")?.map(|Col(time)| time),
+                    last_chat: row
+                        .get::<_, Option<Col<_>>>("last_chat")?
+                        .map(|Col(time)| time),
                     chats: row.get("chats")?,
                 })
             })?
@@ -64,8 +66,12 @@ impl Characters<'_> {
     pub fn names(&self) -> Result<Vec<(CharacterId, String)>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT id, name FROM character INDEXED BY character_listed WHERE deleted IS NULL")?
-            .query_map([], |row| Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?)))?
+            .prepare_cached(
+                "SELECT id, name FROM character INDEXED BY character_listed WHERE deleted IS NULL",
+            )?
+            .query_map([], |row| {
+                Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -127,7 +133,8 @@ impl CharactersMut<'_> {
         )
     }
 
-    /// Hides the character and its chats until `restore` or a purge. Its groups go on with the other members.
+    /// Hides the character and its chats until `restore` or a purge. Its groups go on with the
+    /// other members.
     pub fn soft_delete(&mut self, id: CharacterId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -138,14 +145,20 @@ impl CharactersMut<'_> {
     }
 
     pub fn restore(&mut self, id: CharacterId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE character SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE character SET deleted = NULL WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "character")?;
         LeadsMut { conn: self.conn }.come_back(id)
     }
 
-    /// Permanently removes characters deleted at or before `before`, with the chats that they lead. Returns how many.
+    /// Permanently removes characters deleted at or before `before`, with the chats that they lead.
+    /// Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
     }
 
     fn run(&mut self, sql: &str, character: &Character) -> Result<(), StoreError> {
@@ -169,8 +182,12 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Character> {
         name: row.get("name")?,
         card_json: row.get("card_json")?,
         spec: row.get("spec")?,
-        picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
-        source: row.get::<_, Option<Col<_>>>("source")?.map(|Col(hash)| hash),
+        picture: row
+            .get::<_, Option<Col<_>>>("picture")?
+            .map(|Col(hash)| hash),
+        source: row
+            .get::<_, Option<Col<_>>>("source")?
+            .map(|Col(hash)| hash),
         created: row.get::<_, Col<_>>("created")?.0,
         updated: row.get::<_, Col<_>>("updated")?.0,
     })

@@ -105,14 +105,19 @@ impl Chats<'_> {
     pub fn ids(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT id FROM chat WHERE deleted IS NULL AND (?1 IS NULL OR character = ?1)")?
+            .prepare_cached(
+                "SELECT id FROM chat WHERE deleted IS NULL AND (?1 IS NULL OR character = ?1)",
+            )?
             .query_map([character.map(Col)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
     /// Like [`Self::ids`], including deleted chats that can be restored.
-    pub fn ids_even_deleted(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
+    pub fn ids_even_deleted(
+        &self,
+        character: Option<CharacterId>,
+    ) -> Result<Vec<ChatId>, StoreError> {
         let rows = self
             .conn
             .prepare_cached("SELECT id FROM chat WHERE ?1 IS NULL OR character = ?1")?
@@ -145,12 +150,15 @@ impl Chats<'_> {
 
     /// The time of the last change in any chat.
     pub fn newest(&self) -> Result<Option<Timestamp>, StoreError> {
-        let newest: Option<Col<Timestamp>> =
-            self.conn.prepare_cached("SELECT max(updated) FROM chat")?.query_row([], |row| row.get(0))?;
+        let newest: Option<Col<Timestamp>> = self
+            .conn
+            .prepare_cached("SELECT max(updated) FROM chat")?
+            .query_row([], |row| row.get(0))?;
         Ok(newest.map(|Col(time)| time))
     }
 
-    /// The models that chats use, without repeats. The model of the most recently changed chat is first.
+    /// The models that chats use, without repeats. The model of the most recently changed chat is
+    /// first.
     pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, StoreError> {
         let rows = self
             .conn
@@ -204,16 +212,32 @@ impl ChatsMut<'_> {
     }
 
     pub fn set_model(&mut self, id: ChatId, model: Option<ModelChoice>) -> Result<(), StoreError> {
-        self.set(id, "UPDATE chat SET model = ?2 WHERE id = ?1", &model.map(Col))
+        self.set(
+            id,
+            "UPDATE chat SET model = ?2 WHERE id = ?1",
+            &model.map(Col),
+        )
     }
 
-    pub fn set_persona(&mut self, id: ChatId, persona: Option<PersonaId>) -> Result<(), StoreError> {
-        self.set(id, "UPDATE chat SET persona = ?2 WHERE id = ?1", &persona.map(Col))
+    pub fn set_persona(
+        &mut self,
+        id: ChatId,
+        persona: Option<PersonaId>,
+    ) -> Result<(), StoreError> {
+        self.set(
+            id,
+            "UPDATE chat SET persona = ?2 WHERE id = ?1",
+            &persona.map(Col),
+        )
     }
 
     /// Starts a scene after the message at `position`.
     pub fn set_scene(&mut self, id: ChatId, position: i64) -> Result<(), StoreError> {
-        self.set(id, "UPDATE chat SET scene_after = ?2 WHERE id = ?1", &position)
+        self.set(
+            id,
+            "UPDATE chat SET scene_after = ?2 WHERE id = ?1",
+            &position,
+        )
     }
 
     /// `json` contains the chat's macro variables.
@@ -223,7 +247,11 @@ impl ChatsMut<'_> {
 
     /// Updates the time of the last change, which never decreases.
     pub fn touch(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
-        self.set(id, "UPDATE chat SET updated = max(updated, ?2) WHERE id = ?1", &Col(when))
+        self.set(
+            id,
+            "UPDATE chat SET updated = max(updated, ?2) WHERE id = ?1",
+            &Col(when),
+        )
     }
 
     pub fn set_window(&mut self, id: ChatId, window: &WindowState) -> Result<(), StoreError> {
@@ -239,21 +267,33 @@ impl ChatsMut<'_> {
 
     /// Hides the chat until `restore` or a purge.
     pub fn soft_delete(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
-        self.set(id, "UPDATE chat SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL", &Col(when))
+        self.set(
+            id,
+            "UPDATE chat SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL",
+            &Col(when),
+        )
     }
 
     pub fn restore(&mut self, id: ChatId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE chat SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE chat SET deleted = NULL WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "chat")
     }
 
     /// Permanently removes chats deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("DELETE FROM chat WHERE deleted <= ?1", [Col(before)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM chat WHERE deleted <= ?1", [Col(before)])?)
     }
 
     fn set(&mut self, id: ChatId, sql: &str, value: &dyn ToSql) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached(sql)?.execute(params![Col(id), value])?;
+        let rows = self
+            .conn
+            .prepare_cached(sql)?
+            .execute(params![Col(id), value])?;
         one(rows, "chat")
     }
 }
@@ -264,11 +304,15 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
         character: row.get::<_, Col<_>>("character")?.0,
         persona: row.get::<_, Option<Col<_>>>("persona")?.map(|Col(id)| id),
         title: row.get("title")?,
-        model: row.get::<_, Option<Col<_>>>("model")?.map(|Col(choice)| choice),
+        model: row
+            .get::<_, Option<Col<_>>>("model")?
+            .map(|Col(choice)| choice),
         draft: row.get("draft")?,
         window: WindowState {
             epoch: row.get("window_epoch")?,
-            anchor: row.get::<_, Option<Col<_>>>("window_anchor")?.map(|Col(id)| id),
+            anchor: row
+                .get::<_, Option<Col<_>>>("window_anchor")?
+                .map(|Col(id)| id),
             fingerprint: row.get("window_fingerprint")?,
             frozen: row.get("window_frozen")?,
         },
@@ -280,14 +324,20 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Chat> {
 }
 
 fn summary_from_row(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
-    let picture = row.get::<_, Option<Col<_>>>("other_picture")?.map(|Col(hash)| hash);
+    let picture = row
+        .get::<_, Option<Col<_>>>("other_picture")?
+        .map(|Col(hash)| hash);
     Ok(ChatSummary {
-        other_member: row.get::<_, Option<String>>("other_name")?.map(|name| (name, picture)),
+        other_member: row
+            .get::<_, Option<String>>("other_name")?
+            .map(|name| (name, picture)),
         id: row.get::<_, Col<_>>("id")?.0,
         title: row.get("title")?,
         character: row.get::<_, Col<_>>("character")?.0,
         character_name: row.get("character_name")?,
-        character_picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
+        character_picture: row
+            .get::<_, Option<Col<_>>>("picture")?
+            .map(|Col(hash)| hash),
         last_line: row.get("last_line")?,
         message_count: row.get("message_count")?,
         created: row.get::<_, Col<_>>("created")?.0,

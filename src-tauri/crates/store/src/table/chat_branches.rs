@@ -1,5 +1,6 @@
-//! Branches: chats with the same beginning. Other apps store each branch as a separate file, so importing them
-//! duplicates the shared messages. The rest of a branch is content that the user abandoned in the other chats.
+//! Branches: chats with the same beginning. Other apps store each branch as a separate file, so
+//! importing them duplicates the shared messages. The rest of a branch is content that the user
+//! abandoned in the other chats.
 
 use domain::{ChatId, MessageId};
 use rusqlite::params;
@@ -8,10 +9,11 @@ use crate::StoreError;
 use crate::sql::Col;
 use crate::table::chat::Chats;
 
-/// Finds chats of the same character that share a beginning with the chat `?1`. One of the first user messages must
-/// have the same time and text in both; others may have been edited or deleted. Deleted messages are not copied to a
-/// branch, so the position may differ, up to the limit of the index (migration 28). Chats that links join to it are
-/// branches even without a common user message.
+/// Finds chats of the same character that share a beginning with the chat `?1`. One of the first
+/// user messages must have the same time and text in both; others may have been edited or deleted.
+/// Deleted messages are not copied to a branch, so the position may differ, up to the limit of the
+/// index (migration 28). Chats that links join to it are branches even without a common user
+/// message.
 pub(crate) const BRANCHES: &str = "
     WITH RECURSIVE linked (chat) AS (
         SELECT ?1
@@ -38,8 +40,14 @@ impl Chats<'_> {
         Ok(chats.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the message is in one of `branches` and `chat` has no copy of it near the same position.
-    pub fn was_abandoned_in(&self, chat: ChatId, branches: &[ChatId], message: MessageId) -> Result<bool, StoreError> {
+    /// Whether the message is in one of `branches` and `chat` has no copy of it near the same
+    /// position.
+    pub fn was_abandoned_in(
+        &self,
+        chat: ChatId,
+        branches: &[ChatId],
+        message: MessageId,
+    ) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached(
             "SELECT message.chat, EXISTS (
                  SELECT 1 FROM message AS own
@@ -51,7 +59,9 @@ impl Chats<'_> {
              WHERE message.id = ?1",
         )?;
         let mut rows = said.query(params![Col(message), Col(chat)])?;
-        let Some(row) = rows.next()? else { return Ok(false) };
+        let Some(row) = rows.next()? else {
+            return Ok(false);
+        };
         let (of, copied): (Col<ChatId>, bool) = (row.get(0)?, row.get(1)?);
         Ok(branches.contains(&of.0) && !copied)
     }

@@ -17,7 +17,9 @@ impl ChatTexts<'_> {
         let rows = self
             .conn
             .prepare_cached("SELECT field, text FROM chat_text WHERE chat = ?1")?
-            .query_map([Col(chat)], |row| Ok((CardText::named(&row.get::<_, String>(0)?), row.get(1)?)))?
+            .query_map([Col(chat)], |row| {
+                Ok((CardText::named(&row.get::<_, String>(0)?), row.get(1)?))
+            })?
             .filter_map(|row| row.map(|(field, text)| Some((field?, text))).transpose())
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -30,7 +32,12 @@ pub struct ChatTextsMut<'a> {
 
 impl ChatTextsMut<'_> {
     /// `None` restores the card's text.
-    pub fn set(&mut self, chat: ChatId, field: CardText, text: Option<&str>) -> Result<(), StoreError> {
+    pub fn set(
+        &mut self,
+        chat: ChatId,
+        field: CardText,
+        text: Option<&str>,
+    ) -> Result<(), StoreError> {
         match text {
             Some(text) => self
                 .conn

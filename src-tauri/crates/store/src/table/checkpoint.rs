@@ -39,7 +39,12 @@ pub struct CheckpointsMut<'a> {
 
 impl CheckpointsMut<'_> {
     /// Adds a checkpoint, or renames the one that the message has.
-    pub fn set(&mut self, message: MessageId, name: &str, created: Timestamp) -> Result<(), StoreError> {
+    pub fn set(
+        &mut self,
+        message: MessageId,
+        name: &str,
+        created: Timestamp,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO checkpoint (message, name, created) VALUES (?1, ?2, ?3)
@@ -50,11 +55,17 @@ impl CheckpointsMut<'_> {
     }
 
     pub fn remove(&mut self, message: MessageId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM checkpoint WHERE message = ?1")?.execute([Col(message)])?;
+        self.conn
+            .prepare_cached("DELETE FROM checkpoint WHERE message = ?1")?
+            .execute([Col(message)])?;
         Ok(())
     }
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    Ok(Checkpoint { message: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, created: row.get::<_, Col<_>>(2)?.0 })
+    Ok(Checkpoint {
+        message: row.get::<_, Col<_>>(0)?.0,
+        name: row.get(1)?,
+        created: row.get::<_, Col<_>>(2)?.0,
+    })
 }

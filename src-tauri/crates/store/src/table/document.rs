@@ -1,5 +1,5 @@
-//! Documents of chats, characters and lorebooks, stored as passages, and full-text search in them. Triggers maintain
-//! the indexes.
+//! Documents of chats, characters and lorebooks, stored as passages, and full-text search in them.
+//! Triggers maintain the indexes.
 
 use std::collections::HashMap;
 
@@ -57,14 +57,22 @@ impl Documents<'_> {
     /// Documents of one owner, oldest first.
     pub fn of(&self, owner: DocumentOwner) -> Result<Vec<Document>, StoreError> {
         let (column, id) = column(owner);
-        let sql = format!("SELECT * FROM document WHERE {column} = ?1 AND deleted IS NULL ORDER BY created, id");
-        let rows = self.conn.prepare_cached(&sql)?.query_map([id.as_bytes()], from_row)?.collect::<Result<_, _>>()?;
+        let sql = format!(
+            "SELECT * FROM document WHERE {column} = ?1 AND deleted IS NULL ORDER BY created, id"
+        );
+        let rows = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map([id.as_bytes()], from_row)?
+            .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
     /// Number of passages of a document.
     pub fn count_passages(&self, id: DocumentId) -> Result<u32, StoreError> {
-        let mut count = self.conn.prepare_cached("SELECT count(*) FROM passage WHERE document = ?1")?;
+        let mut count = self
+            .conn
+            .prepare_cached("SELECT count(*) FROM passage WHERE document = ?1")?;
         Ok(count.query_row([Col(id)], |row| row.get(0))?)
     }
 
@@ -72,21 +80,40 @@ impl Documents<'_> {
     pub fn beginning(&self, id: DocumentId, limit: u32) -> Result<Vec<Passage>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT heading, text FROM passage WHERE document = ?1 ORDER BY number LIMIT ?2")?
-            .query_map(params![Col(id), limit], |row| Ok(Passage { heading: row.get(0)?, text: row.get(1)? }))?
+            .prepare_cached(
+                "SELECT heading, text FROM passage WHERE document = ?1 ORDER BY number LIMIT ?2",
+            )?
+            .query_map(params![Col(id), limit], |row| {
+                Ok(Passage {
+                    heading: row.get(0)?,
+                    text: row.get(1)?,
+                })
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Returns up to `limit` best matches for `query` in the documents of `owners`, best first. Equal scores are sorted
-    /// by age of the document, then by position. Documents of other owners do not affect the result.
-    pub fn search(&self, owners: &[DocumentOwner], query: &Query, limit: u32) -> Result<Vec<FoundPassage>, StoreError> {
+    /// Returns up to `limit` best matches for `query` in the documents of `owners`, best first.
+    /// Equal scores are sorted by age of the document, then by position. Documents of other owners
+    /// do not affect the result.
+    pub fn search(
+        &self,
+        owners: &[DocumentOwner],
+        query: &Query,
+        limit: u32,
+    ) -> Result<Vec<FoundPassage>, StoreError> {
         let mut found: HashMap<i64, FoundPassage> = HashMap::new();
         for stretch in self.stretches(owners)? {
-            for (index, words) in [("passage_words", &query.words), ("passage_letters", &query.letters)] {
+            for (index, words) in [
+                ("passage_words", &query.words),
+                ("passage_letters", &query.letters),
+            ] {
                 for (number, hit) in self.hits(&stretch, index, words, limit)? {
                     let score = hit.score;
-                    found.entry(number).and_modify(|known| known.score += score).or_insert(hit);
+                    found
+                        .entry(number)
+                        .and_modify(|known| known.score += score)
+                        .or_insert(hit);
                 }
             }
         }
@@ -97,18 +124,42 @@ impl Documents<'_> {
     }
 
     /// Returns the passage with this row number; `None` if it is not in a document of `owners`.
-    pub fn numbered(&self, owners: &[DocumentOwner], number: i64) -> Result<Option<FoundPassage>, StoreError> {
+    pub fn numbered(
+        &self,
+        owners: &[DocumentOwner],
+        number: i64,
+    ) -> Result<Option<FoundPassage>, StoreError> {
         let sql = "SELECT document.*, passage.heading, passage.text AS said,
                  passage.number - (SELECT min(number) FROM passage AS first WHERE first.document = document.id) AS place
              FROM passage JOIN document ON document.id = passage.document
              WHERE passage.number = ?1 AND document.deleted IS NULL";
         let found = |row: &Row<'_>| {
-            let Document { id, owner, name, .. } = from_row(row)?;
-            let passage = Passage { heading: row.get("heading")?, text: row.get("said")? };
-            Ok((owner, FoundPassage { document: id, name, place: row.get("place")?, passage, score: 0.0 }))
+            let Document {
+                id, owner, name, ..
+            } = from_row(row)?;
+            let passage = Passage {
+                heading: row.get("heading")?,
+                text: row.get("said")?,
+            };
+            Ok((
+                owner,
+                FoundPassage {
+                    document: id,
+                    name,
+                    place: row.get("place")?,
+                    passage,
+                    score: 0.0,
+                },
+            ))
         };
-        let found = self.conn.prepare_cached(sql)?.query_row([number], found).optional()?;
-        Ok(found.filter(|(owner, _)| owners.contains(owner)).map(|(_, passage)| passage))
+        let found = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([number], found)
+            .optional()?;
+        Ok(found
+            .filter(|(owner, _)| owners.contains(owner))
+            .map(|(_, passage)| passage))
     }
 
     fn hits(
@@ -118,7 +169,9 @@ impl Documents<'_> {
         words: &[String],
         limit: u32,
     ) -> Result<Vec<(i64, FoundPassage)>, StoreError> {
-        let Some(sought) = sought(self.conn, index, words, stretch.rows)? else { return Ok(Vec::new()) };
+        let Some(sought) = sought(self.conn, index, words, stretch.rows)? else {
+            return Ok(Vec::new());
+        };
         let sql = format!(
             "SELECT passage.number, passage.heading, passage.text, -{index}.rank FROM {index}
              JOIN passage ON passage.number = {index}.rowid
@@ -127,12 +180,31 @@ impl Documents<'_> {
         let found = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![sought.any(), sought.rows.first, sought.rows.last, limit], |row| {
-                let passage = Passage { heading: row.get(1)?, text: row.get(2)? };
-                let (document, name, number) = (stretch.document, stretch.name.clone(), row.get::<_, i64>(0)?);
-                let place = (number - stretch.rows.first).try_into().unwrap_or(u32::MAX);
-                Ok((number, FoundPassage { document, name, place, passage, score: row.get(3)? }))
-            })?
+            .query_map(
+                params![sought.any(), sought.rows.first, sought.rows.last, limit],
+                |row| {
+                    let passage = Passage {
+                        heading: row.get(1)?,
+                        text: row.get(2)?,
+                    };
+                    let (document, name, number) = (
+                        stretch.document,
+                        stretch.name.clone(),
+                        row.get::<_, i64>(0)?,
+                    );
+                    let place = (number - stretch.rows.first).try_into().unwrap_or(u32::MAX);
+                    Ok((
+                        number,
+                        FoundPassage {
+                            document,
+                            name,
+                            place,
+                            passage,
+                            score: row.get(3)?,
+                        },
+                    ))
+                },
+            )?
             .collect::<Result<_, _>>()?;
         Ok(found)
     }
@@ -147,8 +219,15 @@ impl Documents<'_> {
                  FROM document WHERE {column} = ?1 AND deleted IS NULL"
             );
             let stretch = |row: &Row<'_>| {
-                let rows = RowRange { first: row.get(2)?, last: row.get(3)? };
-                Ok(PassageRange { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
+                let rows = RowRange {
+                    first: row.get(2)?,
+                    last: row.get(3)?,
+                };
+                Ok(PassageRange {
+                    document: row.get::<_, Col<_>>(0)?.0,
+                    name: row.get(1)?,
+                    rows,
+                })
             };
             let mut query = self.conn.prepare_cached(&sql)?;
             for found in query.query_map([id.as_bytes()], stretch)? {
@@ -167,7 +246,9 @@ impl DocumentsMut<'_> {
     /// Stores a document with its passages, at least one.
     pub fn insert(&mut self, document: &Document, passages: &[Passage]) -> Result<(), StoreError> {
         let (column, owner) = column(document.owner);
-        let sql = format!("INSERT INTO document (id, {column}, name, bytes, created) VALUES (?1, ?2, ?3, ?4, ?5)");
+        let sql = format!(
+            "INSERT INTO document (id, {column}, name, bytes, created) VALUES (?1, ?2, ?3, ?4, ?5)"
+        );
         self.conn.prepare_cached(&sql)?.execute(params![
             Col(document.id),
             owner.as_bytes(),
@@ -175,8 +256,9 @@ impl DocumentsMut<'_> {
             document.bytes as i64,
             Col(document.created)
         ])?;
-        let mut insert =
-            self.conn.prepare_cached("INSERT INTO passage (document, heading, text) VALUES (?1, ?2, ?3)")?;
+        let mut insert = self
+            .conn
+            .prepare_cached("INSERT INTO passage (document, heading, text) VALUES (?1, ?2, ?3)")?;
         for passage in passages {
             insert.execute(params![Col(document.id), passage.heading, passage.text])?;
         }
@@ -193,12 +275,15 @@ impl DocumentsMut<'_> {
     }
 
     pub fn restore(&mut self, id: DocumentId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE document SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE document SET deleted = NULL WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "document")
     }
 
-    /// Permanently removes documents that were deleted at or before `before`, individually or with their lorebook.
-    /// Returns their ids, because remaining chats may quote them.
+    /// Permanently removes documents that were deleted at or before `before`, individually or with
+    /// their lorebook. Returns their ids, because remaining chats may quote them.
     pub(crate) fn purge(&mut self, before: Before) -> Result<Vec<DocumentId>, StoreError> {
         let gone = self
             .conn
@@ -222,9 +307,15 @@ fn column(owner: DocumentOwner) -> (&'static str, Uuid) {
 }
 
 fn owner(row: &Row<'_>) -> rusqlite::Result<DocumentOwner> {
-    let chat = row.get::<_, Option<Col<_>>>("chat")?.map(|Col(id)| DocumentOwner::Chat(id));
-    let character = row.get::<_, Option<Col<_>>>("character")?.map(|Col(id)| DocumentOwner::Character(id));
-    let lorebook = row.get::<_, Option<Col<_>>>("lorebook")?.map(|Col(id)| DocumentOwner::Lorebook(id));
+    let chat = row
+        .get::<_, Option<Col<_>>>("chat")?
+        .map(|Col(id)| DocumentOwner::Chat(id));
+    let character = row
+        .get::<_, Option<Col<_>>>("character")?
+        .map(|Col(id)| DocumentOwner::Character(id));
+    let lorebook = row
+        .get::<_, Option<Col<_>>>("lorebook")?
+        .map(|Col(id)| DocumentOwner::Lorebook(id));
     let nobody = || rusqlite::Error::InvalidColumnType(1, "chat".into(), Type::Null);
     chat.or(character).or(lorebook).ok_or_else(nobody)
 }

@@ -19,7 +19,10 @@ impl Downloads<'_> {
             .prepare_cached("SELECT id, json FROM download ORDER BY created, id")?
             .query_map([], |row| {
                 let id: Vec<u8> = row.get("id")?;
-                Ok((Uuid::from_slice(&id).map_err(rusqlite::types::FromSqlError::other)?, row.get("json")?))
+                Ok((
+                    Uuid::from_slice(&id).map_err(rusqlite::types::FromSqlError::other)?,
+                    row.get("json")?,
+                ))
             })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -44,7 +47,9 @@ impl DownloadsMut<'_> {
 
     /// Removes a download that is complete or cancelled.
     pub fn delete(&mut self, id: Uuid) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM download WHERE id = ?1")?.execute([id.as_bytes()])?;
+        self.conn
+            .prepare_cached("DELETE FROM download WHERE id = ?1")?
+            .execute([id.as_bytes()])?;
         Ok(())
     }
 }

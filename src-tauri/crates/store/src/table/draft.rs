@@ -1,7 +1,7 @@
 //! Drafts: texts that were typed into a form and are not stored in their item yet.
 //!
-//! Each writer, such as a window, has its own row. A writer replaces the row that it wrote before, so two windows never
-//! replace each other's text.
+//! Each writer, such as a window, has its own row. A writer replaces the row that it wrote before,
+//! so two windows never replace each other's text.
 
 use domain::Timestamp;
 use rusqlite::{Connection, Row, params};
@@ -57,13 +57,19 @@ pub struct DraftsMut<'a> {
 }
 
 impl DraftsMut<'_> {
-    /// Stores a draft in the place of `before`, the draft that the same writer stored last. An equal draft of another
-    /// writer is replaced too.
+    /// Stores a draft in the place of `before`, the draft that the same writer stored last. An
+    /// equal draft of another writer is replaced too.
     ///
     /// # Errors
     /// `NotFound` if the owner is an id that no item has.
     pub fn write(&mut self, draft: &Draft, before: Option<Uuid>) -> Result<(), StoreError> {
-        let Draft { id, place, text, base, saved } = draft;
+        let Draft {
+            id,
+            place,
+            text,
+            base,
+            saved,
+        } = draft;
         let [owner, target] = [&place.owner, &place.target].map(|id| Uuid::parse_str(id).ok());
         let [owner, target] = [owner, target].map(|id| id.map(|id| id.as_bytes().to_vec()));
         self.conn
@@ -108,13 +114,20 @@ impl DraftsMut<'_> {
                      SELECT id FROM draft WHERE kind = ?1 AND owner = ?2 AND target = ?3
                      ORDER BY saved DESC, rowid DESC LIMIT -1 OFFSET ?4)",
             )?
-            .execute(params![place.kind, place.owner, place.target, MAX_PER_PLACE])?;
+            .execute(params![
+                place.kind,
+                place.owner,
+                place.target,
+                MAX_PER_PLACE
+            ])?;
         Ok(())
     }
 
     /// Removes a draft. A draft that does not exist is no error.
     pub fn discard(&mut self, id: Uuid) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM draft WHERE id = ?1")?.execute([id.as_bytes().as_slice()])?;
+        self.conn
+            .prepare_cached("DELETE FROM draft WHERE id = ?1")?
+            .execute([id.as_bytes().as_slice()])?;
         Ok(())
     }
 
@@ -138,7 +151,11 @@ impl DraftsMut<'_> {
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Draft> {
     Ok(Draft {
         id: Uuid::from_bytes(row.get("id")?),
-        place: DraftPlace { kind: row.get("kind")?, owner: row.get("owner")?, target: row.get("target")? },
+        place: DraftPlace {
+            kind: row.get("kind")?,
+            owner: row.get("owner")?,
+            target: row.get("target")?,
+        },
         text: row.get("text")?,
         base: row.get("base")?,
         saved: row.get::<_, Col<_>>("saved")?.0,

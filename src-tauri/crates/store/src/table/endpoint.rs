@@ -36,7 +36,9 @@ impl Endpoints<'_> {
         let hash = self
             .conn
             .prepare_cached("SELECT tokenizer FROM endpoint WHERE id = ?1 AND model = ?2")?
-            .query_row(params![Col(id), model], |row| row.get::<_, Option<Col<_>>>(0))
+            .query_row(params![Col(id), model], |row| {
+                row.get::<_, Option<Col<_>>>(0)
+            })
             .optional()?;
         Ok(hash.flatten().map(|hash| hash.0))
     }
@@ -62,7 +64,11 @@ impl EndpointsMut<'_> {
     }
 
     /// Returns `Conflict` if `tokenizer` is not an asset.
-    pub fn set_tokenizer(&mut self, id: EndpointId, tokenizer: Option<AssetHash>) -> Result<(), StoreError> {
+    pub fn set_tokenizer(
+        &mut self,
+        id: EndpointId,
+        tokenizer: Option<AssetHash>,
+    ) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("UPDATE endpoint SET tokenizer = ?2 WHERE id = ?1")?
@@ -71,7 +77,10 @@ impl EndpointsMut<'_> {
     }
 
     pub fn delete(&mut self, id: EndpointId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("DELETE FROM endpoint WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM endpoint WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "endpoint")
     }
 
@@ -114,5 +123,7 @@ fn word(dialect: EndpointDialect) -> &'static str {
 
 fn dialect_of(word: &str) -> Option<EndpointDialect> {
     use EndpointDialect::{Anthropic, Gemini, Ollama, OpenAi, Text};
-    [OpenAi, Text, Anthropic, Gemini, Ollama].into_iter().find(|dialect| self::word(*dialect) == word)
+    [OpenAi, Text, Anthropic, Gemini, Ollama]
+        .into_iter()
+        .find(|dialect| self::word(*dialect) == word)
 }

@@ -1,4 +1,5 @@
-//! The quirks found for each model of an endpoint, such as refused parameters. The engine defines the JSON.
+//! The quirks found for each model of an endpoint, such as refused parameters. The engine defines
+//! the JSON.
 
 use domain::EndpointId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -40,7 +41,9 @@ impl EndpointDialectsMut<'_> {
 
     /// Removes the entries of all models of `endpoint`.
     pub fn forget(&mut self, endpoint: EndpointId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM endpoint_dialect WHERE endpoint = ?1")?.execute([Col(endpoint)])?;
+        self.conn
+            .prepare_cached("DELETE FROM endpoint_dialect WHERE endpoint = ?1")?
+            .execute([Col(endpoint)])?;
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! The models that endpoints offer. A row keeps its id while its endpoint exists, because chats refer to models by id.
+//! The models that endpoints offer. A row keeps its id while its endpoint exists, because chats
+//! refer to models by id.
 
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointModel};
@@ -14,7 +15,8 @@ pub struct EndpointModels<'a> {
 }
 
 impl EndpointModels<'_> {
-    /// The models that the endpoint offers, in its order. Models that it no longer offers are left out.
+    /// The models that the endpoint offers, in its order. Models that it no longer offers are left
+    /// out.
     pub fn of(&self, endpoint: EndpointId) -> Result<Vec<EndpointModel>, StoreError> {
         let rows = self
             .conn
@@ -27,8 +29,9 @@ impl EndpointModels<'_> {
         Ok(rows)
     }
 
-    /// Finds an endpoint by its own id or the id of one of its models, with the model to use. An endpoint id selects
-    /// the default model. The context size of the endpoint is the maximum for all of its models.
+    /// Finds an endpoint by its own id or the id of one of its models, with the model to use. An
+    /// endpoint id selects the default model. The context size of the endpoint is the maximum for
+    /// all of its models.
     pub fn resolve(&self, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
         let endpoint = self
             .conn
@@ -49,9 +52,13 @@ pub struct EndpointModelsMut<'a> {
 }
 
 impl EndpointModelsMut<'_> {
-    /// Replaces the list of models that the endpoint offers. Known names keep their ids. A model that is no longer
-    /// offered keeps its row, so that chats that use it can still show its name.
-    pub fn replace(&mut self, endpoint: EndpointId, models: &[(String, Option<u32>, bool)]) -> Result<(), StoreError> {
+    /// Replaces the list of models that the endpoint offers. Known names keep their ids. A model
+    /// that is no longer offered keeps its row, so that chats that use it can still show its name.
+    pub fn replace(
+        &mut self,
+        endpoint: EndpointId,
+        models: &[(String, Option<u32>, bool)],
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE endpoint_model SET position = NULL WHERE endpoint = ?1")?
             .execute([Col(endpoint)])?;
@@ -62,7 +69,14 @@ impl EndpointModelsMut<'_> {
         )?;
         for (position, (name, context, typed)) in models.iter().enumerate() {
             let id = Col(EndpointId(Uuid::now_v7()));
-            keep.execute(params![id, Col(endpoint), name, context, typed, position as i64])?;
+            keep.execute(params![
+                id,
+                Col(endpoint),
+                name,
+                context,
+                typed,
+                position as i64
+            ])?;
         }
         Ok(())
     }

@@ -13,7 +13,10 @@ pub struct Favourites<'a> {
 impl Favourites<'_> {
     pub fn has(&self, character: CharacterId) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM favourite WHERE character = ?1)";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(character)], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(character)], |row| row.get(0))?)
     }
 }
 
@@ -31,7 +34,9 @@ impl FavouritesMut<'_> {
     }
 
     pub fn remove(&mut self, character: CharacterId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM favourite WHERE character = ?1")?.execute([Col(character)])?;
+        self.conn
+            .prepare_cached("DELETE FROM favourite WHERE character = ?1")?
+            .execute([Col(character)])?;
         Ok(())
     }
 }

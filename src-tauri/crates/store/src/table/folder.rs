@@ -52,7 +52,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Reads the columns `folder`, `pinned` and `archived`, which are null for an item without a row.
+    /// Reads the columns `folder`, `pinned` and `archived`, which are null for an item without a
+    /// row.
     pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             folder: row.get::<_, Option<Col<_>>>("folder")?.map(|Col(id)| id),
@@ -78,18 +79,33 @@ impl Folders<'_> {
     /// Folders of both lists, sorted by name.
     pub fn list(&self) -> Result<Vec<Folder>, StoreError> {
         let sql = "SELECT * FROM folder ORDER BY name COLLATE NOCASE, id";
-        Ok(self.conn.prepare_cached(sql)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?)
     }
 
     pub fn get(&self, id: FolderId) -> Result<Option<Folder>, StoreError> {
         let sql = "SELECT * FROM folder WHERE id = ?1";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(id)], from_row).optional()?)
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(id)], from_row)
+            .optional()?)
     }
 
     /// The place of an item. One without a row is in no folder, not pinned and not archived.
     pub fn place(&self, kind: FolderKind, item: Uuid) -> Result<Place, StoreError> {
-        let sql = format!("SELECT folder, pinned, archived FROM {} WHERE item = ?1", kind.places());
-        let place = self.conn.prepare_cached(&sql)?.query_row([item.as_bytes()], Place::from_row).optional()?;
+        let sql = format!(
+            "SELECT folder, pinned, archived FROM {} WHERE item = ?1",
+            kind.places()
+        );
+        let place = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_row([item.as_bytes()], Place::from_row)
+            .optional()?;
         Ok(place.unwrap_or_default())
     }
 }
@@ -131,13 +147,21 @@ impl FoldersMut<'_> {
             .prepare_cached("UPDATE folder SET parent = ?2 WHERE parent = ?1 RETURNING id")?
             .query_map(params![id, parent], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
-        let sql = format!("UPDATE {} SET folder = ?2 WHERE folder = ?1 RETURNING item", folder.kind.places());
+        let sql = format!(
+            "UPDATE {} SET folder = ?2 WHERE folder = ?1 RETURNING item",
+            folder.kind.places()
+        );
         let items = self
             .conn
             .prepare_cached(&sql)?
             .query_map(params![id, parent], |row| Ok(Uuid::from_bytes(row.get(0)?)))?
             .collect::<Result<_, _>>()?;
-        one(self.conn.prepare_cached("DELETE FROM folder WHERE id = ?1")?.execute([id])?, "folder")?;
+        one(
+            self.conn
+                .prepare_cached("DELETE FROM folder WHERE id = ?1")?
+                .execute([id])?,
+            "folder",
+        )?;
         Ok(FolderContents { folders, items })
     }
 
@@ -145,14 +169,24 @@ impl FoldersMut<'_> {
     ///
     /// # Errors
     /// `Conflict` if the item or the folder does not exist.
-    pub fn set_place(&mut self, kind: FolderKind, item: Uuid, place: Place) -> Result<(), StoreError> {
+    pub fn set_place(
+        &mut self,
+        kind: FolderKind,
+        item: Uuid,
+        place: Place,
+    ) -> Result<(), StoreError> {
         let sql = format!(
             "INSERT INTO {} (item, folder, pinned, archived) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (item) DO UPDATE SET folder = excluded.folder, pinned = excluded.pinned,
                  archived = excluded.archived",
             kind.places()
         );
-        let columns = params![item.as_bytes(), place.folder.map(Col), place.pinned, place.archived];
+        let columns = params![
+            item.as_bytes(),
+            place.folder.map(Col),
+            place.pinned,
+            place.archived
+        ];
         self.conn.prepare_cached(&sql)?.execute(columns)?;
         Ok(())
     }
@@ -161,10 +195,19 @@ impl FoldersMut<'_> {
     ///
     /// # Errors
     /// `Conflict` if the item does not exist.
-    pub fn move_next_to(&mut self, kind: FolderKind, item: Uuid, other: Uuid) -> Result<(), StoreError> {
+    pub fn move_next_to(
+        &mut self,
+        kind: FolderKind,
+        item: Uuid,
+        other: Uuid,
+    ) -> Result<(), StoreError> {
         let places = kind.places();
-        let sql = format!("INSERT INTO {places} (item, folder) SELECT ?1, folder FROM {places} WHERE item = ?2");
-        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), other.as_bytes()])?;
+        let sql = format!(
+            "INSERT INTO {places} (item, folder) SELECT ?1, folder FROM {places} WHERE item = ?2"
+        );
+        self.conn
+            .prepare_cached(&sql)?
+            .execute(params![item.as_bytes(), other.as_bytes()])?;
         Ok(())
     }
 }
@@ -173,7 +216,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Folder> {
     let kind: String = row.get("kind")?;
     Ok(Folder {
         id: row.get::<_, Col<_>>("id")?.0,
-        kind: if kind == "chat" { FolderKind::Chat } else { FolderKind::Character },
+        kind: if kind == "chat" {
+            FolderKind::Chat
+        } else {
+            FolderKind::Character
+        },
         parent: row.get::<_, Option<Col<_>>>("parent")?.map(|Col(id)| id),
         name: row.get("name")?,
         colour: row.get("colour")?,

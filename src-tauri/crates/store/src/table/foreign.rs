@@ -1,4 +1,5 @@
-//! Data of other apps for chats, messages and swipes that this app does not use. It is JSON, and exports write it back.
+//! Data of other apps for chats, messages and swipes that this app does not use. It is JSON, and
+//! exports write it back.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -28,7 +29,12 @@ impl ForeignData<'_> {
         let row = self
             .conn
             .prepare_cached("SELECT user_name, json FROM foreign_chat WHERE chat = ?1")?
-            .query_row([Col(chat)], |row| Ok(ForeignChat { user_name: row.get(0)?, json: row.get(1)? }))
+            .query_row([Col(chat)], |row| {
+                Ok(ForeignChat {
+                    user_name: row.get(0)?,
+                    json: row.get(1)?,
+                })
+            })
             .optional()?;
         Ok(row)
     }
@@ -36,7 +42,10 @@ impl ForeignData<'_> {
     /// Whether the user decided to keep the user's name of an imported chat.
     pub fn is_name_settled(&self, chat: ChatId) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM foreign_chat WHERE chat = ?1 AND name_settled)";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(chat)], |row| row.get(0))?)
     }
 
     /// The data of the messages of a chat.
@@ -65,7 +74,9 @@ impl ForeignData<'_> {
         let rows = self
             .conn
             .prepare_cached(sql)?
-            .query_map([Col(chat)], |row| Ok((row.get::<_, Col<Id>>(0)?.0, row.get(1)?)))?
+            .query_map([Col(chat)], |row| {
+                Ok((row.get::<_, Col<Id>>(0)?.0, row.get(1)?))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -80,7 +91,10 @@ impl ForeignDataMut<'_> {
     /// `NotFound` for a chat that was not imported.
     pub fn settle_name(&mut self, chat: ChatId) -> Result<(), StoreError> {
         let sql = "UPDATE foreign_chat SET name_settled = 1 WHERE chat = ?1";
-        one(self.conn.prepare_cached(sql)?.execute([Col(chat)])?, "imported chat")
+        one(
+            self.conn.prepare_cached(sql)?.execute([Col(chat)])?,
+            "imported chat",
+        )
     }
 
     pub fn set_chat(&mut self, chat: ChatId, foreign: &ForeignChat) -> Result<(), StoreError> {
@@ -96,7 +110,9 @@ impl ForeignDataMut<'_> {
     pub fn set_message(&mut self, message: MessageId, json: &str) -> Result<(), StoreError> {
         let rows = self
             .conn
-            .prepare_cached("INSERT OR REPLACE INTO foreign_message (message, json) VALUES (?1, ?2)")?
+            .prepare_cached(
+                "INSERT OR REPLACE INTO foreign_message (message, json) VALUES (?1, ?2)",
+            )?
             .execute(params![Col(message), json])?;
         one(rows, "message")
     }

@@ -1,5 +1,5 @@
-//! Group scenes: the additional characters of a chat with their settings, the speakers of its messages, and who was
-//! present at each.
+//! Group scenes: the additional characters of a chat with their settings, the speakers of its
+//! messages, and who was present at each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,18 +47,29 @@ impl Groups<'_> {
             .conn
             .prepare_cached("SELECT character, muted, away FROM member_state WHERE chat = ?1")?
             .query_map([Col(chat)], |row| {
-                Ok((row.get::<_, Col<_>>(0)?.0, MemberState { muted: row.get(1)?, away: row.get(2)? }))
+                Ok((
+                    row.get::<_, Col<_>>(0)?.0,
+                    MemberState {
+                        muted: row.get(1)?,
+                        away: row.get(2)?,
+                    },
+                ))
             })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
     /// Messages of any chat that the character missed, each with its chat.
-    pub fn missed_by(&self, character: CharacterId) -> Result<HashMap<MessageId, ChatId>, StoreError> {
+    pub fn missed_by(
+        &self,
+        character: CharacterId,
+    ) -> Result<HashMap<MessageId, ChatId>, StoreError> {
         let rows = self
             .conn
             .prepare_cached("SELECT message, chat FROM message_absence WHERE character = ?1")?
-            .query_map([Col(character)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
+            .query_map([Col(character)], |row| {
+                Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -66,7 +77,9 @@ impl Groups<'_> {
     /// The characters that missed any of the messages.
     pub fn absent_from(&self, messages: &[MessageId]) -> Result<HashSet<CharacterId>, StoreError> {
         let mut absent = HashSet::new();
-        let mut statement = self.conn.prepare_cached("SELECT character FROM message_absence WHERE message = ?1")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT character FROM message_absence WHERE message = ?1")?;
         for message in messages {
             let mut rows = statement.query([Col(*message)])?;
             while let Some(row) = rows.next()? {
@@ -76,7 +89,8 @@ impl Groups<'_> {
         Ok(absent)
     }
 
-    /// The characters that missed messages of a chat, each with the number of these messages that still exist.
+    /// The characters that missed messages of a chat, each with the number of these messages that
+    /// still exist.
     pub fn absentees(&self, chat: ChatId) -> Result<HashMap<CharacterId, u32>, StoreError> {
         let rows = self
             .conn
@@ -91,7 +105,11 @@ impl Groups<'_> {
     }
 
     /// The window of a character that missed messages of the chat.
-    pub fn window(&self, chat: ChatId, character: CharacterId) -> Result<Option<WindowState>, StoreError> {
+    pub fn window(
+        &self,
+        chat: ChatId,
+        character: CharacterId,
+    ) -> Result<Option<WindowState>, StoreError> {
         let row = self
             .conn
             .prepare_cached(
@@ -118,23 +136,25 @@ pub struct GroupsMut<'a> {
 }
 
 impl GroupsMut<'_> {
-    /// Replaces the members, in this order. Each may occur only once. Members in the trash stay, so that they take part
-    /// again when they are restored.
+    /// Replaces the members, in this order. Each may occur only once. Members in the trash stay, so
+    /// that they take part again when they are restored.
     pub fn set_members(&mut self, chat: ChatId, members: &[CharacterId]) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "DELETE FROM chat_member WHERE chat = ?1 AND character IN (SELECT id FROM character WHERE deleted IS NULL)",
             )?
             .execute([Col(chat)])?;
-        let mut statement =
-            self.conn.prepare_cached("INSERT INTO chat_member (chat, character, position) VALUES (?1, ?2, ?3)")?;
+        let mut statement = self.conn.prepare_cached(
+            "INSERT INTO chat_member (chat, character, position) VALUES (?1, ?2, ?3)",
+        )?;
         for (position, member) in (0_i64..).zip(members) {
             statement.execute(params![Col(chat), Col(*member), position])?;
         }
         Ok(())
     }
 
-    /// Keeps `name` as the user's name of all messages of the chat so far that have none of their own.
+    /// Keeps `name` as the user's name of all messages of the chat so far that have none of their
+    /// own.
     pub fn keep_user_name(&mut self, chat: ChatId, name: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -158,7 +178,11 @@ impl GroupsMut<'_> {
 }
 
 impl GroupsMut<'_> {
-    pub fn set_settings(&mut self, chat: ChatId, settings: &GroupSettings) -> Result<(), StoreError> {
+    pub fn set_settings(
+        &mut self,
+        chat: ChatId,
+        settings: &GroupSettings,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO chat_group (chat, turn_order, self_responses, several_replies, auto_delay, foreign_fields)
@@ -180,7 +204,12 @@ impl GroupsMut<'_> {
     }
 
     /// Sets the state from now on. Messages that are stored later record who is away.
-    pub fn set_state(&mut self, chat: ChatId, character: CharacterId, state: MemberState) -> Result<(), StoreError> {
+    pub fn set_state(
+        &mut self,
+        chat: ChatId,
+        character: CharacterId,
+        state: MemberState,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO member_state (chat, character, muted, away) VALUES (?1, ?2, ?3, ?4)
@@ -191,7 +220,11 @@ impl GroupsMut<'_> {
     }
 
     /// Records that the character missed all messages of the chat so far.
-    pub fn set_missed_all(&mut self, chat: ChatId, character: CharacterId) -> Result<(), StoreError> {
+    pub fn set_missed_all(
+        &mut self,
+        chat: ChatId,
+        character: CharacterId,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR IGNORE INTO message_absence (message, character, chat)
@@ -201,19 +234,30 @@ impl GroupsMut<'_> {
         Ok(())
     }
 
-    /// Records that the character was present at all messages of the chat so far. Its own window ends.
-    pub fn set_heard_all(&mut self, chat: ChatId, character: CharacterId) -> Result<(), StoreError> {
+    /// Records that the character was present at all messages of the chat so far. Its own window
+    /// ends.
+    pub fn set_heard_all(
+        &mut self,
+        chat: ChatId,
+        character: CharacterId,
+    ) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM message_absence WHERE chat = ?1 AND character = ?2",
             "DELETE FROM member_window WHERE chat = ?1 AND character = ?2",
         ] {
-            self.conn.prepare_cached(sql)?.execute(params![Col(chat), Col(character)])?;
+            self.conn
+                .prepare_cached(sql)?
+                .execute(params![Col(chat), Col(character)])?;
         }
         Ok(())
     }
 
     /// Records that the character was present at one message, such as its own.
-    pub fn set_heard(&mut self, message: MessageId, character: CharacterId) -> Result<(), StoreError> {
+    pub fn set_heard(
+        &mut self,
+        message: MessageId,
+        character: CharacterId,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("DELETE FROM message_absence WHERE message = ?1 AND character = ?2")?
             .execute(params![Col(message), Col(character)])?;
@@ -233,7 +277,12 @@ impl GroupsMut<'_> {
         Ok(())
     }
 
-    pub fn set_window(&mut self, chat: ChatId, character: CharacterId, window: &WindowState) -> Result<(), StoreError> {
+    pub fn set_window(
+        &mut self,
+        chat: ChatId,
+        character: CharacterId,
+        window: &WindowState,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR REPLACE INTO member_window (chat, character, epoch, anchor, fingerprint, frozen)
@@ -252,7 +301,9 @@ impl GroupsMut<'_> {
 
     /// Ends the windows of single characters.
     pub fn end_windows(&mut self, chat: ChatId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM member_window WHERE chat = ?1")?.execute([Col(chat)])?;
+        self.conn
+            .prepare_cached("DELETE FROM member_window WHERE chat = ?1")?
+            .execute([Col(chat)])?;
         Ok(())
     }
 }
@@ -260,7 +311,10 @@ impl GroupsMut<'_> {
 fn settings_from_row(row: &Row<'_>) -> rusqlite::Result<GroupSettings> {
     let order: String = row.get(0)?;
     Ok(GroupSettings {
-        order: TurnOrder::ALL.into_iter().find(|known| known.as_str() == order).unwrap_or_default(),
+        order: TurnOrder::ALL
+            .into_iter()
+            .find(|known| known.as_str() == order)
+            .unwrap_or_default(),
         self_responses: row.get(1)?,
         several_replies: row.get(2)?,
         auto_delay: row.get(3)?,
@@ -279,5 +333,11 @@ fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowState> {
 
 fn speaker_from_row(row: &Row<'_>) -> rusqlite::Result<(MessageId, Speaker)> {
     let character = row.get::<_, Option<Col<_>>>(1)?.map(|Col(id)| id);
-    Ok((row.get::<_, Col<_>>(0)?.0, Speaker { character, name: row.get(2)? }))
+    Ok((
+        row.get::<_, Col<_>>(0)?.0,
+        Speaker {
+            character,
+            name: row.get(2)?,
+        },
+    ))
 }

@@ -1,5 +1,5 @@
-//! Embeddings of memories, document passages and lorebook entries. Triggers maintain the queue of items without an
-//! embedding.
+//! Embeddings of memories, document passages and lorebook entries. Triggers maintain the queue of
+//! items without an embedding.
 
 use domain::LorebookId;
 use domain::document::DocumentOwner;
@@ -90,19 +90,23 @@ pub struct ItemEmbeddings<'a> {
 }
 
 impl ItemEmbeddings<'_> {
-    /// Returns up to `limit` items without an embedding: entries first, then memories, then passages; newest first in
-    /// each kind.
+    /// Returns up to `limit` items without an embedding: entries first, then memories, then
+    /// passages; newest first in each kind.
     pub fn queued(&self, limit: u32) -> Result<Vec<QueuedItem>, StoreError> {
-        let mut queue = self
-            .conn
-            .prepare_cached("SELECT owner FROM meaning_unread WHERE kind = ?1 ORDER BY owner DESC LIMIT ?2")?;
+        let mut queue = self.conn.prepare_cached(
+            "SELECT owner FROM meaning_unread WHERE kind = ?1 ORDER BY owner DESC LIMIT ?2",
+        )?;
         let mut unread = Vec::new();
         for kind in EmbeddedKind::ALL {
             let left = limit as usize - unread.len();
-            let owners = queue.query_map(params![kind.as_str(), left as i64], |row| row.get::<_, i64>(0))?;
+            let owners = queue.query_map(params![kind.as_str(), left as i64], |row| {
+                row.get::<_, i64>(0)
+            })?;
             for owner in owners {
                 let owner = owner?;
-                let text = text_of(self.conn, kind, owner)?.map(|(_, text)| text).unwrap_or_default();
+                let text = text_of(self.conn, kind, owner)?
+                    .map(|(_, text)| text)
+                    .unwrap_or_default();
                 unread.push(QueuedItem { kind, owner, text });
             }
         }
@@ -111,11 +115,13 @@ impl ItemEmbeddings<'_> {
 
     /// Number of items without an embedding.
     pub fn count_queued(&self) -> Result<u32, StoreError> {
-        Ok(self.conn.query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
     }
 
-    /// Returns up to `limit` lorebooks whose entries must be listed with [`ItemEmbeddingsMut::put_entries`]. A card's own
-    /// book has the id of its character.
+    /// Returns up to `limit` lorebooks whose entries must be listed with
+    /// [`ItemEmbeddingsMut::put_entries`]. A card's own book has the id of its character.
     pub fn queued_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
         let books = self
             .conn
@@ -130,7 +136,11 @@ impl ItemEmbeddings<'_> {
     }
 
     /// Embeddings by `model` in a group.
-    pub fn of(&self, among: EmbeddingGroup, model: &str) -> Result<Vec<StoredEmbedding>, StoreError> {
+    pub fn of(
+        &self,
+        among: EmbeddingGroup,
+        model: &str,
+    ) -> Result<Vec<StoredEmbedding>, StoreError> {
         let meant = |row: &Row<'_>| {
             Ok(StoredEmbedding {
                 number: row.get(0)?,
@@ -161,7 +171,9 @@ impl ItemEmbeddings<'_> {
 
     /// Returns the uid of the entry with this row number; `None` if it no longer exists.
     pub fn entry(&self, number: i64) -> Result<Option<String>, StoreError> {
-        let mut uid = self.conn.prepare_cached("SELECT uid FROM lore_entry WHERE number = ?1")?;
+        let mut uid = self
+            .conn
+            .prepare_cached("SELECT uid FROM lore_entry WHERE number = ?1")?;
         Ok(uid.query_row([number], |row| row.get(0)).optional()?)
     }
 
@@ -183,11 +195,18 @@ pub struct ItemEmbeddingsMut<'a> {
 }
 
 impl ItemEmbeddingsMut<'_> {
-    /// Stores the embeddings of an item, one vector and scale per part, and removes it from the queue. Does nothing if
-    /// the item has changed meanwhile.
-    pub fn keep(&mut self, thing: &QueuedItem, model: &str, parts: &[(Vec<i8>, f32)]) -> Result<(), StoreError> {
+    /// Stores the embeddings of an item, one vector and scale per part, and removes it from the
+    /// queue. Does nothing if the item has changed meanwhile.
+    pub fn keep(
+        &mut self,
+        thing: &QueuedItem,
+        model: &str,
+        parts: &[(Vec<i8>, f32)],
+    ) -> Result<(), StoreError> {
         let now = text_of(self.conn, thing.kind, thing.owner)?;
-        let Some((among, _)) = now.filter(|(_, text)| *text == thing.text) else { return Ok(()) };
+        let Some((among, _)) = now.filter(|(_, text)| *text == thing.text) else {
+            return Ok(());
+        };
         let (kind, owner) = (thing.kind.as_str(), thing.owner);
         self.conn
             .prepare_cached("DELETE FROM meaning WHERE kind = ?1 AND owner = ?2")?
@@ -196,7 +215,15 @@ impl ItemEmbeddingsMut<'_> {
             "INSERT INTO meaning (kind, owner, among, part, model, scale, vector) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
         for (part, (vector, scale)) in (0_i64..).zip(parts) {
-            insert.execute(params![kind, owner, among, part, model, scale, bytes(vector)])?;
+            insert.execute(params![
+                kind,
+                owner,
+                among,
+                part,
+                model,
+                scale,
+                bytes(vector)
+            ])?;
         }
         self.dequeue(thing)
     }
@@ -210,7 +237,11 @@ impl ItemEmbeddingsMut<'_> {
     }
 
     /// Replaces the list of a book's entries for semantic search, and marks the book as done.
-    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntryText]) -> Result<(), StoreError> {
+    pub fn put_entries(
+        &mut self,
+        book: LorebookId,
+        entries: &[LoreEntryText],
+    ) -> Result<(), StoreError> {
         let id = book.0.as_bytes();
         let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
         let uids = serde_json::to_string(&uids).unwrap_or_default();
@@ -224,13 +255,16 @@ impl ItemEmbeddingsMut<'_> {
         for entry in entries {
             put.execute(params![id, entry.uid, entry.text])?;
         }
-        self.conn.prepare_cached("DELETE FROM lore_unread WHERE book = ?1")?.execute([id])?;
+        self.conn
+            .prepare_cached("DELETE FROM lore_unread WHERE book = ?1")?
+            .execute([id])?;
         Ok(())
     }
 
     /// Queues every item without an embedding by `model`, and deletes embeddings of other models.
     pub fn queue_all(&mut self, model: &str) -> Result<(), StoreError> {
-        self.conn.execute("DELETE FROM meaning WHERE model <> ?1", [model])?;
+        self.conn
+            .execute("DELETE FROM meaning WHERE model <> ?1", [model])?;
         self.conn.execute(
             "INSERT OR IGNORE INTO meaning_unread (kind, owner) SELECT kind, owner FROM meaningful AS thing
              WHERE NOT EXISTS (SELECT 1 FROM meaning WHERE meaning.kind = thing.kind AND meaning.owner = thing.owner)",
@@ -241,8 +275,15 @@ impl ItemEmbeddingsMut<'_> {
 }
 
 /// Returns the group and the text of an item; `None` if it no longer exists.
-fn text_of(conn: &Connection, kind: EmbeddedKind, owner: i64) -> Result<Option<([u8; 16], String)>, StoreError> {
+fn text_of(
+    conn: &Connection,
+    kind: EmbeddedKind,
+    owner: i64,
+) -> Result<Option<([u8; 16], String)>, StoreError> {
     let sql = "SELECT among, text FROM meaningful WHERE kind = ?1 AND owner = ?2";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    Ok(conn.prepare_cached(sql)?.query_row(params![kind.as_str(), owner], row).optional()?)
+    Ok(conn
+        .prepare_cached(sql)?
+        .query_row(params![kind.as_str(), owner], row)
+        .optional()?)
 }

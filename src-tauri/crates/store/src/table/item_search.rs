@@ -71,7 +71,8 @@ pub struct ItemSearch<'a> {
 }
 
 /// Items with every term. `:query` has the terms and the kind.
-const MATCHING: &str = "search_item_words JOIN search_item ON search_item.number = search_item_words.rowid
+const MATCHING: &str =
+    "search_item_words JOIN search_item ON search_item.number = search_item_words.rowid
         AND search_item_words MATCH :query";
 /// One item.
 const ONE: &str = "(SELECT * FROM search_item WHERE kind = :kind AND owner = :owner AND part = :part) AS search_item";
@@ -133,7 +134,8 @@ impl ItemKind {
     }
 }
 
-/// A chat in whose memory panel a memory is: its own, that of its source, or the latest of its character or of all.
+/// A chat in whose memory panel a memory is: its own, that of its source, or the latest of its
+/// character or of all.
 const SHOWING_CHAT: &str = "coalesce(memory.chat,
     (SELECT message.chat FROM memory_source JOIN message ON message.id = memory_source.message
         WHERE memory_source.memory = memory.number LIMIT 1),
@@ -143,8 +145,8 @@ const SHOWING_CHAT: &str = "coalesce(memory.chat,
         ORDER BY latest.updated DESC LIMIT 1))";
 
 impl ItemSearch<'_> {
-    /// At most `limit` items of a kind with every term, the last indexed first; with `chat` only those that apply in this
-    /// chat. Without terms, nothing is found.
+    /// At most `limit` items of a kind with every term, the last indexed first; with `chat` only
+    /// those that apply in this chat. Without terms, nothing is found.
     pub fn find(
         &self,
         kind: ItemKind,
@@ -152,32 +154,56 @@ impl ItemSearch<'_> {
         chat: Option<ChatId>,
         limit: u32,
     ) -> Result<Vec<FoundItem>, StoreError> {
-        let Some(query) = index_query(terms) else { return Ok(Vec::new()) };
-        let sql = format!("{} ORDER BY search_item_words.rowid DESC LIMIT :limit", kind.sql(MATCHING));
+        let Some(query) = index_query(terms) else {
+            return Ok(Vec::new());
+        };
+        let sql = format!(
+            "{} ORDER BY search_item_words.rowid DESC LIMIT :limit",
+            kind.sql(MATCHING)
+        );
         let query = format!("{} AND ({query})", kind.query());
         let found = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(named_params! { ":query": query, ":chat": chat.map(Col), ":limit": limit }, |row| {
-                from_row(row, kind, terms)
-            })?
+            .query_map(
+                named_params! { ":query": query, ":chat": chat.map(Col), ":limit": limit },
+                |row| from_row(row, kind, terms),
+            )?
             .collect::<Result<_, _>>()?;
         Ok(found)
     }
 
     /// The memory with this row number; `None` if it is not valid, or does not apply in `chat`.
-    pub fn memory(&self, number: i64, chat: Option<ChatId>) -> Result<Option<FoundItem>, StoreError> {
-        let mut id = self.conn.prepare_cached("SELECT id FROM memory WHERE number = ?1")?;
+    pub fn memory(
+        &self,
+        number: i64,
+        chat: Option<ChatId>,
+    ) -> Result<Option<FoundItem>, StoreError> {
+        let mut id = self
+            .conn
+            .prepare_cached("SELECT id FROM memory WHERE number = ?1")?;
         let id: Option<[u8; 16]> = id.query_row([number], |row| row.get(0)).optional()?;
-        id.map_or(Ok(None), |id| self.one(ItemKind::Memory, ("memory", id, ""), chat))
+        id.map_or(Ok(None), |id| {
+            self.one(ItemKind::Memory, ("memory", id, ""), chat)
+        })
     }
 
-    /// The embedded lorebook entry with this row number; `None` if its lorebook is deleted, or does not apply in `chat`.
-    pub fn entry(&self, number: i64, chat: Option<ChatId>) -> Result<Option<FoundItem>, StoreError> {
-        let mut key = self.conn.prepare_cached("SELECT book, uid FROM lore_entry WHERE number = ?1")?;
-        let key: Option<([u8; 16], String)> =
-            key.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        key.map_or(Ok(None), |(book, uid)| self.one(ItemKind::Entry, ("entry", book, &uid), chat))
+    /// The embedded lorebook entry with this row number; `None` if its lorebook is deleted, or does
+    /// not apply in `chat`.
+    pub fn entry(
+        &self,
+        number: i64,
+        chat: Option<ChatId>,
+    ) -> Result<Option<FoundItem>, StoreError> {
+        let mut key = self
+            .conn
+            .prepare_cached("SELECT book, uid FROM lore_entry WHERE number = ?1")?;
+        let key: Option<([u8; 16], String)> = key
+            .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        key.map_or(Ok(None), |(book, uid)| {
+            self.one(ItemKind::Entry, ("entry", book, &uid), chat)
+        })
     }
 
     fn one(
@@ -186,9 +212,12 @@ impl ItemSearch<'_> {
         (kind, owner, part): (&str, [u8; 16], &str),
         chat: Option<ChatId>,
     ) -> Result<Option<FoundItem>, StoreError> {
-        let params = named_params! { ":kind": kind, ":owner": owner, ":part": part, ":chat": chat.map(Col) };
+        let params =
+            named_params! { ":kind": kind, ":owner": owner, ":part": part, ":chat": chat.map(Col) };
         let mut statement = self.conn.prepare_cached(&of.sql(ONE))?;
-        Ok(statement.query_row(params, |row| from_row(row, of, &[])).optional()?)
+        Ok(statement
+            .query_row(params, |row| from_row(row, of, &[]))
+            .optional()?)
     }
 }
 
@@ -200,12 +229,18 @@ fn from_row(row: &Row<'_>, kind: ItemKind, terms: &[SearchTerm]) -> rusqlite::Re
         ItemKind::Memory => ItemPlace::Memory {
             memory: MemoryId(owner(row)?),
             chat: row.get::<_, Option<Col<_>>>("chat")?.map(|Col(chat)| chat),
-            character: row.get::<_, Option<Col<_>>>("character")?.map(|Col(character)| character),
+            character: row
+                .get::<_, Option<Col<_>>>("character")?
+                .map(|Col(character)| character),
         },
-        ItemKind::Entry if row.get("of_card")? => {
-            ItemPlace::CardEntry { character: CharacterId(owner(row)?), uid: part }
-        }
-        ItemKind::Entry => ItemPlace::Entry { book: LorebookId(owner(row)?), uid: part },
+        ItemKind::Entry if row.get("of_card")? => ItemPlace::CardEntry {
+            character: CharacterId(owner(row)?),
+            uid: part,
+        },
+        ItemKind::Entry => ItemPlace::Entry {
+            book: LorebookId(owner(row)?),
+            uid: part,
+        },
         ItemKind::Character => {
             let field = card_match(row.get_ref("card_json")?.as_str()?, terms);
             let character = CharacterId(owner(row)?);
@@ -216,18 +251,30 @@ fn from_row(row: &Row<'_>, kind: ItemKind, terms: &[SearchTerm]) -> rusqlite::Re
             ItemPlace::Character { character, field }
         }
     };
-    Ok(FoundItem { place, title: row.get("title")?, context: row.get("context")?, excerpt })
+    Ok(FoundItem {
+        place,
+        title: row.get("title")?,
+        context: row.get("context")?,
+        excerpt,
+    })
 }
 
 /// The first field of a card with a match.
 fn card_match(json: &str, terms: &[SearchTerm]) -> Option<(&'static str, Excerpt)> {
-    let texts = card_texts(json).into_iter().map(|(field, text)| (field, Excerpt::of(&text, terms)));
-    texts.into_iter().find(|(_, excerpt)| !excerpt.matches.is_empty())
+    let texts = card_texts(json)
+        .into_iter()
+        .map(|(field, text)| (field, Excerpt::of(&text, terms)));
+    texts
+        .into_iter()
+        .find(|(_, excerpt)| !excerpt.matches.is_empty())
 }
 
 fn note(row: &Row<'_>, part: String) -> rusqlite::Result<ItemPlace> {
     if row.get_ref("kind")?.as_str()? == "override" {
-        return Ok(ItemPlace::Override { chat: ChatId(owner(row)?), field: part });
+        return Ok(ItemPlace::Override {
+            chat: ChatId(owner(row)?),
+            field: part,
+        });
     }
     match part.as_str() {
         "chat" => Ok(ItemPlace::ChatNote(ChatId(owner(row)?))),
@@ -237,5 +284,6 @@ fn note(row: &Row<'_>, part: String) -> rusqlite::Result<ItemPlace> {
 }
 
 fn owner(row: &Row<'_>) -> rusqlite::Result<Uuid> {
-    Uuid::from_slice(row.get_ref("owner")?.as_blob()?).map_err(|error| FromSqlError::other(error).into())
+    Uuid::from_slice(row.get_ref("owner")?.as_blob()?)
+        .map_err(|error| FromSqlError::other(error).into())
 }

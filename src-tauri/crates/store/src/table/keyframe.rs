@@ -1,4 +1,5 @@
-//! Keyframes and their source texts. Triggers delete a keyframe as soon as one of its texts changes; see the migration.
+//! Keyframes and their source texts. Triggers delete a keyframe as soon as one of its texts
+//! changes; see the migration.
 
 use domain::keyframe::Keyframe;
 use domain::{CharacterId, ChatId, KeyframeId, MemoryId, Timestamp};
@@ -14,8 +15,14 @@ pub struct Keyframes<'a> {
 }
 
 impl Keyframes<'_> {
-    /// Keyframes of a chat that end at or after `position`, and the last `before` ones that end earlier; oldest first.
-    pub fn around(&self, chat: ChatId, position: i64, before: u32) -> Result<Vec<Keyframe>, StoreError> {
+    /// Keyframes of a chat that end at or after `position`, and the last `before` ones that end
+    /// earlier; oldest first.
+    pub fn around(
+        &self,
+        chat: ChatId,
+        position: i64,
+        before: u32,
+    ) -> Result<Vec<Keyframe>, StoreError> {
         let mut rows: Vec<(i64, Keyframe)> = self
             .conn
             .prepare_cached(
@@ -26,7 +33,9 @@ impl Keyframes<'_> {
             .query_map(params![Col(chat), position, before], from_row)?
             .collect::<Result<_, _>>()?;
         rows.sort_by_key(|(number, keyframe)| (keyframe.first, *number));
-        rows.into_iter().map(|(number, keyframe)| self.with_messages(number, keyframe)).collect()
+        rows.into_iter()
+            .map(|(number, keyframe)| self.with_messages(number, keyframe))
+            .collect()
     }
 
     /// All keyframes of a chat, oldest first.
@@ -34,9 +43,15 @@ impl Keyframes<'_> {
         self.around(chat, i64::MIN, 0)
     }
 
-    /// Returns the newest keyframe from `position` on that no model has summarized yet. It must be complete: it has
-    /// `whole` messages, or another keyframe follows. Excludes keyframes that a model failed on.
-    pub fn next_to_summarize(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
+    /// Returns the newest keyframe from `position` on that no model has summarized yet. It must be
+    /// complete: it has `whole` messages, or another keyframe follows. Excludes keyframes that a
+    /// model failed on.
+    pub fn next_to_summarize(
+        &self,
+        chat: ChatId,
+        position: i64,
+        whole: u32,
+    ) -> Result<Option<Keyframe>, StoreError> {
         let found = self
             .conn
             .prepare_cached(
@@ -48,12 +63,18 @@ impl Keyframes<'_> {
             )?
             .query_row(params![Col(chat), position, whole], from_row)
             .optional()?;
-        found.map(|(number, keyframe)| self.with_messages(number, keyframe)).transpose()
+        found
+            .map(|(number, keyframe)| self.with_messages(number, keyframe))
+            .transpose()
     }
 
-    /// Keyframes of a character's chats that no model has summarized, with the time of their last message. Returns up
-    /// to `limit`, newest first.
-    pub fn fallbacks(&self, character: CharacterId, limit: u32) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
+    /// Keyframes of a character's chats that no model has summarized, with the time of their last
+    /// message. Returns up to `limit`, newest first.
+    pub fn fallbacks(
+        &self,
+        character: CharacterId,
+        limit: u32,
+    ) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
         let rows: Vec<((i64, Keyframe), Timestamp)> = self
             .conn
             .prepare_cached(
@@ -63,9 +84,13 @@ impl Keyframes<'_> {
                  WHERE chat.character = ?1 AND chat.deleted IS NULL AND keyframe.fallback = 1
                  ORDER BY said DESC, keyframe.number DESC LIMIT ?2",
             )?
-            .query_map(params![Col(character), limit], |row| Ok((from_row(row)?, row.get::<_, Col<_>>("said")?.0)))?
+            .query_map(params![Col(character), limit], |row| {
+                Ok((from_row(row)?, row.get::<_, Col<_>>("said")?.0))
+            })?
             .collect::<Result<_, _>>()?;
-        rows.into_iter().map(|((number, keyframe), said)| Ok((self.with_messages(number, keyframe)?, said))).collect()
+        rows.into_iter()
+            .map(|((number, keyframe), said)| Ok((self.with_messages(number, keyframe)?, said)))
+            .collect()
     }
 
     fn with_messages(&self, number: i64, keyframe: Keyframe) -> Result<Keyframe, StoreError> {
@@ -78,11 +103,15 @@ impl Keyframes<'_> {
             )?
             .query_map([number], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
-        Ok(Keyframe { messages, ..keyframe })
+        Ok(Keyframe {
+            messages,
+            ..keyframe
+        })
     }
 }
 
-/// If the user has forgotten the summary of all messages of a keyframe, no model may summarize it again.
+/// If the user has forgotten the summary of all messages of a keyframe, no model may summarize it
+/// again.
 const FORGOTTEN: &str = "UPDATE keyframe SET tried = 1 WHERE number = ?1 AND NOT EXISTS (
         SELECT 1 FROM keyframe_source WHERE keyframe = ?1 AND text NOT IN (SELECT text FROM summary_forgotten))";
 
@@ -91,8 +120,9 @@ pub struct KeyframesMut<'a> {
 }
 
 impl KeyframesMut<'_> {
-    /// Stores a keyframe made from `told`, the texts of its messages, and replaces a previous version. Returns false if
-    /// one of the texts has changed meanwhile or is part of another keyframe.
+    /// Stores a keyframe made from `told`, the texts of its messages, and replaces a previous
+    /// version. Returns false if one of the texts has changed meanwhile or is part of another
+    /// keyframe.
     pub fn put(&mut self, keyframe: &Keyframe, told: &[SourceText]) -> Result<bool, StoreError> {
         let mut covered = self.conn.prepare_cached(
             "SELECT 1 FROM keyframe_source JOIN keyframe ON keyframe.number = keyframe_source.keyframe
@@ -130,8 +160,9 @@ impl KeyframesMut<'_> {
                 ],
                 |row| row.get(0),
             )?;
-        let mut source =
-            self.conn.prepare_cached("INSERT OR IGNORE INTO keyframe_source (keyframe, text) VALUES (?1, ?2)")?;
+        let mut source = self.conn.prepare_cached(
+            "INSERT OR IGNORE INTO keyframe_source (keyframe, text) VALUES (?1, ?2)",
+        )?;
         for text in told {
             source.execute([number, text.number])?;
         }
@@ -139,8 +170,8 @@ impl KeyframesMut<'_> {
         Ok(true)
     }
 
-    /// Deletes the keyframes that a summary memory was made from, and permanently bars a new summary of their messages.
-    /// If needed, first sentences replace it.
+    /// Deletes the keyframes that a summary memory was made from, and permanently bars a new
+    /// summary of their messages. If needed, first sentences replace it.
     pub fn forget_summary(&mut self, summary: MemoryId) -> Result<(), StoreError> {
         for sql in [
             "INSERT OR IGNORE INTO summary_forgotten (text)
@@ -160,8 +191,8 @@ impl KeyframesMut<'_> {
         Ok(())
     }
 
-    /// Replaces first sentences with a model's summary. Prompts that contain the old text stay unchanged, because it is
-    /// still correct. Returns false if the keyframe no longer exists.
+    /// Replaces first sentences with a model's summary. Prompts that contain the old text stay
+    /// unchanged, because it is still correct. Returns false if the keyframe no longer exists.
     pub fn rewrite(&mut self, keyframe: &Keyframe) -> Result<bool, StoreError> {
         let rows = self
             .conn
@@ -182,7 +213,9 @@ impl KeyframesMut<'_> {
 
     /// Records that a model failed on a keyframe, so that none tries again.
     pub fn mark_failed(&mut self, id: KeyframeId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("UPDATE keyframe SET tried = 1 WHERE id = ?1")?.execute([Col(id)])?;
+        self.conn
+            .prepare_cached("UPDATE keyframe SET tried = 1 WHERE id = ?1")?
+            .execute([Col(id)])?;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Data for lists of characters, and search terms to find them. Both are derived from the cards, so that lists and
-//! searches read no whole cards.
+//! Data for lists of characters, and search terms to find them. Both are derived from the cards, so
+//! that lists and searches read no whole cards.
 
 use domain::script::has_unspaced_script;
 use domain::{CharacterId, Timestamp};
@@ -40,7 +40,11 @@ pub struct Listings<'a> {
 impl Listings<'_> {
     /// Characters that are not deleted, sorted by last chat, then by name.
     pub fn all(&self) -> Result<Vec<CharacterListItem>, StoreError> {
-        Ok(self.conn.prepare_cached(ALL)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+        Ok(self
+            .conn
+            .prepare_cached(ALL)?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?)
     }
 
     /// Characters that are not deleted and whose current card was not described yet.
@@ -53,8 +57,9 @@ impl Listings<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a word, or, in
-    /// scripts without spaces, as at least three letters anywhere. Returns none for an empty search.
+    /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a
+    /// word, or, in scripts without spaces, as at least three letters anywhere. Returns none for an
+    /// empty search.
     pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
         let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
         let (plain, runs) = query::all_words(&words);
@@ -85,31 +90,48 @@ pub(crate) const ALL: &str = "
 const FIND: &str = "SELECT listing.character FROM listing
     JOIN character INDEXED BY character_listed ON character.id = listing.character WHERE character.deleted IS NULL";
 const WORDS: &str = "number IN (SELECT rowid FROM listing_words WHERE listing_words MATCH ?1)";
-const LETTERS: &str = "number IN (SELECT rowid FROM listing_letters WHERE listing_letters MATCH ?2)";
+const LETTERS: &str =
+    "number IN (SELECT rowid FROM listing_letters WHERE listing_letters MATCH ?2)";
 
 pub struct ListingsMut<'a> {
     pub(crate) conn: &'a Connection,
 }
 
 impl ListingsMut<'_> {
-    /// Stores the list data of a character, and indexes `text` for search. Ignores a character that no longer exists.
-    pub fn describe(&mut self, id: CharacterId, listing: &Listing, text: &str) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM listing WHERE character = ?1")?.execute([Col(id)])?;
+    /// Stores the list data of a character, and indexes `text` for search. Ignores a character that
+    /// no longer exists.
+    pub fn describe(
+        &mut self,
+        id: CharacterId,
+        listing: &Listing,
+        text: &str,
+    ) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("DELETE FROM listing WHERE character = ?1")?
+            .execute([Col(id)])?;
         let number = self
             .conn
             .prepare_cached(
                 "INSERT INTO listing (character, tagline, creator, tags)
                  SELECT id, ?2, ?3, ?4 FROM character WHERE id = ?1 RETURNING number",
             )?
-            .query_row(params![Col(id), listing.tagline, listing.creator, tags_json(&listing.tags)], |row| {
-                row.get::<_, i64>(0)
-            })
+            .query_row(
+                params![
+                    Col(id),
+                    listing.tagline,
+                    listing.creator,
+                    tags_json(&listing.tags)
+                ],
+                |row| row.get::<_, i64>(0),
+            )
             .optional()?;
         let Some(number) = number else { return Ok(()) };
         let text = &fold(text);
         let index = |table: &str| {
             let sql = format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)");
-            self.conn.prepare_cached(&sql)?.execute(params![number, text])
+            self.conn
+                .prepare_cached(&sql)?
+                .execute(params![number, text])
         };
         index("listing_words")?;
         if has_unspaced_script(text) {
@@ -136,10 +158,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<CharacterListItem> {
     Ok(CharacterListItem {
         id: row.get::<_, Col<_>>("id")?.0,
         name: row.get("name")?,
-        picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
+        picture: row
+            .get::<_, Option<Col<_>>>("picture")?
+            .map(|Col(hash)| hash),
         created: row.get::<_, Col<_>>("created")?.0,
         favourite: row.get("favourite")?,
-        last_chat: row.get::<_, Option<Col<_>>>("last_chat")?.map(|Col(time)| time),
+        last_chat: row
+            .get::<_, Option<Col<_>>>("last_chat")?
+            .map(|Col(time)| time),
         place: Place::from_row(row)?,
         listing,
     })

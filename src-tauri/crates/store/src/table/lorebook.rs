@@ -34,7 +34,8 @@ pub struct ChatParticipants {
     pub persona: PersonaId,
 }
 
-/// A lorebook that applies in a chat through one binding. A book with several bindings occurs several times.
+/// A lorebook that applies in a chat through one binding. A book with several bindings occurs
+/// several times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BoundLorebook {
     pub id: LorebookId,
@@ -58,7 +59,9 @@ impl Lorebooks<'_> {
     pub fn list(&self) -> Result<Vec<Lorebook>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT * FROM lorebook WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id")?
+            .prepare_cached(
+                "SELECT * FROM lorebook WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id",
+            )?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -69,7 +72,9 @@ impl Lorebooks<'_> {
         let rows = self
             .conn
             .prepare_cached("SELECT id, name FROM lorebook WHERE deleted IS NULL")?
-            .query_map([], |row| Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?)))?
+            .query_map([], |row| {
+                Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -98,7 +103,9 @@ impl Lorebooks<'_> {
     pub fn find_identical(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
-            .prepare_cached("SELECT * FROM lorebook WHERE json = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?
+            .prepare_cached(
+                "SELECT * FROM lorebook WHERE json = ?1 AND deleted IS NULL ORDER BY id LIMIT 1",
+            )?
             .query_row([json], from_row)
             .optional()?;
         Ok(row)
@@ -107,10 +114,12 @@ impl Lorebooks<'_> {
     /// Bindings of all lorebooks.
     pub fn bindings(&self) -> Result<HashMap<LorebookId, Vec<Binding>>, StoreError> {
         let mut all: HashMap<LorebookId, Vec<Binding>> = HashMap::new();
-        let mut rows = self
-            .conn
-            .prepare_cached("SELECT lorebook, scope, owner FROM lorebook_binding ORDER BY lorebook, scope, owner")?;
-        for row in rows.query_map([], |row| Ok((row.get::<_, Col<_>>("lorebook")?.0, binding(row)?)))? {
+        let mut rows = self.conn.prepare_cached(
+            "SELECT lorebook, scope, owner FROM lorebook_binding ORDER BY lorebook, scope, owner",
+        )?;
+        for row in rows.query_map([], |row| {
+            Ok((row.get::<_, Col<_>>("lorebook")?.0, binding(row)?))
+        })? {
             let (id, binding) = row?;
             all.entry(id).or_default().push(binding);
         }
@@ -127,9 +136,14 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// Lorebooks that apply in this chat, sorted by age, then by binding. Excludes disabled and deleted ones.
+    /// Lorebooks that apply in this chat, sorted by age, then by binding. Excludes disabled and
+    /// deleted ones.
     pub fn bound(&self, company: ChatParticipants) -> Result<Vec<BoundLorebook>, StoreError> {
-        let ChatParticipants { character, chat, persona } = company;
+        let ChatParticipants {
+            character,
+            chat,
+            persona,
+        } = company;
         let sql = format!(
             "SELECT id, name, updated, scope, owner
              FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
@@ -164,7 +178,8 @@ impl LorebooksMut<'_> {
         )
     }
 
-    /// `updated` increases with every change, even within one millisecond, because it identifies the version.
+    /// `updated` increases with every change, even within one millisecond, because it identifies
+    /// the version.
     pub fn update(&mut self, book: &Lorebook) -> Result<(), StoreError> {
         self.run(
             "UPDATE lorebook
@@ -176,8 +191,12 @@ impl LorebooksMut<'_> {
 
     /// Replaces all bindings of a lorebook.
     pub fn bind(&mut self, id: LorebookId, bindings: &[Binding]) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?.execute([Col(id)])?;
-        bindings.iter().try_for_each(|binding| self.add_binding(id, *binding))
+        self.conn
+            .prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?
+            .execute([Col(id)])?;
+        bindings
+            .iter()
+            .try_for_each(|binding| self.add_binding(id, *binding))
     }
 
     /// Adds a binding to a lorebook.
@@ -199,13 +218,18 @@ impl LorebooksMut<'_> {
     }
 
     pub fn restore(&mut self, id: LorebookId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE lorebook SET deleted = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE lorebook SET deleted = NULL WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "lorebook")
     }
 
     /// Permanently removes lorebooks deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("DELETE FROM lorebook WHERE deleted <= ?1", [Col(before)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM lorebook WHERE deleted <= ?1", [Col(before)])?)
     }
 
     fn run(&mut self, sql: &str, book: &Lorebook) -> Result<(), StoreError> {
@@ -250,7 +274,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Lorebook> {
         id: row.get::<_, Col<_>>("id")?.0,
         name: row.get("name")?,
         json: row.get("json")?,
-        source: row.get::<_, Option<Col<_>>>("source")?.map(|Col(hash)| hash),
+        source: row
+            .get::<_, Option<Col<_>>>("source")?
+            .map(|Col(hash)| hash),
         enabled: row.get("enabled")?,
         created: row.get::<_, Col<_>>("created")?.0,
         updated: row.get::<_, Col<_>>("updated")?.0,

@@ -51,12 +51,20 @@ impl Manifests<'_> {
             )?
             .query_row([Col(swipe)], |row| Ok((row.get::<_, Col<ChatId>>(0)?.0, row.get(1)?)))
             .optional()?;
-        let Some((chat, position)) = place else { return Ok(None) };
+        let Some((chat, position)) = place else {
+            return Ok(None);
+        };
         Ok(self.past(chat, position, 1)?.pop())
     }
 
-    /// Returns up to `limit` manifests of visible swipes before the message at `before` (exclusive), newest first.
-    pub fn past(&self, chat: ChatId, before: i64, limit: u32) -> Result<Vec<StoredManifest>, StoreError> {
+    /// Returns up to `limit` manifests of visible swipes before the message at `before`
+    /// (exclusive), newest first.
+    pub fn past(
+        &self,
+        chat: ChatId,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<StoredManifest>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(
@@ -75,10 +83,14 @@ impl Manifests<'_> {
 
     /// Figures of the swipes that have a manifest.
     pub fn figures(&self, swipes: &[SwipeId]) -> Result<HashMap<SwipeId, String>, StoreError> {
-        let mut statement = self.conn.prepare_cached("SELECT figures FROM manifest WHERE swipe = ?1")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT figures FROM manifest WHERE swipe = ?1")?;
         let mut found = HashMap::new();
         for swipe in swipes {
-            let figures = statement.query_row([Col(*swipe)], |row| row.get(0)).optional()?;
+            let figures = statement
+                .query_row([Col(*swipe)], |row| row.get(0))
+                .optional()?;
             found.extend(figures.map(|figures| (*swipe, figures)));
         }
         Ok(found)
@@ -101,9 +113,13 @@ impl ManifestsMut<'_> {
         Ok(())
     }
 
-    /// Removes quoted text from all manifests that may quote removed text: messages deleted at or before `before`,
-    /// messages in chats deleted by then, and edited messages.
-    pub(crate) fn forget(&mut self, before: Before, without_words: RedactManifest) -> Result<(), StoreError> {
+    /// Removes quoted text from all manifests that may quote removed text: messages deleted at or
+    /// before `before`, messages in chats deleted by then, and edited messages.
+    pub(crate) fn forget(
+        &mut self,
+        before: Before,
+        without_words: RedactManifest,
+    ) -> Result<(), StoreError> {
         let mut gone = RemovedContent::default();
         let mut rows = self.conn.prepare_cached(
             "SELECT message.id, message.chat, message.position, chat.character
@@ -117,20 +133,30 @@ impl ManifestsMut<'_> {
              WHERE swipe.message = ?1 AND instr(manifest.json, ?2)",
         )?;
         while let Some(row) = rows.next()? {
-            let (id, chat, position) = (row.get::<_, Col<MessageId>>(0)?.0, row.get::<_, Col<_>>(1)?.0, row.get(2)?);
+            let (id, chat, position) = (
+                row.get::<_, Col<MessageId>>(0)?.0,
+                row.get::<_, Col<_>>(1)?.0,
+                row.get(2)?,
+            );
             let went_on = own.exists(params![Col(id), id.to_string()])?;
-            note_first(&mut gone.first, chat, if went_on { position } else { position + 1 });
+            note_first(
+                &mut gone.first,
+                chat,
+                if went_on { position } else { position + 1 },
+            );
             gone.messages.insert(id.0);
             gone.characters.insert(row.get::<_, Col<_>>(3)?.0);
         }
         for (chat, position) in self.quoted(&gone)? {
             note_first(&mut gone.first, chat, position);
         }
-        gone.first.iter().try_for_each(|(chat, position)| self.redact_from(*chat, *position, without_words))
+        gone.first
+            .iter()
+            .try_for_each(|(chat, position)| self.redact_from(*chat, *position, without_words))
     }
 
-    /// Returns the first position in other chats that quotes one of these messages. Chats of one character can recall
-    /// each other, and only their manifests show that.
+    /// Returns the first position in other chats that quotes one of these messages. Chats of one
+    /// character can recall each other, and only their manifests show that.
     fn quoted(&self, gone: &RemovedContent) -> Result<Vec<(ChatId, i64)>, StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT message.chat, message.position, manifest.json FROM manifest
@@ -151,9 +177,13 @@ impl ManifestsMut<'_> {
         Ok(quoted)
     }
 
-    /// Removes quoted text from the manifests that quote these memories and documents, and from all later ones of the
-    /// same chats, which may depend on them.
-    pub(crate) fn redact_quotes(&mut self, quoted: &[Uuid], without_words: RedactManifest) -> Result<(), StoreError> {
+    /// Removes quoted text from the manifests that quote these memories and documents, and from all
+    /// later ones of the same chats, which may depend on them.
+    pub(crate) fn redact_quotes(
+        &mut self,
+        quoted: &[Uuid],
+        without_words: RedactManifest,
+    ) -> Result<(), StoreError> {
         let mut quoting = self.conn.prepare_cached(
             "SELECT message.chat, min(message.position) FROM manifest
              JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
@@ -166,11 +196,18 @@ impl ManifestsMut<'_> {
                 note_first(&mut first, row.get::<_, Col<_>>(0)?.0, row.get(1)?);
             }
         }
-        first.into_iter().try_for_each(|(chat, position)| self.redact_from(chat, position, without_words))
+        first
+            .into_iter()
+            .try_for_each(|(chat, position)| self.redact_from(chat, position, without_words))
     }
 
     /// Removes quoted text from the manifests of a chat, starting at `position`.
-    fn redact_from(&self, chat: ChatId, position: i64, without_words: RedactManifest) -> Result<(), StoreError> {
+    fn redact_from(
+        &self,
+        chat: ChatId,
+        position: i64,
+        without_words: RedactManifest,
+    ) -> Result<(), StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT manifest.swipe, manifest.json FROM manifest
              JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
@@ -183,8 +220,11 @@ impl ManifestsMut<'_> {
                 bare.push((row.get::<_, Col<_>>(0)?.0, json));
             }
         }
-        let mut put = self.conn.prepare_cached("UPDATE manifest SET json = ?2 WHERE swipe = ?1")?;
-        bare.iter().try_for_each(|(swipe, json)| put.execute(params![Col(*swipe), json]).map(drop))?;
+        let mut put = self
+            .conn
+            .prepare_cached("UPDATE manifest SET json = ?2 WHERE swipe = ?1")?;
+        bare.iter()
+            .try_for_each(|(swipe, json)| put.execute(params![Col(*swipe), json]).map(drop))?;
         Ok(())
     }
 }
@@ -199,14 +239,19 @@ struct RemovedContent {
 }
 
 fn note_first(first: &mut HashMap<ChatId, i64>, chat: ChatId, position: i64) {
-    first.entry(chat).and_modify(|known| *known = position.min(*known)).or_insert(position);
+    first
+        .entry(chat)
+        .and_modify(|known| *known = position.min(*known))
+        .or_insert(position);
 }
 
 /// Returns the ids of the messages that blocks of a manifest have as their source.
 fn keys_of_messages(json: &str) -> impl Iterator<Item = Uuid> {
     const KEY: &str = "\"message:";
     let id = |(at, _): (usize, &str)| json.get(at + KEY.len()..at + KEY.len() + 36);
-    json.match_indices(KEY).filter_map(id).filter_map(|id| Uuid::parse_str(id).ok())
+    json.match_indices(KEY)
+        .filter_map(id)
+        .filter_map(|id| Uuid::parse_str(id).ok())
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredManifest> {

@@ -10,7 +10,9 @@ use uuid::Uuid;
 use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
 use crate::table::memory_bulk::MemoryFilter;
-use crate::table::memory_row::{ACTIVE, COLUMN_COUNT, COLUMNS, OF_SCOPE, Owners, SCOPE, VALID, from_row};
+use crate::table::memory_row::{
+    ACTIVE, COLUMN_COUNT, COLUMNS, OF_SCOPE, Owners, SCOPE, VALID, from_row,
+};
 use crate::table::memory_world::WORLDS_OF_CHARACTER;
 use crate::{Before, Query, StoreError};
 
@@ -30,35 +32,54 @@ impl Memories<'_> {
     /// `None` if the memory does not exist or is not valid. It may be archived.
     pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {VALID}");
-        let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
+        let row = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_row([Col(id)], from_row)
+            .optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
 
-    /// Returns up to `limit` active memories of a scope: pinned ones first, then by importance, then newest.
+    /// Returns up to `limit` active memories of a scope: pinned ones first, then by importance,
+    /// then newest.
     pub fn active(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory WHERE {OF_SCOPE} AND {ACTIVE}
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?6"
         );
-        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat,
+            world,
+        } = Owners::of(scope);
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![scope, character, persona, chat, world, limit], from_row)?
+            .query_map(
+                params![scope, character, persona, chat, world, limit],
+                from_row,
+            )?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
-    /// Returns up to `limit` memories that are available to a character with any persona. These are its own memories,
-    /// those of its pairs, its chats and their worlds, and those of the profile scope. The filter selects active or
-    /// archived ones. Pinned memories are first, then by importance, then newest.
+    /// Returns up to `limit` memories that are available to a character with any persona. These are
+    /// its own memories, those of its pairs, its chats and their worlds, and those of the profile
+    /// scope. The filter selects active or archived ones. Pinned memories are first, then by
+    /// importance, then newest.
     pub fn of_character(
         &self,
         character: CharacterId,
         filter: MemoryFilter,
         limit: u32,
     ) -> Result<Vec<Memory>, StoreError> {
-        let which = if filter.archived { format!("{VALID} AND NOT ({ACTIVE})") } else { ACTIVE.to_owned() };
+        let which = if filter.archived {
+            format!("{VALID} AND NOT ({ACTIVE})")
+        } else {
+            ACTIVE.to_owned()
+        };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
              WHERE ({SCOPE} = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)
@@ -71,17 +92,30 @@ impl Memories<'_> {
             .conn
             .prepare_cached(&sql)?
             .query_map(
-                params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.from_messages],
+                params![
+                    Col(character),
+                    limit,
+                    filter.kind.map(Col),
+                    filter.scope,
+                    filter.from_messages
+                ],
                 from_row,
             )?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
-    /// Returns up to `limit` best matches for `query` among the recallable memories of `scopes`, best first. Equal
-    /// scores are sorted newest first.
-    pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<FoundMemory>, StoreError> {
-        self.found(query, limit, |_, memory| memory.is_recallable() && scopes.contains(&memory.scope))
+    /// Returns up to `limit` best matches for `query` among the recallable memories of `scopes`,
+    /// best first. Equal scores are sorted newest first.
+    pub fn search(
+        &self,
+        scopes: &[MemoryScope],
+        query: &Query,
+        limit: u32,
+    ) -> Result<Vec<FoundMemory>, StoreError> {
+        self.found(query, limit, |_, memory| {
+            memory.is_recallable() && scopes.contains(&memory.scope)
+        })
     }
 
     /// Like [`Self::search`], among all memories that are available to a character.
@@ -92,24 +126,38 @@ impl Memories<'_> {
         filter: MemoryFilter,
         limit: u32,
     ) -> Result<Vec<FoundMemory>, StoreError> {
-        let mut chats = self.conn.prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
-        let mut of_chat = |chat: ChatId| chats.exists(params![Col(chat), Col(character)]).unwrap_or(false);
+        let mut chats = self
+            .conn
+            .prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
+        let mut of_chat = |chat: ChatId| {
+            chats
+                .exists(params![Col(chat), Col(character)])
+                .unwrap_or(false)
+        };
         let worlds = self.worlds_of(character)?;
-        let mut made = self.conn.prepare_cached("SELECT 1 FROM memory_source WHERE memory = ?1")?;
+        let mut made = self
+            .conn
+            .prepare_cached("SELECT 1 FROM memory_source WHERE memory = ?1")?;
         let mut was_said = |number: i64| made.exists([number]).unwrap_or(false);
         self.found(query, limit, |number, memory| {
             let counts = match memory.scope {
                 MemoryScope::Profile => true,
-                MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => of == character,
+                MemoryScope::Character(of) | MemoryScope::Pair { character: of, .. } => {
+                    of == character
+                }
                 MemoryScope::Chat(chat) => of_chat(chat),
                 MemoryScope::World(world) => worlds.contains(&world),
             };
-            counts && filter.fits(memory) && filter.from_messages.is_none_or(|said| said == was_said(number))
+            counts
+                && filter.fits(memory)
+                && filter
+                    .from_messages
+                    .is_none_or(|said| said == was_said(number))
         })
     }
 
-    /// Reads the ranking until enough memories are found. This is fast, because few memories contain most words of a
-    /// query.
+    /// Reads the ranking until enough memories are found. This is fast, because few memories
+    /// contain most words of a query.
     fn found(
         &self,
         query: &Query,
@@ -117,8 +165,13 @@ impl Memories<'_> {
         mut counts: impl FnMut(i64, &Memory) -> bool,
     ) -> Result<Vec<FoundMemory>, StoreError> {
         let mut found: HashMap<i64, (Memory, f64)> = HashMap::new();
-        for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            let Some(sought) = sought(self.conn, index, words, RowRange::ALL)? else { continue };
+        for (index, words) in [
+            ("memory_words", &query.words),
+            ("memory_letters", &query.letters),
+        ] {
+            let Some(sought) = sought(self.conn, index, words, RowRange::ALL)? else {
+                continue;
+            };
             let sql = format!(
                 "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
                  WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {VALID} ORDER BY {index}.rank"
@@ -144,8 +197,17 @@ impl Memories<'_> {
         found.sort_by(|(_, (one, a)), (_, (other, b))| b.total_cmp(a).then(other.id.cmp(&one.id)));
         found.truncate(limit as usize);
         let scores: Vec<f64> = found.iter().map(|(_, (_, score))| *score).collect();
-        let memories = self.with_sources(found.into_iter().map(|(number, (memory, _))| (number, memory)).collect())?;
-        Ok(memories.into_iter().zip(scores).map(|(memory, score)| FoundMemory { memory, score }).collect())
+        let memories = self.with_sources(
+            found
+                .into_iter()
+                .map(|(number, (memory, _))| (number, memory))
+                .collect(),
+        )?;
+        Ok(memories
+            .into_iter()
+            .zip(scores)
+            .map(|(memory, score)| FoundMemory { memory, score })
+            .collect())
     }
 
     pub(crate) fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
@@ -172,7 +234,11 @@ impl Memories<'_> {
         }
         let whole = |(number, memory)| {
             let (sources, echoes) = made.remove(&number).unwrap_or_default();
-            Memory { sources, merged_sources: echoes, ..memory }
+            Memory {
+                sources,
+                merged_sources: echoes,
+                ..memory
+            }
         };
         Ok(rows.into_iter().map(whole).collect())
     }
@@ -188,7 +254,13 @@ impl MemoriesMut<'_> {
     /// # Errors
     /// `NotFound` if a source message does not exist.
     pub fn insert(&mut self, memory: &Memory) -> Result<(), StoreError> {
-        let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat,
+            world,
+        } = Owners::of(memory.scope);
         self.conn
             .prepare_cached(
                 "INSERT INTO memory (id, type, scope, character, persona, chat, text, importance, pinned, created, updated,
@@ -218,13 +290,21 @@ impl MemoriesMut<'_> {
              JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
              WHERE message.id = ?2 AND message.deleted IS NULL",
         )?;
-        memory.sources.iter().try_for_each(|source| one(statement.execute(params![number, Col(*source)])?, "message"))
+        memory.sources.iter().try_for_each(|source| {
+            one(statement.execute(params![number, Col(*source)])?, "message")
+        })
     }
 
-    /// Updates text, type, scope, importance, pin, origin and confidence. Sources, creation time and archived state
-    /// stay.
+    /// Updates text, type, scope, importance, pin, origin and confidence. Sources, creation time
+    /// and archived state stay.
     pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
-        let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat,
+            world,
+        } = Owners::of(memory.scope);
         let rows = self
             .conn
             .prepare_cached(
@@ -259,7 +339,8 @@ impl MemoriesMut<'_> {
         one(rows, "memory")
     }
 
-    /// Restores a memory, and those it replaced that were deleted at the same time. Returns their ids.
+    /// Restores a memory, and those it replaced that were deleted at the same time. Returns their
+    /// ids.
     ///
     /// # Errors
     /// `NotFound` if it was purged.
@@ -307,7 +388,8 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// Messages of a chat that other chats quote, because the chats of a pair can recall each other.
+    /// Messages of a chat that other chats quote, because the chats of a pair can recall each
+    /// other.
     pub fn quoted_elsewhere(&self, chat: ChatId) -> Result<Vec<MessageId>, StoreError> {
         let quoted: Vec<String> = self
             .conn
@@ -320,9 +402,15 @@ impl MemoriesMut<'_> {
             )?
             .query_map([Col(chat)], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        let mut own = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
+        let mut own = self
+            .conn
+            .prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
         let mut found = Vec::new();
-        for id in quoted.iter().filter_map(|id| Uuid::parse_str(id).ok()).map(MessageId) {
+        for id in quoted
+            .iter()
+            .filter_map(|id| Uuid::parse_str(id).ok())
+            .map(MessageId)
+        {
             if own.exists(params![Col(id), Col(chat)])? {
                 found.push(id);
             }
@@ -345,9 +433,10 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// Removes quotes of a memory, message or document from all context blocks and digests, so that no later prompt
-    /// contains them. Chats with such quotes start a new epoch, and their caches are marked as stale. This does not
-    /// mark the chat of a quoted message; a caller that removes the message must do that.
+    /// Removes quotes of a memory, message or document from all context blocks and digests, so that
+    /// no later prompt contains them. Chats with such quotes start a new epoch, and their caches
+    /// are marked as stale. This does not mark the chat of a quoted message; a caller that removes
+    /// the message must do that.
     pub fn retract(&mut self, quoted: Uuid) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let id = quoted.to_string();
@@ -368,8 +457,9 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Permanently removes memories that were deleted at or before `before`, and those made from messages or chats
-    /// deleted by then. Returns how many. [`Memories::rewritten`] returns their ids for the removal of quotes.
+    /// Permanently removes memories that were deleted at or before `before`, and those made from
+    /// messages or chats deleted by then. Returns how many. [`Memories::rewritten`] returns their
+    /// ids for the removal of quotes.
     pub(crate) fn purge(&mut self, before: Before) -> Result<usize, StoreError> {
         self.conn.execute(
             "UPDATE memory SET deleted = ?1 WHERE number IN (
@@ -378,6 +468,8 @@ impl MemoriesMut<'_> {
                  WHERE message.deleted <= ?1 OR chat.deleted <= ?2)",
             [Col(before.rest), Col(before.trash)],
         )?;
-        Ok(self.conn.execute("DELETE FROM memory WHERE deleted <= ?1", [Col(before.rest)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM memory WHERE deleted <= ?1", [Col(before.rest)])?)
     }
 }

@@ -1,5 +1,5 @@
-//! Archived memories, which are kept but not recalled. Archiving only marks a memory. If its replacement is deleted,
-//! the memory becomes active again.
+//! Archived memories, which are kept but not recalled. Archiving only marks a memory. If its
+//! replacement is deleted, the memory becomes active again.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,11 @@ impl Memories<'_> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory WHERE deleted IS NULL GROUP BY scope, character, persona, chat, world"
         );
-        let scopes = self.conn.prepare_cached(&sql)?.query_map([], scope)?.collect::<Result<Vec<_>, _>>()?;
+        let scopes = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map([], scope)?
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(scopes)
     }
 
@@ -39,7 +43,13 @@ impl Memories<'_> {
             "SELECT {COLUMNS}, memory.kept FROM memory
              WHERE {OF_SCOPE} AND {ACTIVE} ORDER BY number"
         );
-        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat,
+            world,
+        } = Owners::of(scope);
         let rows: Vec<((i64, Memory), bool)> = self
             .conn
             .prepare_cached(&sql)?
@@ -50,15 +60,30 @@ impl Memories<'_> {
         let (rows, kept): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         let numbers: Vec<i64> = rows.iter().map(|(number, _)| *number).collect();
         let memories = self.with_sources(rows)?.into_iter().zip(numbers).zip(kept);
-        Ok(memories.map(|((memory, number), kept)| ActiveMemory { number, memory, unarchived_by_user: kept }).collect())
+        Ok(memories
+            .map(|((memory, number), kept)| ActiveMemory {
+                number,
+                memory,
+                unarchived_by_user: kept,
+            })
+            .collect())
     }
 
     /// Number of active memories of a scope.
     pub fn count_active(&self, scope: MemoryScope) -> Result<u32, StoreError> {
         let sql = format!("SELECT count(*) FROM memory WHERE {OF_SCOPE} AND {ACTIVE}");
-        let Owners { scope, character, persona, chat, world } = Owners::of(scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat,
+            world,
+        } = Owners::of(scope);
         let of = params![scope, character, persona, chat, world];
-        Ok(self.conn.prepare_cached(&sql)?.query_row(of, |row| row.get(0))?)
+        Ok(self
+            .conn
+            .prepare_cached(&sql)?
+            .query_row(of, |row| row.get(0))?)
     }
 
     /// Memories that context blocks of any message contain.
@@ -73,7 +98,11 @@ impl Memories<'_> {
             )?
             .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).map(MemoryId).collect())
+        Ok(ids
+            .iter()
+            .filter_map(|id| Uuid::parse_str(id).ok())
+            .map(MemoryId)
+            .collect())
     }
 
     /// Memories that were merged into a memory, directly or indirectly.
@@ -94,9 +123,13 @@ impl Memories<'_> {
 }
 
 impl MemoriesMut<'_> {
-    /// Archives a memory. Returns false if its text has changed meanwhile, if it is pinned, or if its replacement no
-    /// longer exists.
-    pub fn archive(&mut self, memory: &Memory, archived: ArchivedState) -> Result<bool, StoreError> {
+    /// Archives a memory. Returns false if its text has changed meanwhile, if it is pinned, or if
+    /// its replacement no longer exists.
+    pub fn archive(
+        &mut self,
+        memory: &Memory,
+        archived: ArchivedState,
+    ) -> Result<bool, StoreError> {
         let gone = "UPDATE memory SET archived = ?2, archived_at = ?3, raised_from = NULL,
                  replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL)
              WHERE id = ?1 AND deleted IS NULL AND pinned = 0 AND text = ?5
@@ -114,7 +147,8 @@ impl MemoriesMut<'_> {
         Ok(rows == 1)
     }
 
-    /// Raises the importance of the memory that `merged` was merged into, unless the user wrote that one.
+    /// Raises the importance of the memory that `merged` was merged into, unless the user wrote
+    /// that one.
     fn raise_importance(&mut self, merged: &Memory) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -134,16 +168,23 @@ impl MemoriesMut<'_> {
     }
 
     /// Makes `by` the replacement of memories that one of `those` superseded.
-    pub fn replace_superseding(&mut self, those: &[MemoryId], by: MemoryId) -> Result<(), StoreError> {
+    pub fn replace_superseding(
+        &mut self,
+        those: &[MemoryId],
+        by: MemoryId,
+    ) -> Result<(), StoreError> {
         let mut take = self.conn.prepare_cached(
             "UPDATE memory SET replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?2)
              WHERE archived = 'superseded' AND replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?1)",
         )?;
-        those.iter().try_for_each(|id| take.execute(params![Col(*id), Col(by)]).map(drop))?;
+        those
+            .iter()
+            .try_for_each(|id| take.execute(params![Col(*id), Col(by)]).map(drop))?;
         Ok(())
     }
 
-    /// Restores a memory from the archive. Only the user can archive it again. Memories that it replaced stay archived.
+    /// Restores a memory from the archive. Only the user can archive it again. Memories that it
+    /// replaced stay archived.
     ///
     /// # Errors
     /// `NotFound` if it does not exist.

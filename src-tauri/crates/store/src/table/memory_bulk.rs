@@ -28,7 +28,9 @@ pub struct MemoryFilter {
 impl MemoryFilter {
     pub(crate) fn fits(&self, memory: &Memory) -> bool {
         self.kind.is_none_or(|kind| kind == memory.kind)
-            && self.scope.is_none_or(|scope| scope == memory.scope.as_str())
+            && self
+                .scope
+                .is_none_or(|scope| scope == memory.scope.as_str())
             && self.archived == memory.archived.is_some()
     }
 }
@@ -80,16 +82,22 @@ impl Memories<'_> {
         let ids = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![owner.as_ref().map(|id| &id.as_bytes()[..]), persona.map(Col)], |row| {
-                Ok(row.get::<_, Col<_>>(0)?.0)
-            })?
+            .query_map(
+                params![
+                    owner.as_ref().map(|id| &id.as_bytes()[..]),
+                    persona.map(Col)
+                ],
+                |row| Ok(row.get::<_, Col<_>>(0)?.0),
+            )?
             .collect::<Result<_, _>>()?;
         Ok(ids)
     }
 
     /// Whether any of `messages` is in `chat`.
     pub fn any_in_chat(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
-        let mut said = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
+        let mut said = self
+            .conn
+            .prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
         for message in messages {
             if said.exists(params![Col(*message), Col(chat)])? {
                 return Ok(true);
@@ -98,7 +106,8 @@ impl Memories<'_> {
         Ok(false)
     }
 
-    /// Returns the recallable memories of `scopes` with these row numbers, in the same order, up to `limit`.
+    /// Returns the recallable memories of `scopes` with these row numbers, in the same order, up to
+    /// `limit`.
     pub fn by_row_numbers(
         &self,
         scopes: &[MemoryScope],
@@ -113,14 +122,22 @@ impl Memories<'_> {
                 break;
             }
             let row = statement.query_row([number], from_row).optional()?;
-            found.extend(row.filter(|(_, memory)| memory.is_recallable() && scopes.contains(&memory.scope)));
+            found.extend(
+                row.filter(|(_, memory)| memory.is_recallable() && scopes.contains(&memory.scope)),
+            );
         }
         let numbers: Vec<i64> = found.iter().map(|(number, _)| *number).collect();
         Ok(numbers.into_iter().zip(self.with_sources(found)?).collect())
     }
 
-    /// Model summaries of the scope's other chats, newest first. Returns none if this chat already has keyframes.
-    pub fn last_sessions(&self, scope: MemoryScope, chat: ChatId, limit: u32) -> Result<Vec<Memory>, StoreError> {
+    /// Model summaries of the scope's other chats, newest first. Returns none if this chat already
+    /// has keyframes.
+    pub fn last_sessions(
+        &self,
+        scope: MemoryScope,
+        chat: ChatId,
+        limit: u32,
+    ) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
              WHERE {OF_SCOPE} AND origin = 'keyframe' AND {ACTIVE}
@@ -129,32 +146,53 @@ impl Memories<'_> {
                      WHERE memory_source.memory = memory.number AND message.chat = ?6)
              ORDER BY memory.created DESC, number DESC LIMIT ?7"
         );
-        let Owners { scope, character, persona, chat: of, world } = Owners::of(scope);
+        let Owners {
+            scope,
+            character,
+            persona,
+            chat: of,
+            world,
+        } = Owners::of(scope);
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![scope, character, persona, of, world, Col(chat), limit], from_row)?
+            .query_map(
+                params![scope, character, persona, of, world, Col(chat), limit],
+                from_row,
+            )?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
     /// Whether the memory has a row, valid or not.
     pub fn exists(&self, id: MemoryId) -> Result<bool, StoreError> {
-        Ok(self.conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([Col(id)])?)
+        Ok(self
+            .conn
+            .prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?
+            .exists([Col(id)])?)
     }
 
     /// Disk space of all memories and embeddings.
     pub fn storage(&self) -> Result<MemoryStorage, StoreError> {
-        let number = |sql: &str| self.conn.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()));
+        let number = |sql: &str| {
+            self.conn
+                .query_row(sql, [], |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()))
+        };
         let bytes = "SELECT coalesce(sum(octet_length(vector) + octet_length(pieces)), 0) FROM message_vector";
         let of_pieces = "SELECT coalesce(sum(octet_length(vectors)), 0) FROM message_pieces";
         let of_meanings = "SELECT coalesce(sum(octet_length(vector)), 0) FROM meaning";
         Ok(MemoryStorage {
             memories: number("SELECT count(*) FROM memory WHERE deleted IS NULL")?,
-            memory_bytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL")?,
-            vectors: number("SELECT (SELECT count(*) FROM message_vector) + (SELECT count(*) FROM meaning)")?,
+            memory_bytes: number(
+                "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL",
+            )?,
+            vectors: number(
+                "SELECT (SELECT count(*) FROM message_vector) + (SELECT count(*) FROM meaning)",
+            )?,
             vector_bytes: number(bytes)? + number(of_pieces)? + number(of_meanings)?,
-            queued: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
+            queued: number(
+                "SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)",
+            )?,
         })
     }
 
@@ -162,25 +200,33 @@ impl Memories<'_> {
     pub fn forgotten_at(&self, id: MemoryId) -> Result<Option<Timestamp>, StoreError> {
         let of = "SELECT deleted FROM memory WHERE id = ?1 AND deleted IS NOT NULL";
         let mut found = self.conn.prepare_cached(of)?;
-        Ok(found.query_row([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0)).optional()?)
+        Ok(found
+            .query_row([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0))
+            .optional()?)
     }
 
     /// Number of retractions so far.
     pub fn retraction_count(&self) -> Result<i64, StoreError> {
-        Ok(self.conn.prepare_cached("SELECT number FROM withdrawal")?.query_row([], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .prepare_cached("SELECT number FROM withdrawal")?
+            .query_row([], |row| row.get(0))?)
     }
 }
 
 impl MemoriesMut<'_> {
     /// Hides all of them until `restore` or a purge. Skips memories that are already hidden.
     pub fn soft_delete_all(&mut self, ids: &[MemoryId], when: Timestamp) -> Result<(), StoreError> {
-        let mut hide = self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
-        ids.iter().try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
+        let mut hide = self
+            .conn
+            .prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
+        ids.iter()
+            .try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
         Ok(())
     }
 
-    /// Restores summary memories that were deleted together with the memory `id` because they share messages. Excludes
-    /// summaries that include other forgotten messages.
+    /// Restores summary memories that were deleted together with the memory `id` because they share
+    /// messages. Excludes summaries that include other forgotten messages.
     pub fn restore_summaries(&mut self, id: MemoryId, hidden: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -217,7 +263,8 @@ impl MemoriesMut<'_> {
             )
         };
         let (in_digest, in_block) = (of("window_frozen", "$.digest"), of("context_block", "$"));
-        let quoting = format!("SELECT chat FROM message WHERE context_block IS NOT NULL AND {in_block}");
+        let quoting =
+            format!("SELECT chat FROM message WHERE context_block IS NOT NULL AND {in_block}");
         self.end_epochs(
             &format!(
                 "UPDATE chat SET window_fingerprint = '', window_frozen = ''
@@ -239,12 +286,18 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Runs `sql`, which ends epochs and returns their chats, and marks the caches of these chats as stale. Skips the
-    /// chat of the message `but`.
-    pub(crate) fn end_epochs(&mut self, sql: &str, quoted: &str, but: Option<MessageId>) -> Result<(), StoreError> {
+    /// Runs `sql`, which ends epochs and returns their chats, and marks the caches of these chats
+    /// as stale. Skips the chat of the message `but`.
+    pub(crate) fn end_epochs(
+        &mut self,
+        sql: &str,
+        quoted: &str,
+        but: Option<MessageId>,
+    ) -> Result<(), StoreError> {
         let mut ended = self.conn.prepare_cached(sql)?;
-        let chats: Vec<ChatId> =
-            ended.query_map([quoted], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
+        let chats: Vec<ChatId> = ended
+            .query_map([quoted], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
         for chat in chats {
             if !(Memories { conn: self.conn }).any_in_chat(chat, but.as_slice())? {
                 (StaleCachesMut { conn: self.conn }).mark(chat)?;
@@ -254,18 +307,23 @@ impl MemoriesMut<'_> {
     }
 
     pub(crate) fn count_withdrawal(&mut self) -> Result<(), StoreError> {
-        self.conn.prepare_cached("UPDATE withdrawal SET number = number + 1")?.execute([])?;
+        self.conn
+            .prepare_cached("UPDATE withdrawal SET number = number + 1")?
+            .execute([])?;
         Ok(())
     }
 
-    /// Removes all recalled content from the context blocks and the digest of a chat, which starts a new epoch.
+    /// Removes all recalled content from the context blocks and the digest of a chat, which starts
+    /// a new epoch.
     pub fn retract_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let digest = "SELECT 1 FROM chat WHERE id = ?1 AND json_valid(window_frozen)
              AND json_array_length(window_frozen, '$.digest') > 0";
         let in_digest = self.conn.prepare_cached(digest)?.exists([Col(chat)])?;
         self.conn
-            .prepare_cached("UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE id = ?1",
+            )?
             .execute([Col(chat)])?;
         let in_blocks = self
             .conn

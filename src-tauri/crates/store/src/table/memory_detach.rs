@@ -1,4 +1,5 @@
-//! Memories that are kept when their chat is deleted. Summaries are not kept, because they retell the chat.
+//! Memories that are kept when their chat is deleted. Summaries are not kept, because they retell
+//! the chat.
 
 use domain::ChatId;
 use rusqlite::params;
@@ -17,7 +18,10 @@ impl Memories<'_> {
     /// Number of active memories that could be kept when the chat is deleted.
     pub fn count_detachable(&self, chat: ChatId) -> Result<u32, StoreError> {
         let sql = format!("SELECT count(*) FROM memory WHERE {LEARNED} AND {ACTIVE}");
-        Ok(self.conn.prepare_cached(&sql)?.query_row([Col(chat)], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .prepare_cached(&sql)?
+            .query_row([Col(chat)], |row| row.get(0))?)
     }
 }
 

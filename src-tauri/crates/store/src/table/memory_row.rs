@@ -27,12 +27,12 @@ macro_rules! stands {
     };
 }
 
-/// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources are present and
-/// unchanged.
+/// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources
+/// are present and unchanged.
 pub(crate) const VALID: &str = stands!("memory");
 
-/// SQL condition for an active memory: valid and not archived. A merged or superseded memory is active again when its
-/// replacement is no longer valid.
+/// SQL condition for an active memory: valid and not archived. A merged or superseded memory is
+/// active again when its replacement is no longer valid.
 pub(crate) const ACTIVE: &str = concat!(
     stands!("memory"),
     " AND (memory.archived IS NULL OR memory.archived IN ('merged', 'superseded') AND NOT EXISTS (
@@ -41,7 +41,8 @@ pub(crate) const ACTIVE: &str = concat!(
     "))"
 );
 
-/// The columns of [`from_row`], in its order. A turn reads hundreds of rows, and access by name is slow.
+/// The columns of [`from_row`], in its order. A turn reads hundreds of rows, and access by name is
+/// slow.
 pub(crate) const COLUMNS: &str = concat!(
     "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
     memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence,
@@ -57,7 +58,8 @@ pub(crate) const COLUMN_COUNT: usize = 18;
 pub(crate) const SCOPE: &str = "iif(memory.world IS NULL, memory.scope, 'world')";
 
 /// SQL condition: the memory has the scope of [`Owners`], in the first five parameters.
-pub(crate) const OF_SCOPE: &str = "memory.scope = ?1 AND memory.character IS ?2 AND memory.persona IS ?3
+pub(crate) const OF_SCOPE: &str =
+    "memory.scope = ?1 AND memory.character IS ?2 AND memory.persona IS ?3
     AND memory.chat IS ?4 AND memory.world IS ?5";
 
 /// Column values of a scope. World memories are stored as profile memories with a world.
@@ -71,17 +73,33 @@ pub(crate) struct Owners {
 
 impl Owners {
     pub(crate) fn of(scope: MemoryScope) -> Self {
-        let nobody = Self { scope: scope.as_str(), character: None, persona: None, chat: None, world: None };
+        let nobody = Self {
+            scope: scope.as_str(),
+            character: None,
+            persona: None,
+            chat: None,
+            world: None,
+        };
         match scope {
             MemoryScope::Profile => nobody,
-            MemoryScope::Character(character) => Self { character: Some(Col(character)), ..nobody },
-            MemoryScope::Pair { character, persona } => {
-                Self { character: Some(Col(character)), persona: persona.map(Col), ..nobody }
-            }
-            MemoryScope::Chat(chat) => Self { chat: Some(Col(chat)), ..nobody },
-            MemoryScope::World(world) => {
-                Self { scope: MemoryScope::Profile.as_str(), world: Some(Col(world)), ..nobody }
-            }
+            MemoryScope::Character(character) => Self {
+                character: Some(Col(character)),
+                ..nobody
+            },
+            MemoryScope::Pair { character, persona } => Self {
+                character: Some(Col(character)),
+                persona: persona.map(Col),
+                ..nobody
+            },
+            MemoryScope::Chat(chat) => Self {
+                chat: Some(Col(chat)),
+                ..nobody
+            },
+            MemoryScope::World(world) => Self {
+                scope: MemoryScope::Profile.as_str(),
+                world: Some(Col(world)),
+                ..nobody
+            },
         }
     }
 }
@@ -111,9 +129,15 @@ fn archived(row: &Row<'_>) -> rusqlite::Result<Option<ArchivedState>> {
     let why = row.get::<_, Option<Col<_>>>(14)?.map(|Col(why)| why);
     let since = row.get::<_, Option<Col<_>>>(15)?.map(|Col(since)| since);
     let by = row.get::<_, Option<Col<_>>>(17)?.map(|Col(id)| id);
-    let Some((why, since)) = why.zip(since) else { return Ok(None) };
+    let Some((why, since)) = why.zip(since) else {
+        return Ok(None);
+    };
     let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
-    Ok((by.is_some() || !gave_way).then_some(ArchivedState { reason: why, since, replaced_by: by }))
+    Ok((by.is_some() || !gave_way).then_some(ArchivedState {
+        reason: why,
+        since,
+        replaced_by: by,
+    }))
 }
 
 pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
@@ -128,6 +152,10 @@ pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {
         ("character", Some(character), None, None) => Ok(MemoryScope::Character(character)),
         ("pair", Some(character), None, None) => Ok(MemoryScope::Pair { character, persona }),
         ("chat", None, Some(chat), None) => Ok(MemoryScope::Chat(chat)),
-        _ => Err(rusqlite::Error::InvalidColumnType(3, "scope".into(), Value::Text(word).data_type())),
+        _ => Err(rusqlite::Error::InvalidColumnType(
+            3,
+            "scope".into(),
+            Value::Text(word).data_type(),
+        )),
     }
 }

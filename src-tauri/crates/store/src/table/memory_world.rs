@@ -10,7 +10,8 @@ use crate::table::lorebook::APPLIES_IN;
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::{ChatParticipants, StoreError};
 
-/// SQL query for the lorebooks that apply in any chat of the character `?1`, with any persona, including disabled ones.
+/// SQL query for the lorebooks that apply in any chat of the character `?1`, with any persona,
+/// including disabled ones.
 pub(crate) const WORLDS_OF_CHARACTER: &str = "SELECT lorebook FROM lorebook_binding
     WHERE lorebook_binding.scope IN ('global', 'persona') OR lorebook_binding.scope = 'character' AND owner = ?1
         OR lorebook_binding.scope = 'chat' AND owner IN (SELECT id FROM chat WHERE character = ?1)";
@@ -18,7 +19,11 @@ pub(crate) const WORLDS_OF_CHARACTER: &str = "SELECT lorebook FROM lorebook_bind
 impl Memories<'_> {
     /// The lorebooks that apply in this chat and have memories, oldest first.
     pub fn worlds(&self, company: ChatParticipants) -> Result<Vec<LorebookId>, StoreError> {
-        let ChatParticipants { character, chat, persona } = company;
+        let ChatParticipants {
+            character,
+            chat,
+            persona,
+        } = company;
         let sql = format!(
             "SELECT DISTINCT id FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
              WHERE {APPLIES_IN} AND EXISTS (SELECT 1 FROM memory WHERE memory.world = lorebook.id) ORDER BY id"
@@ -26,13 +31,18 @@ impl Memories<'_> {
         let worlds = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![Col(character), Col(chat), Col(persona)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .query_map(params![Col(character), Col(chat), Col(persona)], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
             .collect::<Result<_, _>>()?;
         Ok(worlds)
     }
 
     /// See [`WORLDS_OF_CHARACTER`].
-    pub(crate) fn worlds_of(&self, character: CharacterId) -> Result<HashSet<LorebookId>, StoreError> {
+    pub(crate) fn worlds_of(
+        &self,
+        character: CharacterId,
+    ) -> Result<HashSet<LorebookId>, StoreError> {
         let worlds = self
             .conn
             .prepare_cached(WORLDS_OF_CHARACTER)?

@@ -54,15 +54,23 @@ pub struct Messages<'a> {
 }
 
 impl Messages<'_> {
-    /// The last `limit` messages of a chat before `before` (exclusive; from the end if `None`), oldest first.
-    pub fn page(&self, chat: ChatId, before: Option<i64>, limit: u32) -> Result<Vec<Message>, StoreError> {
+    /// The last `limit` messages of a chat before `before` (exclusive; from the end if `None`),
+    /// oldest first.
+    pub fn page(
+        &self,
+        chat: ChatId,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError> {
         let mut messages = self.select(
             "SELECT * FROM message WHERE chat = ?1 AND deleted IS NULL AND position < ?2
              ORDER BY position DESC LIMIT ?3",
             params![Col(chat), before.unwrap_or(i64::MAX), limit],
         )?;
         messages.reverse();
-        let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Ok(messages) };
+        let (Some(first), Some(last)) = (messages.first(), messages.last()) else {
+            return Ok(messages);
+        };
         let swipes = swipe::between(self.conn, chat, first.position, last.position)?;
         let mut pictures = picture::between(self.conn, chat, first.position, last.position)?;
         let mut messages = with_swipes(messages, swipes);
@@ -72,9 +80,13 @@ impl Messages<'_> {
         Ok(messages)
     }
 
-    /// The messages of the chat's scene that are not hidden, oldest first, starting at `anchor`. If `anchor` is `None`
-    /// or purged, they start at the scene's first message.
-    pub fn from(&self, chat: ChatId, anchor: Option<MessageId>) -> Result<Vec<WindowMessage>, StoreError> {
+    /// The messages of the chat's scene that are not hidden, oldest first, starting at `anchor`. If
+    /// `anchor` is `None` or purged, they start at the scene's first message.
+    pub fn from(
+        &self,
+        chat: ChatId,
+        anchor: Option<MessageId>,
+    ) -> Result<Vec<WindowMessage>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(&format!(
@@ -90,8 +102,8 @@ impl Messages<'_> {
         Ok(rows)
     }
 
-    /// The messages before `anchor` that were pinned or judged important, oldest first; at most `limit`, pinned and new
-    /// ones before others.
+    /// The messages before `anchor` that were pinned or judged important, oldest first; at most
+    /// `limit`, pinned and new ones before others.
     pub fn marked_before(
         &self,
         chat: ChatId,
@@ -127,9 +139,14 @@ impl Messages<'_> {
         Ok(position)
     }
 
-    /// The character's messages up to `position` that are not hidden and contain `word`, oldest first. `word` must be
-    /// upper case; the match ignores case.
-    pub fn containing(&self, chat: ChatId, word: &str, position: i64) -> Result<Vec<String>, StoreError> {
+    /// The character's messages up to `position` that are not hidden and contain `word`, oldest
+    /// first. `word` must be upper case; the match ignores case.
+    pub fn containing(
+        &self,
+        chat: ChatId,
+        word: &str,
+        position: i64,
+    ) -> Result<Vec<String>, StoreError> {
         let texts = self
             .conn
             .prepare_cached(
@@ -147,7 +164,10 @@ impl Messages<'_> {
 
     /// `None` if it does not exist or is deleted.
     pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
-        self.single("SELECT * FROM message WHERE id = ?1 AND deleted IS NULL", [Col(id)])
+        self.single(
+            "SELECT * FROM message WHERE id = ?1 AND deleted IS NULL",
+            [Col(id)],
+        )
     }
 
     /// The message right before `id` in the same chat.
@@ -170,7 +190,8 @@ impl Messages<'_> {
 
     /// Whether the user has written a message in the chat.
     pub fn any_by_user(&self, chat: ChatId) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM message WHERE chat = ?1 AND role = 'user' AND deleted IS NULL LIMIT 1";
+        let sql =
+            "SELECT 1 FROM message WHERE chat = ?1 AND role = 'user' AND deleted IS NULL LIMIT 1";
         Ok(self.conn.prepare_cached(sql)?.exists([Col(chat)])?)
     }
 
@@ -184,7 +205,9 @@ impl Messages<'_> {
             )?
             .query_row([Col(chat)], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        Ok(opening.filter(|(of_character, _)| *of_character).map(|(_, selected)| selected))
+        Ok(opening
+            .filter(|(of_character, _)| *of_character)
+            .map(|(_, selected)| selected))
     }
 
     /// The text that opens the chat's scene: that of its first message, if the narrator wrote it.
@@ -227,13 +250,23 @@ impl Messages<'_> {
     }
 
     fn select(&self, sql: &str, params: impl Params) -> Result<Vec<Message>, StoreError> {
-        let rows = self.conn.prepare_cached(sql)?.query_map(params, from_row)?.collect::<Result<_, _>>()?;
+        let rows = self
+            .conn
+            .prepare_cached(sql)?
+            .query_map(params, from_row)?
+            .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
     fn single(&self, sql: &str, params: impl Params) -> Result<Option<Message>, StoreError> {
-        let found = self.conn.prepare_cached(sql)?.query_row(params, from_row).optional()?;
-        let Some(mut message) = found else { return Ok(None) };
+        let found = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row(params, from_row)
+            .optional()?;
+        let Some(mut message) = found else {
+            return Ok(None);
+        };
         message.swipes = swipe::of(self.conn, message.id)?;
         message.pictures = picture::of(self.conn, message.id)?;
         Ok(Some(message).filter(|message| !message.swipes.is_empty()))
@@ -291,7 +324,11 @@ impl MessagesMut<'_> {
     }
 
     /// Sets the importance, from 1 to 10; `None` means not rated.
-    pub fn set_importance(&mut self, id: MessageId, importance: Option<u8>) -> Result<(), StoreError> {
+    pub fn set_importance(
+        &mut self,
+        id: MessageId,
+        importance: Option<u8>,
+    ) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("UPDATE message SET importance = ?2 WHERE id = ?1")?
@@ -299,21 +336,36 @@ impl MessagesMut<'_> {
         one(rows, "message")
     }
 
-    /// Replaces the text of the selected swipe, which keeps its creation time. Clears the importance, because it rated
-    /// the old text. The next purge removes quotes of the old text.
+    /// Replaces the text of the selected swipe, which keeps its creation time. Clears the
+    /// importance, because it rated the old text. The next purge removes quotes of the old text.
     pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
         let selected = "message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)";
         let rewritten = format!(
             "INSERT OR IGNORE INTO rewritten (id) SELECT message FROM swipe
              WHERE {selected} AND substr(?2, 1, length(text)) <> text"
         );
-        self.conn.prepare_cached(&rewritten)?.execute(params![Col(id), text])?;
-        let edited = format!("UPDATE swipe SET text = ?2, state = 'finished', checksum = ?3 WHERE {selected}");
-        one(self.conn.prepare_cached(&edited)?.execute(params![Col(id), text, checksum::of(text)])?, "message")?;
+        self.conn
+            .prepare_cached(&rewritten)?
+            .execute(params![Col(id), text])?;
+        let edited = format!(
+            "UPDATE swipe SET text = ?2, state = 'finished', checksum = ?3 WHERE {selected}"
+        );
+        one(
+            self.conn.prepare_cached(&edited)?.execute(params![
+                Col(id),
+                text,
+                checksum::of(text)
+            ])?,
+            "message",
+        )?;
         self.set_importance(id, None)
     }
 
-    pub fn set_context_block(&mut self, id: MessageId, block: Option<&str>) -> Result<(), StoreError> {
+    pub fn set_context_block(
+        &mut self,
+        id: MessageId,
+        block: Option<&str>,
+    ) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("UPDATE message SET context_block = ?2 WHERE id = ?1")?
@@ -340,13 +392,21 @@ impl MessagesMut<'_> {
 
     /// Marks the time of a message as unknown.
     pub fn set_undated(&mut self, id: MessageId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("UPDATE message SET undated = 1 WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE message SET undated = 1 WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "message")
     }
 
     pub fn set_source(&mut self, id: MessageId, source: MessageSource) -> Result<(), StoreError> {
         let sql = "UPDATE message SET source = ?2 WHERE id = ?1";
-        one(self.conn.prepare_cached(sql)?.execute(params![Col(id), Col(source)])?, "message")
+        one(
+            self.conn
+                .prepare_cached(sql)?
+                .execute(params![Col(id), Col(source)])?,
+            "message",
+        )
     }
 
     /// Hides one message until `restore` or a purge.
@@ -359,7 +419,12 @@ impl MessagesMut<'_> {
     }
 
     /// Hides the messages of a chat from `position` on; returns them, for `restore`.
-    pub fn delete_from(&mut self, chat: ChatId, position: i64, when: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+    pub fn delete_from(
+        &mut self,
+        chat: ChatId,
+        position: i64,
+        when: Timestamp,
+    ) -> Result<Vec<MessageId>, StoreError> {
         let ids = self
             .conn
             .prepare_cached(
@@ -372,12 +437,15 @@ impl MessagesMut<'_> {
 
     /// Restores deleted messages at their positions.
     pub fn restore(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
-        let mut statement = self.conn.prepare_cached("UPDATE message SET deleted = NULL WHERE id = ?1")?;
-        ids.iter().try_for_each(|id| one(statement.execute([Col(*id)])?, "message"))
+        let mut statement = self
+            .conn
+            .prepare_cached("UPDATE message SET deleted = NULL WHERE id = ?1")?;
+        ids.iter()
+            .try_for_each(|id| one(statement.execute([Col(*id)])?, "message"))
     }
 
-    /// Clears the context blocks and digests of chats with messages deleted at or before `before`, because they may
-    /// quote them. These chats start a new epoch.
+    /// Clears the context blocks and digests of chats with messages deleted at or before `before`,
+    /// because they may quote them. These chats start a new epoch.
     pub(crate) fn redact_quotes(&mut self, before: Timestamp) -> Result<(), StoreError> {
         self.conn.execute(
             "UPDATE message SET context_block = '[]' WHERE context_block IS NOT NULL
@@ -394,7 +462,9 @@ impl MessagesMut<'_> {
 
     /// Permanently removes messages deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("DELETE FROM message WHERE deleted <= ?1", [Col(before)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM message WHERE deleted <= ?1", [Col(before)])?)
     }
 
     /// Includes deleted messages, so that a restored message finds its position free.
@@ -407,8 +477,8 @@ impl MessagesMut<'_> {
     }
 }
 
-/// Adds swipes to messages; both must be sorted by message position. Drops messages without swipes, which have nothing
-/// to show.
+/// Adds swipes to messages; both must be sorted by message position. Drops messages without swipes,
+/// which have nothing to show.
 fn with_swipes(mut messages: Vec<Message>, swipes: Vec<Swipe>) -> Vec<Message> {
     let mut swipes = swipes.into_iter().peekable();
     for message in &mut messages {
@@ -438,7 +508,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
     })
 }
 
-/// The columns of [`window_from_row`], in its order. A turn reads hundreds of rows, and access by name is slow.
+/// The columns of [`window_from_row`], in its order. A turn reads hundreds of rows, and access by
+/// name is slow.
 const WINDOW_COLUMNS: &str = "message.id, message.position, message.role, message.created, message.context_block, message.pinned, \
                               message.importance, swipe.id, swipe.state, swipe.text, swipe.tool_calls, swipe.tool_rounds";
 

@@ -11,15 +11,20 @@ use crate::table::message::MessagesMut;
 const UNIMPORTANT: u8 = 1;
 
 impl MessagesMut<'_> {
-    /// Excludes the visible text of a message from recall, and sets its importance to the lowest. The exclusion belongs
-    /// to the swipe: it stays while another swipe is selected. An edit or [`Self::include`] ends it.
+    /// Excludes the visible text of a message from recall, and sets its importance to the lowest.
+    /// The exclusion belongs to the swipe: it stays while another swipe is selected. An edit or
+    /// [`Self::include`] ends it.
     pub fn exclude(&mut self, id: MessageId) -> Result<(), StoreError> {
         let untold = "UPDATE swipe SET untold = 1
              WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1)";
         self.conn.prepare_cached(untold)?.execute([Col(id)])?;
-        self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
+        self.conn
+            .prepare_cached("DELETE FROM message_text WHERE message = ?1")?
+            .execute([Col(id)])?;
         let judge = "UPDATE message SET importance = ?2 WHERE id = ?1";
-        self.conn.prepare_cached(judge)?.execute(params![Col(id), UNIMPORTANT])?;
+        self.conn
+            .prepare_cached(judge)?
+            .execute(params![Col(id), UNIMPORTANT])?;
         Ok(())
     }
 
@@ -30,16 +35,20 @@ impl MessagesMut<'_> {
         if self.conn.prepare_cached(untold)?.execute([Col(id)])? == 0 {
             return Ok(());
         }
-        self.conn.prepare_cached("DELETE FROM message_text WHERE message = ?1")?.execute([Col(id)])?;
+        self.conn
+            .prepare_cached("DELETE FROM message_text WHERE message = ?1")?
+            .execute([Col(id)])?;
         let shown = "INSERT INTO message_text (message, chat, position, text)
              SELECT message, chat, position, text FROM message_shown WHERE message = ?1";
         self.conn.prepare_cached(shown)?.execute([Col(id)])?;
-        self.conn.prepare_cached("UPDATE message SET importance = NULL WHERE id = ?1")?.execute([Col(id)])?;
+        self.conn
+            .prepare_cached("UPDATE message SET importance = NULL WHERE id = ?1")?
+            .execute([Col(id)])?;
         Ok(())
     }
 
-    /// Excludes the source texts of a forgotten memory from recall. The record for [`Self::include`] outlives the
-    /// memory.
+    /// Excludes the source texts of a forgotten memory from recall. The record for
+    /// [`Self::include`] outlives the memory.
     pub fn exclude_sources_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT memory.id, made.swipe FROM memory
@@ -53,12 +62,19 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Excludes the visible text of a message permanently. For messages that ask to forget `memory`.
-    pub fn exclude_chat_for_good(&mut self, message: MessageId, memory: MemoryId) -> Result<(), StoreError> {
+    /// Excludes the visible text of a message permanently. For messages that ask to forget
+    /// `memory`.
+    pub fn exclude_chat_for_good(
+        &mut self,
+        message: MessageId,
+        memory: MemoryId,
+    ) -> Result<(), StoreError> {
         let shown = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT ?2, swipe.id FROM swipe JOIN message ON message.id = swipe.message
              WHERE message.id = ?1 AND swipe.position = message.selected";
-        self.conn.prepare_cached(shown)?.execute(params![Col(message), Col(memory)])?;
+        self.conn
+            .prepare_cached(shown)?
+            .execute(params![Col(message), Col(memory)])?;
         self.exclude(message)
     }
 

@@ -23,7 +23,12 @@ impl Messages<'_> {
     }
 
     /// The messages of a chat between two positions, both included, in order.
-    pub fn between(&self, chat: ChatId, first: i64, last: i64) -> Result<Vec<MessageId>, StoreError> {
+    pub fn between(
+        &self,
+        chat: ChatId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<MessageId>, StoreError> {
         let ids = self
             .conn
             .prepare_cached(
@@ -39,7 +44,9 @@ impl Messages<'_> {
 impl MessagesMut<'_> {
     /// Exchanges the positions of two messages of a chat.
     pub fn exchange(&mut self, first: MessageId, second: MessageId) -> Result<(), StoreError> {
-        let mut found = self.conn.prepare_cached("SELECT position FROM message WHERE id = ?1")?;
+        let mut found = self
+            .conn
+            .prepare_cached("SELECT position FROM message WHERE id = ?1")?;
         let mut position = |id| found.query_row([Col(id)], |row| row.get::<_, i64>(0));
         let (from, to) = (position(first)?, position(second)?);
         // Positions in a chat are unique, so one of them leaves its place first.
@@ -48,11 +55,16 @@ impl MessagesMut<'_> {
         self.place(first, to)
     }
 
-    /// Hides messages from the model, or shows them again. Returns those that were different before.
-    pub fn hide_all(&mut self, ids: &[MessageId], hidden: bool) -> Result<Vec<MessageId>, StoreError> {
-        let mut hide = self
-            .conn
-            .prepare_cached("UPDATE message SET hidden = ?2 WHERE id = ?1 AND hidden <> ?2 AND deleted IS NULL")?;
+    /// Hides messages from the model, or shows them again. Returns those that were different
+    /// before.
+    pub fn hide_all(
+        &mut self,
+        ids: &[MessageId],
+        hidden: bool,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let mut hide = self.conn.prepare_cached(
+            "UPDATE message SET hidden = ?2 WHERE id = ?1 AND hidden <> ?2 AND deleted IS NULL",
+        )?;
         let mut changed = Vec::new();
         for id in ids {
             if hide.execute(params![Col(*id), hidden])? > 0 {

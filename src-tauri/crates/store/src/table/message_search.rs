@@ -65,7 +65,8 @@ const MATCHING: &str = "swipe_search JOIN swipe_number ON swipe_number.number = 
         AND swipe_search MATCH :query
     JOIN swipe ON swipe.id = swipe_number.swipe";
 /// Earlier texts of versions with every term.
-const EARLIER: &str = "search_item_words JOIN search_item ON search_item.number = search_item_words.rowid
+const EARLIER: &str =
+    "search_item_words JOIN search_item ON search_item.number = search_item_words.rowid
         AND search_item_words MATCH 'kind : revision AND (' || :query || ')'
     JOIN swipe ON swipe.id = search_item.owner";
 /// All versions, for a search that has only filters.
@@ -99,7 +100,8 @@ struct Select {
 }
 
 impl MessageSearch<'_> {
-    /// At most `limit` versions after the first `skip`, the last added first. Without terms, only the filter applies.
+    /// At most `limit` versions after the first `skip`, the last added first. Without terms, only
+    /// the filter applies.
     pub fn find(
         &self,
         terms: &[SearchTerm],
@@ -107,11 +109,16 @@ impl MessageSearch<'_> {
         skip: u32,
         limit: u32,
     ) -> Result<Vec<FoundMessage>, StoreError> {
-        let Some((select, query)) = versions(terms) else { return Ok(Vec::new()) };
-        self.rows(&select, query, filter, (skip, limit), |row| from_row(row, terms))
+        let Some((select, query)) = versions(terms) else {
+            return Ok(Vec::new());
+        };
+        self.rows(&select, query, filter, (skip, limit), |row| {
+            from_row(row, terms)
+        })
     }
 
-    /// At most `limit` earlier texts of messages with every term, the last replaced first. Without terms, nothing is found.
+    /// At most `limit` earlier texts of messages with every term, the last replaced first. Without
+    /// terms, nothing is found.
     pub fn find_earlier(
         &self,
         terms: &[SearchTerm],
@@ -122,33 +129,63 @@ impl MessageSearch<'_> {
         if query.is_none() {
             return Ok(Vec::new());
         }
-        let select = Select { from: EARLIER, text: "search_item.text", order: "search_item_words.rowid" };
-        self.rows(&select, query, filter, (0, limit), |row| from_row(row, terms))
+        let select = Select {
+            from: EARLIER,
+            text: "search_item.text",
+            order: "search_item_words.rowid",
+        };
+        self.rows(&select, query, filter, (0, limit), |row| {
+            from_row(row, terms)
+        })
     }
 
-    /// The messages whose shown version has every term, in the order of their chat. Of more than `limit`, the last added
-    /// ones. Without terms, only the filter applies.
+    /// The messages whose shown version has every term, in the order of their chat. Of more than
+    /// `limit`, the last added ones. Without terms, only the filter applies.
     pub fn in_order(
         &self,
         terms: &[SearchTerm],
         filter: &SearchFilter,
         limit: u32,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let Some((select, query)) = versions(terms) else { return Ok(Vec::new()) };
-        let filter = SearchFilter { shown_only: true, ..filter.clone() };
+        let Some((select, query)) = versions(terms) else {
+            return Ok(Vec::new());
+        };
+        let filter = SearchFilter {
+            shown_only: true,
+            ..filter.clone()
+        };
         let place = |row: &Row<'_>| Ok((row.get("position")?, row.get::<_, Col<_>>("message")?.0));
-        let mut found: Vec<(i64, MessageId)> = self.rows(&select, query, &filter, (0, limit), place)?;
+        let mut found: Vec<(i64, MessageId)> =
+            self.rows(&select, query, &filter, (0, limit), place)?;
         found.sort_unstable_by_key(|(position, _)| *position);
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
-    /// Shown versions by their chat and position. Those that no longer exist or do not fit the filter are left out.
-    pub fn at(&self, places: &[(ChatId, i64)], filter: &SearchFilter) -> Result<Vec<FoundMessage>, StoreError> {
-        let select = Select { from: SHOWN_AT, text: "swipe.text", order: "swipe.id" };
+    /// Shown versions by their chat and position. Those that no longer exist or do not fit the
+    /// filter are left out.
+    pub fn at(
+        &self,
+        places: &[(ChatId, i64)],
+        filter: &SearchFilter,
+    ) -> Result<Vec<FoundMessage>, StoreError> {
+        let select = Select {
+            from: SHOWN_AT,
+            text: "swipe.text",
+            order: "swipe.id",
+        };
         let mut found = Vec::new();
         for (chat, position) in places {
-            let filter = SearchFilter { chat: Some(*chat), ..filter.clone() };
-            found.extend(self.rows(&select, Some(position.to_string()), &filter, (0, 1), |row| from_row(row, &[]))?);
+            let filter = SearchFilter {
+                chat: Some(*chat),
+                ..filter.clone()
+            };
+            found.extend(self.rows(
+                &select,
+                Some(position.to_string()),
+                &filter,
+                (0, 1),
+                |row| from_row(row, &[]),
+            )?);
         }
         Ok(found)
     }
@@ -192,7 +229,8 @@ impl MessageSearch<'_> {
     }
 }
 
-/// The columns to select for the terms, and the query of the index; `None` if the terms contain no letter or digit.
+/// The columns to select for the terms, and the query of the index; `None` if the terms contain no
+/// letter or digit.
 fn versions(terms: &[SearchTerm]) -> Option<(Select, Option<String>)> {
     let query = index_query(terms);
     let (from, order) = match query {
@@ -200,7 +238,14 @@ fn versions(terms: &[SearchTerm]) -> Option<(Select, Option<String>)> {
         None if terms.is_empty() => (ALL, "swipe_number.number"),
         None => return None,
     };
-    Some((Select { from, text: "swipe.text", order }, query))
+    Some((
+        Select {
+            from,
+            text: "swipe.text",
+            order,
+        },
+        query,
+    ))
 }
 
 fn from_row(row: &Row<'_>, terms: &[SearchTerm]) -> rusqlite::Result<FoundMessage> {

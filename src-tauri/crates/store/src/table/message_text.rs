@@ -1,5 +1,5 @@
-//! Visible texts of messages: the selected, complete swipes of messages that are not deleted, hidden or excluded from recall. Triggers
-//! maintain the table; see the migrations.
+//! Visible texts of messages: the selected, complete swipes of messages that are not deleted,
+//! hidden or excluded from recall. Triggers maintain the table; see the migrations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,7 +47,12 @@ impl MessageTexts<'_> {
         let revision = self
             .conn
             .prepare_cached("SELECT texts, last FROM text_group WHERE chat = ?1")?
-            .query_row([Col(chat)], |row| Ok(TextRevision { texts: row.get(0)?, last: row.get(1)? }))
+            .query_row([Col(chat)], |row| {
+                Ok(TextRevision {
+                    texts: row.get(0)?,
+                    last: row.get(1)?,
+                })
+            })
             .optional()?;
         Ok(revision.unwrap_or_default())
     }
@@ -82,11 +87,14 @@ impl MessageTexts<'_> {
         chat: ChatId,
         positions: impl IntoIterator<Item = i64>,
     ) -> Result<HashMap<i64, String>, StoreError> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT text FROM message_text WHERE chat = ?1 AND position = ?2")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT text FROM message_text WHERE chat = ?1 AND position = ?2")?;
         let mut texts = HashMap::new();
         for position in positions {
-            let text = statement.query_row(params![Col(chat), position], |row| row.get(0)).optional()?;
+            let text = statement
+                .query_row(params![Col(chat), position], |row| row.get(0))
+                .optional()?;
             texts.extend(text.map(|text| (position, text)));
         }
         Ok(texts)

@@ -23,8 +23,11 @@ impl Models<'_> {
     }
 
     pub fn get(&self, id: ModelId) -> Result<Option<LocalModel>, StoreError> {
-        let row =
-            self.conn.prepare_cached("SELECT * FROM model WHERE id = ?1")?.query_row([Col(id)], from_row).optional()?;
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM model WHERE id = ?1")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
         Ok(row)
     }
 }
@@ -52,13 +55,16 @@ impl ModelsMut<'_> {
 
     /// Removes the model from the library, but not its file.
     pub fn delete(&mut self, id: ModelId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("DELETE FROM model WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM model WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "model")
     }
 
     fn run(&mut self, sql: &str, model: &LocalModel) -> Result<(), StoreError> {
-        let bytes =
-            i64::try_from(model.bytes).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        let bytes = i64::try_from(model.bytes)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
         let rows = self.conn.prepare_cached(sql)?.execute(params![
             Col(model.id),
             model.name,

@@ -22,10 +22,17 @@ pub struct ModelAdapters<'a> {
 impl ModelAdapters<'_> {
     /// The adapters of a model, in the order in which they were added.
     pub fn of(&self, model: ModelId) -> Result<Vec<ModelAdapter>, StoreError> {
-        let adapter = |row: &Row<'_>| Ok(ModelAdapter { path: row.get(0)?, weight: row.get::<_, f64>(1)? as f32 });
+        let adapter = |row: &Row<'_>| {
+            Ok(ModelAdapter {
+                path: row.get(0)?,
+                weight: row.get::<_, f64>(1)? as f32,
+            })
+        };
         let rows = self
             .conn
-            .prepare_cached("SELECT path, weight FROM model_adapter WHERE model = ?1 ORDER BY position")?
+            .prepare_cached(
+                "SELECT path, weight FROM model_adapter WHERE model = ?1 ORDER BY position",
+            )?
             .query_map([Col(model)], adapter)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -37,12 +44,15 @@ pub struct ModelAdaptersMut<'a> {
 }
 
 impl ModelAdaptersMut<'_> {
-    /// Replaces the adapters of a model, but not their files. The same file can be in the list once.
+    /// Replaces the adapters of a model, but not their files. The same file can be in the list
+    /// once.
     pub fn set(&mut self, model: ModelId, adapters: &[ModelAdapter]) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM model_adapter WHERE model = ?1")?.execute([Col(model)])?;
-        let mut insert = self
-            .conn
-            .prepare_cached("INSERT INTO model_adapter (model, position, path, weight) VALUES (?1, ?2, ?3, ?4)")?;
+        self.conn
+            .prepare_cached("DELETE FROM model_adapter WHERE model = ?1")?
+            .execute([Col(model)])?;
+        let mut insert = self.conn.prepare_cached(
+            "INSERT INTO model_adapter (model, position, path, weight) VALUES (?1, ?2, ?3, ?4)",
+        )?;
         for (position, ModelAdapter { path, weight }) in (0_i64..).zip(adapters) {
             insert.execute(params![Col(model), position, path, f64::from(*weight)])?;
         }

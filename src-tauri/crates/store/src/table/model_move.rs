@@ -16,7 +16,9 @@ impl ModelMoves<'_> {
         let rows = self
             .conn
             .prepare_cached("SELECT model, json FROM model_move ORDER BY model")?
-            .query_map([], |row| Ok((row.get::<_, Col<_>>("model")?.0, row.get("json")?)))?
+            .query_map([], |row| {
+                Ok((row.get::<_, Col<_>>("model")?.0, row.get("json")?))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -40,7 +42,9 @@ impl ModelMovesMut<'_> {
 
     /// Removes a move that has ended.
     pub fn delete(&mut self, model: ModelId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM model_move WHERE model = ?1")?.execute([Col(model)])?;
+        self.conn
+            .prepare_cached("DELETE FROM model_move WHERE model = ?1")?
+            .execute([Col(model)])?;
         Ok(())
     }
 

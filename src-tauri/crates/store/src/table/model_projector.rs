@@ -46,7 +46,9 @@ impl ModelProjectorsMut<'_> {
     pub fn set(&mut self, model: ModelId, choice: &ProjectorChoice) -> Result<(), StoreError> {
         let path = match choice {
             ProjectorChoice::Automatic => {
-                self.conn.prepare_cached("DELETE FROM model_projector WHERE model = ?1")?.execute([Col(model)])?;
+                self.conn
+                    .prepare_cached("DELETE FROM model_projector WHERE model = ?1")?
+                    .execute([Col(model)])?;
                 return Ok(());
             }
             ProjectorChoice::None => None,

@@ -21,7 +21,9 @@ impl Personas<'_> {
     pub fn list(&self) -> Result<Vec<Persona>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM persona ORDER BY name COLLATE NOCASE, id"))?
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM persona ORDER BY name COLLATE NOCASE, id"
+            ))?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -41,7 +43,9 @@ impl Personas<'_> {
         let rows = self
             .conn
             .prepare_cached("SELECT id, picture FROM persona WHERE picture IS NOT NULL")?
-            .query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
+            .query_map([], |row| {
+                Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -53,7 +57,10 @@ pub struct PersonasMut<'a> {
 
 impl PersonasMut<'_> {
     pub fn insert(&mut self, persona: &Persona) -> Result<(), StoreError> {
-        self.run(&format!("INSERT INTO persona ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"), persona)
+        self.run(
+            &format!("INSERT INTO persona ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+            persona,
+        )
     }
 
     pub fn update(&mut self, persona: &Persona) -> Result<(), StoreError> {
@@ -64,16 +71,34 @@ impl PersonasMut<'_> {
     }
 
     fn run(&mut self, sql: &str, persona: &Persona) -> Result<(), StoreError> {
-        let Persona { id, name, description, instructions, place } = persona;
+        let Persona {
+            id,
+            name,
+            description,
+            instructions,
+            place,
+        } = persona;
         let (position, role) = (place.position.as_str(), place.role.as_str());
-        let row = params![Col(*id), name, description, instructions, position, place.depth, role];
+        let row = params![
+            Col(*id),
+            name,
+            description,
+            instructions,
+            position,
+            place.depth,
+            role
+        ];
         let rows = self.conn.prepare_cached(sql)?.execute(row)?;
         one(rows, "persona")
     }
 
     /// # Errors
     /// `NotFound` if the persona does not exist, `Conflict` if the asset does not exist.
-    pub fn set_picture(&mut self, id: PersonaId, picture: Option<AssetHash>) -> Result<(), StoreError> {
+    pub fn set_picture(
+        &mut self,
+        id: PersonaId,
+        picture: Option<AssetHash>,
+    ) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("UPDATE persona SET picture = ?2 WHERE id = ?1")?
@@ -83,7 +108,10 @@ impl PersonasMut<'_> {
 
     /// Deletes a persona permanently. Its chats continue without a persona.
     pub fn delete(&mut self, id: PersonaId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("DELETE FROM persona WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM persona WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "persona")
     }
 }

@@ -15,7 +15,11 @@ pub struct Pictures<'a> {
 
 impl Pictures<'_> {
     /// Pictures of a chat's messages from `position` on, in order for each message.
-    pub fn from(&self, chat: ChatId, position: i64) -> Result<HashMap<MessageId, Vec<Picture>>, StoreError> {
+    pub fn from(
+        &self,
+        chat: ChatId,
+        position: i64,
+    ) -> Result<HashMap<MessageId, Vec<Picture>>, StoreError> {
         between(self.conn, chat, position, i64::MAX)
     }
 }
@@ -26,10 +30,14 @@ pub struct PicturesMut<'a> {
 
 impl PicturesMut<'_> {
     /// Adds pictures to a message that has none. Returns `Conflict` if one is not an asset.
-    pub fn put(&mut self, message: MessageId, pictures: &[(AssetHash, String)]) -> Result<(), StoreError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("INSERT INTO message_picture (message, position, asset, name) VALUES (?1, ?2, ?3, ?4)")?;
+    pub fn put(
+        &mut self,
+        message: MessageId,
+        pictures: &[(AssetHash, String)],
+    ) -> Result<(), StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "INSERT INTO message_picture (message, position, asset, name) VALUES (?1, ?2, ?3, ?4)",
+        )?;
         for (position, (asset, name)) in (0_i64..).zip(pictures) {
             statement.execute(params![Col(message), position, Col(*asset), name])?;
         }
@@ -50,8 +58,9 @@ pub(crate) fn between(
          ORDER BY message_picture.message, message_picture.position",
     )?;
     let mut found: HashMap<MessageId, Vec<Picture>> = HashMap::new();
-    let rows = statement
-        .query_map(params![Col(chat), first, last], |row| Ok((row.get::<_, Col<_>>("message")?.0, from_row(row)?)))?;
+    let rows = statement.query_map(params![Col(chat), first, last], |row| {
+        Ok((row.get::<_, Col<_>>("message")?.0, from_row(row)?))
+    })?;
     for row in rows {
         let (message, picture) = row?;
         found.entry(message).or_default().push(picture);
@@ -69,5 +78,8 @@ pub(crate) fn of(conn: &Connection, message: MessageId) -> Result<Vec<Picture>, 
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Picture> {
     let hash: AssetHash = row.get::<_, Col<_>>("asset")?.0;
-    Ok(Picture { hash: hash.to_string(), name: row.get("name")? })
+    Ok(Picture {
+        hash: hash.to_string(),
+        name: row.get("name")?,
+    })
 }

@@ -1,4 +1,5 @@
-//! Presets: JSON documents such as templates and sampler values. The context crate defines their contents.
+//! Presets: JSON documents such as templates and sampler values. The context crate defines their
+//! contents.
 
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -52,7 +53,9 @@ impl Presets<'_> {
     pub fn list(&self, kind: PresetKind) -> Result<Vec<Preset>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT * FROM preset WHERE kind = ?1 ORDER BY position, name COLLATE NOCASE, key")?
+            .prepare_cached(
+                "SELECT * FROM preset WHERE kind = ?1 ORDER BY position, name COLLATE NOCASE, key",
+            )?
             .query_map([kind.as_str()], |row| from_row(row, kind))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -73,7 +76,8 @@ pub struct PresetsMut<'a> {
 }
 
 impl PresetsMut<'_> {
-    /// Adds a preset, or replaces the one with the same kind and key. Returns `Conflict` for invalid JSON.
+    /// Adds a preset, or replaces the one with the same kind and key. Returns `Conflict` for
+    /// invalid JSON.
     pub fn put(&mut self, preset: &Preset) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

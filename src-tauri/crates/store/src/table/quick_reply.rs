@@ -20,9 +20,13 @@ pub struct QuickReplyBindings<'a> {
 }
 
 impl QuickReplyBindings<'_> {
-    /// The sets that chats of this character, this chat, or all chats show: ids, each with one owner. Global bindings
-    /// come first, and then those of the character.
-    pub fn of(&self, character: CharacterId, chat: ChatId) -> Result<Vec<(String, QuickReplyOwner)>, StoreError> {
+    /// The sets that chats of this character, this chat, or all chats show: ids, each with one
+    /// owner. Global bindings come first, and then those of the character.
+    pub fn of(
+        &self,
+        character: CharacterId,
+        chat: ChatId,
+    ) -> Result<Vec<(String, QuickReplyOwner)>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(
@@ -50,22 +54,39 @@ pub struct QuickReplyBindingsMut<'a> {
 impl QuickReplyBindingsMut<'_> {
     /// Shows the set nowhere.
     pub fn forget(&mut self, quick_replies: &str) -> Result<(), StoreError> {
-        let mut statement = self.conn.prepare_cached("DELETE FROM quick_reply_binding WHERE quick_replies = ?1")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("DELETE FROM quick_reply_binding WHERE quick_replies = ?1")?;
         statement.execute([quick_replies])?;
         Ok(())
     }
 
     /// Lets these chats show the set, or no longer.
-    pub fn bind(&mut self, quick_replies: &str, owner: QuickReplyOwner, bound: bool) -> Result<(), StoreError> {
+    pub fn bind(
+        &mut self,
+        quick_replies: &str,
+        owner: QuickReplyOwner,
+        bound: bool,
+    ) -> Result<(), StoreError> {
         let sql = match bound {
-            true => "INSERT OR IGNORE INTO quick_reply_binding (quick_replies, scope, owner) VALUES (?1, ?2, ?3)",
-            false => "DELETE FROM quick_reply_binding WHERE quick_replies = ?1 AND scope = ?2 AND owner = ?3",
+            true => {
+                "INSERT OR IGNORE INTO quick_reply_binding (quick_replies, scope, owner) VALUES (?1, ?2, ?3)"
+            }
+            false => {
+                "DELETE FROM quick_reply_binding WHERE quick_replies = ?1 AND scope = ?2 AND owner = ?3"
+            }
         };
         let mut statement = self.conn.prepare_cached(sql)?;
         match owner {
-            QuickReplyOwner::Global => statement.execute(params![quick_replies, "global", Vec::<u8>::new()])?,
-            QuickReplyOwner::Character(id) => statement.execute(params![quick_replies, "character", Col(id)])?,
-            QuickReplyOwner::Chat(id) => statement.execute(params![quick_replies, "chat", Col(id)])?,
+            QuickReplyOwner::Global => {
+                statement.execute(params![quick_replies, "global", Vec::<u8>::new()])?
+            }
+            QuickReplyOwner::Character(id) => {
+                statement.execute(params![quick_replies, "character", Col(id)])?
+            }
+            QuickReplyOwner::Chat(id) => {
+                statement.execute(params![quick_replies, "chat", Col(id)])?
+            }
         };
         Ok(())
     }

@@ -57,9 +57,14 @@ pub struct RevisionsMut<'a> {
 }
 
 impl RevisionsMut<'_> {
-    /// Keeps the text of a message's selected swipe, which is about to be replaced by `next`. Nothing is kept if the
-    /// text stays the same.
-    pub fn keep(&mut self, message: MessageId, next: &str, now: Timestamp) -> Result<(), StoreError> {
+    /// Keeps the text of a message's selected swipe, which is about to be replaced by `next`.
+    /// Nothing is kept if the text stays the same.
+    pub fn keep(
+        &mut self,
+        message: MessageId,
+        next: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let kept = self
             .conn
             .prepare_cached(
@@ -85,19 +90,29 @@ impl RevisionsMut<'_> {
 
     /// Removes the earlier texts of all swipes of a message. The next purge erases their bytes.
     pub fn remove(&mut self, message: MessageId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("INSERT OR IGNORE INTO rewritten (id) VALUES (?1)")?.execute([Col(message)])?;
         self.conn
-            .prepare_cached("DELETE FROM revision WHERE swipe IN (SELECT id FROM swipe WHERE message = ?1)")?
+            .prepare_cached("INSERT OR IGNORE INTO rewritten (id) VALUES (?1)")?
+            .execute([Col(message)])?;
+        self.conn
+            .prepare_cached(
+                "DELETE FROM revision WHERE swipe IN (SELECT id FROM swipe WHERE message = ?1)",
+            )?
             .execute([Col(message)])?;
         Ok(())
     }
 
     /// Permanently removes texts that were replaced at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("DELETE FROM revision WHERE replaced <= ?1", [Col(before)])?)
+        Ok(self
+            .conn
+            .execute("DELETE FROM revision WHERE replaced <= ?1", [Col(before)])?)
     }
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Revision> {
-    Ok(Revision { swipe: row.get::<_, Col<_>>(0)?.0, text: row.get(1)?, replaced: row.get::<_, Col<_>>(2)?.0 })
+    Ok(Revision {
+        swipe: row.get::<_, Col<_>>(0)?.0,
+        text: row.get(1)?,
+        replaced: row.get::<_, Col<_>>(2)?.0,
+    })
 }

@@ -16,8 +16,12 @@ impl ScopedSettings<'_> {
     pub fn of(&self, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT key, value FROM scoped_setting WHERE scope = ?1 AND owner = ?2")?
-            .query_map(params![owner.scope().as_str(), blob(owner)], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .prepare_cached(
+                "SELECT key, value FROM scoped_setting WHERE scope = ?1 AND owner = ?2",
+            )?
+            .query_map(params![owner.scope().as_str(), blob(owner)], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -42,12 +46,16 @@ impl ScopedSettingsMut<'_> {
     /// Removes a value, so that the layer below applies.
     pub fn remove(&mut self, owner: Owner, key: &str) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("DELETE FROM scoped_setting WHERE scope = ?1 AND owner = ?2 AND key = ?3")?
+            .prepare_cached(
+                "DELETE FROM scoped_setting WHERE scope = ?1 AND owner = ?2 AND key = ?3",
+            )?
             .execute(params![owner.scope().as_str(), blob(owner), key])?;
         Ok(())
     }
 }
 
 fn blob(owner: Owner) -> Vec<u8> {
-    owner.id().map_or_else(Vec::new, |id| id.as_bytes().to_vec())
+    owner
+        .id()
+        .map_or_else(Vec::new, |id| id.as_bytes().to_vec())
 }

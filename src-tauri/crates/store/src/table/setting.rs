@@ -49,7 +49,9 @@ impl SettingsMut<'_> {
 
     /// Removes a value, so that the default applies.
     pub fn remove(&mut self, key: &str) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM setting WHERE key = ?1")?.execute([key])?;
+        self.conn
+            .prepare_cached("DELETE FROM setting WHERE key = ?1")?
+            .execute([key])?;
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Origins of imported items, so that a repeated import of another app's folder adds only new items.
+//! Origins of imported items, so that a repeated import of another app's folder adds only new
+//! items.
 
 use domain::lorebook::Binding;
 use domain::{CharacterId, ChatId, LorebookId};
@@ -28,13 +29,22 @@ impl Sources<'_> {
 
     /// The name of a file that a character was imported from.
     pub fn file_of_character(&self, character: CharacterId) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT file FROM character_file WHERE character = ?1 ORDER BY folder, file LIMIT 1";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(character)], |row| row.get(0)).optional()?)
+        let sql =
+            "SELECT file FROM character_file WHERE character = ?1 ORDER BY folder, file LIMIT 1";
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(character)], |row| row.get(0))
+            .optional()?)
     }
 
-    /// The oldest character imported from a file with this content. Excludes characters from another file of `folder`,
-    /// because two copies in one folder are two characters.
-    pub fn character_like(&self, folder: &str, content: AssetHash) -> Result<Option<CharacterId>, StoreError> {
+    /// The oldest character imported from a file with this content. Excludes characters from
+    /// another file of `folder`, because two copies in one folder are two characters.
+    pub fn character_like(
+        &self,
+        folder: &str,
+        content: AssetHash,
+    ) -> Result<Option<CharacterId>, StoreError> {
         let id = self
             .conn
             .prepare_cached(
@@ -64,11 +74,20 @@ impl Sources<'_> {
     /// The file that a chat was imported from.
     pub fn file_of(&self, chat: ChatId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT file FROM chat_file WHERE chat = ?1";
-        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0)).optional()?)
+        Ok(self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([Col(chat)], |row| row.get(0))
+            .optional()?)
     }
 
     /// The oldest chat with `character` that was imported from `file` or has this `title`.
-    pub fn chat(&self, character: CharacterId, file: &str, title: &str) -> Result<Option<ChatId>, StoreError> {
+    pub fn chat(
+        &self,
+        character: CharacterId,
+        file: &str,
+        title: &str,
+    ) -> Result<Option<ChatId>, StoreError> {
         let id = self
             .conn
             .prepare_cached(
@@ -88,7 +107,12 @@ pub struct SourcesMut<'a> {
 
 impl SourcesMut<'_> {
     /// Records that `character` was imported from `file` in `folder`.
-    pub fn set_character(&mut self, folder: &str, file: &str, character: CharacterId) -> Result<(), StoreError> {
+    pub fn set_character(
+        &mut self,
+        folder: &str,
+        file: &str,
+        character: CharacterId,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO character_file (folder, file, character) VALUES (?1, ?2, ?3)
@@ -102,11 +126,14 @@ impl SourcesMut<'_> {
     pub fn set_chat(&mut self, chat: ChatId, file: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO chat_file (chat, file) VALUES (?1, ?2)
                    ON CONFLICT (chat) DO UPDATE SET file = excluded.file";
-        self.conn.prepare_cached(sql)?.execute(params![Col(chat), file])?;
+        self.conn
+            .prepare_cached(sql)?
+            .execute(params![Col(chat), file])?;
         Ok(())
     }
 
-    /// Binds a lorebook once. Returns `false` if that was done before, even if the user has removed the binding since.
+    /// Binds a lorebook once. Returns `false` if that was done before, even if the user has removed
+    /// the binding since.
     pub fn grant(&mut self, book: LorebookId, to: Binding) -> Result<bool, StoreError> {
         let (scope, owner) = columns(to);
         let new = self

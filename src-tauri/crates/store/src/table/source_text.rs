@@ -1,4 +1,5 @@
-//! Visible texts of messages for summaries and fact extraction, without texts that are excluded from recall.
+//! Visible texts of messages for summaries and fact extraction, without texts that are excluded
+//! from recall.
 
 use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
@@ -25,7 +26,8 @@ pub struct SourceText {
     pub covered: bool,
 }
 
-const TOLD: &str = "SELECT message_text.number, message_text.message, message_text.position, message.role,
+const TOLD: &str =
+    "SELECT message_text.number, message_text.message, message_text.position, message.role,
         message.created, message_text.text, message.context_block,
         EXISTS (SELECT 1 FROM keyframe_source WHERE keyframe_source.text = message_text.number)
     FROM message_text JOIN message ON message.id = message_text.message
@@ -33,18 +35,33 @@ const TOLD: &str = "SELECT message_text.number, message_text.message, message_te
 
 impl MessageTexts<'_> {
     /// The newest `limit` texts of a chat after `position`, oldest first.
-    pub fn texts_after(&self, chat: ChatId, position: i64, limit: u32) -> Result<Vec<SourceText>, StoreError> {
+    pub fn texts_after(
+        &self,
+        chat: ChatId,
+        position: i64,
+        limit: u32,
+    ) -> Result<Vec<SourceText>, StoreError> {
         let mut told: Vec<SourceText> = self
             .conn
-            .prepare_cached(&format!("{TOLD} ORDER BY message_text.position DESC LIMIT ?4"))?
-            .query_map(params![Col(chat), position.saturating_add(1), i64::MAX, limit], from_row)?
+            .prepare_cached(&format!(
+                "{TOLD} ORDER BY message_text.position DESC LIMIT ?4"
+            ))?
+            .query_map(
+                params![Col(chat), position.saturating_add(1), i64::MAX, limit],
+                from_row,
+            )?
             .collect::<Result<_, _>>()?;
         told.reverse();
         Ok(told)
     }
 
     /// Texts of a chat from position `first` to `last`, both inclusive, oldest first.
-    pub fn texts_between(&self, chat: ChatId, first: i64, last: i64) -> Result<Vec<SourceText>, StoreError> {
+    pub fn texts_between(
+        &self,
+        chat: ChatId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<SourceText>, StoreError> {
         let told = self
             .conn
             .prepare_cached(&format!("{TOLD} ORDER BY message_text.position"))?
@@ -72,15 +89,18 @@ impl MessageTexts<'_> {
                  FROM learn_anew JOIN message_text ON message_text.message = learn_anew.message
                  WHERE message_text.chat = ?1 ORDER BY message_text.position LIMIT 1",
             )?
-            .query_row([Col(chat)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))
+            .query_row([Col(chat)], |row| {
+                Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?))
+            })
             .optional()?;
         Ok(first)
     }
 
     /// Whether all texts are unchanged.
     pub fn all_unchanged(&self, told: &[SourceText]) -> Result<bool, StoreError> {
-        let mut same =
-            self.conn.prepare_cached("SELECT 1 FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3")?;
+        let mut same = self.conn.prepare_cached(
+            "SELECT 1 FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3",
+        )?;
         for text in told {
             if !same.exists(params![text.number, Col(text.message), text.text])? {
                 return Ok(false);
@@ -102,9 +122,13 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Restarts fact extraction at a message, if it has already processed that message and at most `lately` positions
-    /// more.
-    pub fn restart_extraction_from(&mut self, message: MessageId, lately: u32) -> Result<(), StoreError> {
+    /// Restarts fact extraction at a message, if it has already processed that message and at most
+    /// `lately` positions more.
+    pub fn restart_extraction_from(
+        &mut self,
+        message: MessageId,
+        lately: u32,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE chat_learned SET position = message.position - 1 FROM message
@@ -123,8 +147,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Queues a message for a repeated fact extraction, if facts were extracted from it and it would not be processed
-    /// anyway.
+    /// Queues a message for a repeated fact extraction, if facts were extracted from it and it
+    /// would not be processed anyway.
     pub fn queue_reextraction(&mut self, message: MessageId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -140,7 +164,9 @@ impl MessagesMut<'_> {
 
     /// Removes a message from the queue for repeated fact extraction.
     pub fn finish_reextraction(&mut self, message: MessageId) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM learn_anew WHERE message = ?1")?.execute([Col(message)])?;
+        self.conn
+            .prepare_cached("DELETE FROM learn_anew WHERE message = ?1")?
+            .execute([Col(message)])?;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Chats whose saved KV caches may contain text that was retracted or removed. The transaction that removes the text
-//! also marks the chat, so that a crash cannot leave stale cache files behind.
+//! Chats whose saved KV caches may contain text that was retracted or removed. The transaction that
+//! removes the text also marks the chat, so that a crash cannot leave stale cache files behind.
 
 use domain::{CharacterId, ChatId, MessageId};
 use rusqlite::Connection;
@@ -20,7 +20,9 @@ pub struct StaleCaches<'a> {
 
 impl StaleCaches<'_> {
     pub fn all(&self) -> Result<StaleChats, StoreError> {
-        let mut found = self.conn.prepare_cached("SELECT chat, number FROM stale_cache ORDER BY number")?;
+        let mut found = self
+            .conn
+            .prepare_cached("SELECT chat, number FROM stale_cache ORDER BY number")?;
         let mut stale = StaleChats::default();
         for row in found.query_map([], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))? {
             let (chat, number) = row?;
@@ -44,7 +46,8 @@ impl StaleCachesMut<'_> {
 
     /// Marks the chat of a message.
     pub fn mark_chat_of(&mut self, message: MessageId) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO stale_cache (chat) SELECT chat FROM message WHERE id = ?1";
+        let sql =
+            "INSERT OR REPLACE INTO stale_cache (chat) SELECT chat FROM message WHERE id = ?1";
         self.conn.prepare_cached(sql)?.execute([Col(message)])?;
         Ok(())
     }
@@ -59,7 +62,9 @@ impl StaleCachesMut<'_> {
 
     /// Unmarks chats after their cache files were deleted. Chats that were marked later stay.
     pub fn unmark(&mut self, stale: &StaleChats) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM stale_cache WHERE number <= ?1")?.execute([stale.last])?;
+        self.conn
+            .prepare_cached("DELETE FROM stale_cache WHERE number <= ?1")?
+            .execute([stale.last])?;
         Ok(())
     }
 }

@@ -26,12 +26,16 @@ pub struct Swipes<'a> {
 
 impl Swipes<'_> {
     pub fn get(&self, id: SwipeId) -> Result<Option<Swipe>, StoreError> {
-        let row =
-            self.conn.prepare_cached("SELECT * FROM swipe WHERE id = ?1")?.query_row([Col(id)], from_row).optional()?;
+        let row = self
+            .conn
+            .prepare_cached("SELECT * FROM swipe WHERE id = ?1")?
+            .query_row([Col(id)], from_row)
+            .optional()?;
         Ok(row)
     }
 
-    /// Changes that the scripts of a swipe made to macro variables, as JSON; `None` if they made none.
+    /// Changes that the scripts of a swipe made to macro variables, as JSON; `None` if they made
+    /// none.
     pub fn variables(&self, id: SwipeId) -> Result<Option<String>, StoreError> {
         let json = self
             .conn
@@ -49,7 +53,9 @@ impl Swipes<'_> {
                 "SELECT swipe.tool_rounds FROM swipe JOIN message ON message.id = swipe.message
                  WHERE message.chat = ?1 AND swipe.tool_rounds IS NOT NULL",
             )?
-            .query_map([Col(chat)], |row| Ok(row.get::<_, Col<Vec<ToolRound>>>(0)?.0))?
+            .query_map([Col(chat)], |row| {
+                Ok(row.get::<_, Col<Vec<ToolRound>>>(0)?.0)
+            })?
             .collect::<Result<Vec<_>, _>>()?;
         let calls = rounds.into_iter().flatten().flat_map(|round| round.calls);
         Ok(calls.filter_map(|call| call.id).collect())
@@ -102,16 +108,22 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
-    /// Deletes the swipe at `index` with everything that belongs to it, and selects the one at `selected` of those that
-    /// are left.
-    pub fn delete(&mut self, message: MessageId, index: u32, selected: u32) -> Result<(), StoreError> {
+    /// Deletes the swipe at `index` with everything that belongs to it, and selects the one at
+    /// `selected` of those that are left.
+    pub fn delete(
+        &mut self,
+        message: MessageId,
+        index: u32,
+        selected: u32,
+    ) -> Result<(), StoreError> {
         let rows = self
             .conn
             .prepare_cached("DELETE FROM swipe WHERE message = ?1 AND position = ?2")?
             .execute(params![Col(message), index])?;
         one(rows, "swipe")?;
-        let mut close_gap =
-            self.conn.prepare_cached("UPDATE swipe SET position = ?2 - 1 WHERE message = ?1 AND position = ?2")?;
+        let mut close_gap = self.conn.prepare_cached(
+            "UPDATE swipe SET position = ?2 - 1 WHERE message = ?1 AND position = ?2",
+        )?;
         let mut position = index + 1;
         while close_gap.execute(params![Col(message), position])? > 0 {
             position += 1;
@@ -129,7 +141,12 @@ impl SwipesMut<'_> {
     }
 
     /// Updates a streaming reply. Clears the message's importance, because it rated the old text.
-    pub fn set_text(&mut self, id: SwipeId, text: &str, state: SwipeState) -> Result<(), StoreError> {
+    pub fn set_text(
+        &mut self,
+        id: SwipeId,
+        text: &str,
+        state: SwipeState,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE message SET importance = NULL
@@ -138,8 +155,16 @@ impl SwipesMut<'_> {
             .execute([Col(id)])?;
         let rows = self
             .conn
-            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3, checksum = ?4, stopped = ?5 WHERE id = ?1")?
-            .execute(params![Col(id), text, Col(state), checksum::of(text), state == SwipeState::Stopped])?;
+            .prepare_cached(
+                "UPDATE swipe SET text = ?2, state = ?3, checksum = ?4, stopped = ?5 WHERE id = ?1",
+            )?
+            .execute(params![
+                Col(id),
+                text,
+                Col(state),
+                checksum::of(text),
+                state == SwipeState::Stopped
+            ])?;
         one(rows, "swipe")
     }
 
@@ -177,7 +202,12 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
-    pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
+    pub(crate) fn insert(
+        &mut self,
+        message: MessageId,
+        position: u32,
+        new: &NewSwipe,
+    ) -> Result<Swipe, StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO swipe (id, message, position, text, state, created, model, checksum, stopped)
@@ -210,7 +240,10 @@ impl SwipesMut<'_> {
 
     /// Marks swipes that were streaming when the app stopped as interrupted. Returns how many.
     pub(crate) fn interrupt_unfinished(&mut self) -> Result<usize, StoreError> {
-        Ok(self.conn.execute("UPDATE swipe SET state = 'interrupted' WHERE state = 'streaming'", [])?)
+        Ok(self.conn.execute(
+            "UPDATE swipe SET state = 'interrupted' WHERE state = 'streaming'",
+            [],
+        )?)
     }
 }
 
@@ -223,7 +256,12 @@ pub(crate) fn of(conn: &Connection, message: MessageId) -> Result<Vec<Swipe>, St
 }
 
 /// Swipes of a chat's messages from position `first` to `last`, sorted by message, then by swipe.
-pub(crate) fn between(conn: &Connection, chat: ChatId, first: i64, last: i64) -> Result<Vec<Swipe>, StoreError> {
+pub(crate) fn between(
+    conn: &Connection,
+    chat: ChatId,
+    first: i64,
+    last: i64,
+) -> Result<Vec<Swipe>, StoreError> {
     let rows = conn
         .prepare_cached(
             "SELECT swipe.* FROM message JOIN swipe ON swipe.message = message.id
@@ -240,7 +278,10 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
         SwipeState::Interrupted if row.get("stopped")? => SwipeState::Stopped,
         state => state,
     };
-    let (label, unknown_tag) = (row.get::<_, Option<String>>("emotion")?, row.get("emotion_tag")?);
+    let (label, unknown_tag) = (
+        row.get::<_, Option<String>>("emotion")?,
+        row.get("emotion_tag")?,
+    );
     Ok(Swipe {
         id: row.get::<_, Col<_>>("id")?.0,
         message: row.get::<_, Col<_>>("message")?.0,

@@ -47,7 +47,10 @@ pub struct StoredChoicesMut<'a> {
 impl StoredChoicesMut<'_> {
     /// Stores the tokens of a swipe, after its text.
     pub fn put(&mut self, swipe: SwipeId, choices: &TokenChoices) -> Result<(), StoreError> {
-        let Some(json) = serde_json::to_string(choices).ok().filter(|json| json.len() <= MAX_BYTES) else {
+        let Some(json) = serde_json::to_string(choices)
+            .ok()
+            .filter(|json| json.len() <= MAX_BYTES)
+        else {
             return Ok(());
         };
         self.conn

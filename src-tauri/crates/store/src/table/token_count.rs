@@ -18,7 +18,9 @@ impl TextHash {
 
     /// Hash of the concatenated parts.
     pub fn joined<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
-        let hasher = parts.into_iter().fold(Sha256::new(), |hasher, part| hasher.chain_update(part));
+        let hasher = parts
+            .into_iter()
+            .fold(Sha256::new(), |hasher, part| hasher.chain_update(part));
         Self(hasher.finalize().into())
     }
 }
@@ -29,12 +31,19 @@ pub struct TokenCounts<'a> {
 
 impl TokenCounts<'_> {
     /// Cached counts of `texts` by `tokenizer`.
-    pub fn get_many(&self, tokenizer: &str, texts: &[TextHash]) -> Result<HashMap<TextHash, u32>, StoreError> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT count FROM token_count WHERE tokenizer = ?1 AND text = ?2")?;
+    pub fn get_many(
+        &self,
+        tokenizer: &str,
+        texts: &[TextHash],
+    ) -> Result<HashMap<TextHash, u32>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT count FROM token_count WHERE tokenizer = ?1 AND text = ?2")?;
         let mut known = HashMap::with_capacity(texts.len());
         for text in texts {
-            let count = statement.query_row(params![tokenizer, text.0], |row| row.get(0)).optional()?;
+            let count = statement
+                .query_row(params![tokenizer, text.0], |row| row.get(0))
+                .optional()?;
             known.extend(count.map(|count| (*text, count)));
         }
         Ok(known)
@@ -46,7 +55,11 @@ pub struct TokenCountsMut<'a> {
 }
 
 impl TokenCountsMut<'_> {
-    pub fn insert_many(&mut self, tokenizer: &str, counts: &[(TextHash, u32)]) -> Result<(), StoreError> {
+    pub fn insert_many(
+        &mut self,
+        tokenizer: &str,
+        counts: &[(TextHash, u32)],
+    ) -> Result<(), StoreError> {
         let mut statement = self.conn.prepare_cached(
             "INSERT INTO token_count (tokenizer, text, count) VALUES (?1, ?2, ?3)
              ON CONFLICT (tokenizer, text) DO UPDATE SET count = excluded.count",

@@ -41,8 +41,14 @@ impl ToolGrants<'_> {
         Ok(rows)
     }
 
-    /// The decision that applies to a tool in a chat. A refusal in all chats comes first, then the chat's own decision.
-    pub fn decision(&self, source: &str, tool: &str, chat: ChatId) -> Result<Option<bool>, StoreError> {
+    /// The decision that applies to a tool in a chat. A refusal in all chats comes first, then the
+    /// chat's own decision.
+    pub fn decision(
+        &self,
+        source: &str,
+        tool: &str,
+        chat: ChatId,
+    ) -> Result<Option<bool>, StoreError> {
         let allowed = self
             .conn
             .prepare_cached(
@@ -71,9 +77,16 @@ impl ToolGrantsMut<'_> {
         Ok(())
     }
 
-    pub fn forget(&mut self, source: &str, tool: &str, chat: Option<ChatId>) -> Result<(), StoreError> {
+    pub fn forget(
+        &mut self,
+        source: &str,
+        tool: &str,
+        chat: Option<ChatId>,
+    ) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("DELETE FROM tool_grant WHERE source = ?1 AND tool = ?2 AND chat IS ?3")?
+            .prepare_cached(
+                "DELETE FROM tool_grant WHERE source = ?1 AND tool = ?2 AND chat IS ?3",
+            )?
             .execute(params![source, tool, chat.map(Col)])?;
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Servers that offer tools, and the permissions for their tools. The OS keychain stores the values of their variables and
-//! headers.
+//! Servers that offer tools, and the permissions for their tools. The OS keychain stores the values
+//! of their variables and headers.
 
 use domain::tool_server::{ServerTool, ToolServer, ToolServerTransport};
 use domain::{ChatId, ToolServerId};
@@ -88,7 +88,11 @@ impl ToolServersMut<'_> {
         let rows = self
             .conn
             .prepare_cached("UPDATE tool_server SET name = ?2, transport = ?3 WHERE id = ?1")?
-            .execute(params![Col(server.id), server.name, json(&server.transport)?])?;
+            .execute(params![
+                Col(server.id),
+                server.name,
+                json(&server.transport)?
+            ])?;
         one(rows, "tool server")
     }
 
@@ -110,11 +114,19 @@ impl ToolServersMut<'_> {
 
     /// Deletes the server with its grants.
     pub fn delete(&mut self, id: ToolServerId) -> Result<(), StoreError> {
-        let rows = self.conn.prepare_cached("DELETE FROM tool_server WHERE id = ?1")?.execute([Col(id)])?;
+        let rows = self
+            .conn
+            .prepare_cached("DELETE FROM tool_server WHERE id = ?1")?
+            .execute([Col(id)])?;
         one(rows, "tool server")
     }
 
-    pub fn insert_grant(&mut self, server: ToolServerId, tool: &str, grant: &StoredGrant) -> Result<(), StoreError> {
+    pub fn insert_grant(
+        &mut self,
+        server: ToolServerId,
+        tool: &str,
+        grant: &StoredGrant,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO server_tool_grant (server, tool, chat, allowed, definition) VALUES (?1, ?2, ?3, ?4, ?5) \
@@ -126,9 +138,15 @@ impl ToolServersMut<'_> {
     }
 
     /// Deletes every decision about a tool, or about all tools of the server.
-    pub fn delete_grants(&mut self, server: ToolServerId, tool: Option<&str>) -> Result<(), StoreError> {
+    pub fn delete_grants(
+        &mut self,
+        server: ToolServerId,
+        tool: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("DELETE FROM server_tool_grant WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)")?
+            .prepare_cached(
+                "DELETE FROM server_tool_grant WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)",
+            )?
             .execute(params![Col(server), tool])?;
         Ok(())
     }
@@ -140,16 +158,22 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<ToolServer> {
         id: row.get::<_, Col<_>>("id")?.0,
         name: row.get("name")?,
         enabled: row.get("enabled")?,
-        transport: serde_json::from_str::<ToolServerTransport>(&transport).map_err(FromSqlError::other)?,
+        transport: serde_json::from_str::<ToolServerTransport>(&transport)
+            .map_err(FromSqlError::other)?,
         tools: serde_json::from_str(&tools).map_err(FromSqlError::other)?,
     })
 }
 
 fn grant_from_row(row: &Row<'_>) -> rusqlite::Result<StoredGrant> {
     let chat: Option<Col<ChatId>> = row.get("chat")?;
-    Ok(StoredGrant { chat: chat.map(|chat| chat.0), allowed: row.get("allowed")?, definition: row.get("definition")? })
+    Ok(StoredGrant {
+        chat: chat.map(|chat| chat.0),
+        allowed: row.get("allowed")?,
+        definition: row.get("definition")?,
+    })
 }
 
 fn json(value: &impl Serialize) -> Result<String, rusqlite::Error> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -42,7 +42,8 @@ pub struct Trash<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-/// Lists chats only while their character is not deleted. A restored character brings its chats back.
+/// Lists chats only while their character is not deleted. A restored character brings its chats
+/// back.
 const LIST: &str = "
     SELECT 'chat' AS kind, chat.id, chat.title AS name, character.name AS with_name, chat.created, chat.deleted,
         (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL) AS messages
@@ -60,7 +61,11 @@ const LIST: &str = "
 impl Trash<'_> {
     /// Most recently deleted first.
     pub fn list(&self) -> Result<Vec<Trashed>, StoreError> {
-        Ok(self.conn.prepare_cached(LIST)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+        Ok(self
+            .conn
+            .prepare_cached(LIST)?
+            .query_map([], from_row)?
+            .collect::<Result<_, _>>()?)
     }
 }
 
@@ -69,11 +74,17 @@ pub struct TrashMut<'a> {
 }
 
 impl TrashMut<'_> {
-    /// Marks an item in the trash, so that the next purge with [`Before::ONLY_CONDEMNED`](crate::Before) removes it.
+    /// Marks an item in the trash, so that the next purge with
+    /// [`Before::ONLY_CONDEMNED`](crate::Before) removes it.
     pub fn mark_for_purge(&mut self, id: TrashId) -> Result<(), StoreError> {
         let (table, id) = id.row();
         let sql = format!("UPDATE {table} SET deleted = ?2 WHERE id = ?1 AND deleted IS NOT NULL");
-        one(self.conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), crate::Before::CONDEMNED.0])?, table)
+        one(
+            self.conn
+                .prepare_cached(&sql)?
+                .execute(params![id.as_bytes(), crate::Before::CONDEMNED.0])?,
+            table,
+        )
     }
 }
 

@@ -31,8 +31,8 @@ pub struct MessageContent {
 /// Embeddings of one passage of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewVector {
-    /// Embedding of the passage with its neighbours, quantized to signed bytes. Multiply by `scale` for the original
-    /// values.
+    /// Embedding of the passage with its neighbours, quantized to signed bytes. Multiply by `scale`
+    /// for the original values.
     pub vector: Vec<i8>,
     pub scale: f32,
     /// Token ids of the passage, in order.
@@ -52,7 +52,8 @@ pub struct StoredVector {
     pub token_ids: Vec<u16>,
 }
 
-/// Identifies the state of the embeddings of a chat or another group. Equal revisions mean equal embeddings.
+/// Identifies the state of the embeddings of a chat or another group. Equal revisions mean equal
+/// embeddings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VectorRevision {
     pub passages: u32,
@@ -61,10 +62,19 @@ pub struct VectorRevision {
 }
 
 /// Revision of a group; see the migration.
-pub(crate) fn revision(conn: &Connection, kind: &str, among: &[u8; 16]) -> Result<VectorRevision, StoreError> {
+pub(crate) fn revision(
+    conn: &Connection,
+    kind: &str,
+    among: &[u8; 16],
+) -> Result<VectorRevision, StoreError> {
     let revision = conn
         .prepare_cached("SELECT vectors, last FROM vector_group WHERE kind = ?1 AND among = ?2")?
-        .query_row(params![kind, among], |row| Ok(VectorRevision { passages: row.get(0)?, last: row.get(1)? }))
+        .query_row(params![kind, among], |row| {
+            Ok(VectorRevision {
+                passages: row.get(0)?,
+                last: row.get(1)?,
+            })
+        })
         .optional()?;
     Ok(revision.unwrap_or_default())
 }
@@ -81,21 +91,31 @@ impl Vectors<'_> {
             .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
             .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        let texts = numbers.into_iter().filter_map(|number| text(self.conn, number).transpose());
+        let texts = numbers
+            .into_iter()
+            .filter_map(|number| text(self.conn, number).transpose());
         texts.collect()
     }
 
     /// Number of texts without embeddings.
     pub fn count_queued(&self) -> Result<u32, StoreError> {
-        Ok(self.conn.query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
     }
 
     pub fn revision(&self, chat: ChatId) -> Result<VectorRevision, StoreError> {
         revision(self.conn, "message", chat.0.as_bytes())
     }
 
-    /// Passages of a chat with an embedding by `model` and a row number above `after`, sorted by number.
-    pub fn of_chat(&self, chat: ChatId, model: &str, after: i64) -> Result<Vec<StoredVector>, StoreError> {
+    /// Passages of a chat with an embedding by `model` and a row number above `after`, sorted by
+    /// number.
+    pub fn of_chat(
+        &self,
+        chat: ChatId,
+        model: &str,
+        after: i64,
+    ) -> Result<Vec<StoredVector>, StoreError> {
         let vectors = self
             .conn
             .prepare_cached(
@@ -117,7 +137,11 @@ impl Vectors<'_> {
 
     /// Whether anything is embedded: a message, or an item of another kind.
     pub fn any(&self) -> Result<bool, StoreError> {
-        Ok(self.conn.query_row("SELECT EXISTS (SELECT 1 FROM vector_group)", [], |row| row.get(0))?)
+        Ok(self
+            .conn
+            .query_row("SELECT EXISTS (SELECT 1 FROM vector_group)", [], |row| {
+                row.get(0)
+            })?)
     }
 
     /// The chats with embeddings that are not deleted, the last changed first.
@@ -135,8 +159,12 @@ impl Vectors<'_> {
 
     /// Token vectors of a passage, concatenated; `None` if the passage no longer exists.
     pub fn pieces(&self, number: i64) -> Result<Option<Vec<i8>>, StoreError> {
-        let mut statement = self.conn.prepare_cached("SELECT vectors FROM message_pieces WHERE number = ?1")?;
-        Ok(statement.query_row([number], |row| Ok(signed(row.get_ref(0)?.as_blob()?))).optional()?)
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT vectors FROM message_pieces WHERE number = ?1")?;
+        Ok(statement
+            .query_row([number], |row| Ok(signed(row.get_ref(0)?.as_blob()?)))
+            .optional()?)
     }
 }
 
@@ -145,21 +173,33 @@ pub struct VectorsMut<'a> {
 }
 
 impl VectorsMut<'_> {
-    /// Stores the embeddings of a text by `model`. Does nothing if the text or a neighbour has changed, so the text
-    /// stays queued.
-    pub fn keep(&mut self, unread: &QueuedText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
+    /// Stores the embeddings of a text by `model`. Does nothing if the text or a neighbour has
+    /// changed, so the text stays queued.
+    pub fn keep(
+        &mut self,
+        unread: &QueuedText,
+        model: &str,
+        passages: &[NewVector],
+    ) -> Result<(), StoreError> {
         if text(self.conn, unread.number)?.as_ref() != Some(unread) {
             return Ok(());
         }
-        self.conn.prepare_cached("DELETE FROM message_vector WHERE text = ?1")?.execute([unread.number])?;
+        self.conn
+            .prepare_cached("DELETE FROM message_vector WHERE text = ?1")?
+            .execute([unread.number])?;
         let mut insert = self.conn.prepare_cached(
             "INSERT INTO message_vector (text, chat, position, passage, model, scale, vector, pieces)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
-        let mut insert_pieces =
-            self.conn.prepare_cached("INSERT INTO message_pieces (number, vectors) VALUES (?1, ?2)")?;
+        let mut insert_pieces = self
+            .conn
+            .prepare_cached("INSERT INTO message_pieces (number, vectors) VALUES (?1, ?2)")?;
         for (place, passage) in passages.iter().enumerate() {
-            let pieces: Vec<u8> = passage.token_ids.iter().flat_map(|piece| piece.to_le_bytes()).collect();
+            let pieces: Vec<u8> = passage
+                .token_ids
+                .iter()
+                .flat_map(|piece| piece.to_le_bytes())
+                .collect();
             let number = insert.insert(params![
                 unread.number,
                 Col(unread.chat),
@@ -172,19 +212,24 @@ impl VectorsMut<'_> {
             ])?;
             insert_pieces.execute(params![number, bytes(&passage.token_vectors)])?;
         }
-        self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
+        self.conn
+            .prepare_cached("DELETE FROM message_unread WHERE text = ?1")?
+            .execute([unread.number])?;
         Ok(())
     }
 
     /// Removes a text from the queue without embeddings, until [`Self::queue_all`].
     pub fn dequeue(&mut self, unread: &QueuedText) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
+        self.conn
+            .prepare_cached("DELETE FROM message_unread WHERE text = ?1")?
+            .execute([unread.number])?;
         Ok(())
     }
 
     /// Queues every text without an embedding by `model`, and deletes embeddings of other models.
     pub fn queue_all(&mut self, model: &str) -> Result<(), StoreError> {
-        self.conn.execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
+        self.conn
+            .execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
         self.conn.execute(
             "INSERT OR IGNORE INTO message_unread (text) SELECT number FROM message_text
              WHERE NOT EXISTS (SELECT 1 FROM message_vector WHERE message_vector.text = message_text.number)",
@@ -237,9 +282,17 @@ pub(crate) fn signed(bytes: &[u8]) -> Vec<i8> {
 }
 
 pub(crate) fn bytes(numbers: &[i8]) -> Vec<u8> {
-    numbers.iter().map(|number| number.cast_unsigned()).collect()
+    numbers
+        .iter()
+        .map(|number| number.cast_unsigned())
+        .collect()
 }
 
 fn pieces(bytes: &[u8]) -> Vec<u16> {
-    bytes.as_chunks::<2>().0.iter().map(|piece| u16::from_le_bytes(*piece)).collect()
+    bytes
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|piece| u16::from_le_bytes(*piece))
+        .collect()
 }

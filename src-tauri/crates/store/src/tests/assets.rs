@@ -6,12 +6,19 @@ use super::{CHARACTER, CHAT, character, emptied, furnished, message_id, say};
 use crate::{AssetHash, Draft, DraftPlace, NotAHash, Store, migrate};
 
 fn files_below(dir: &std::path::Path) -> usize {
-    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-    entries.map(|path| if path.is_dir() { files_below(&path) } else { 1 }).sum()
+    let entries = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| if path.is_dir() { files_below(&path) } else { 1 })
+        .sum()
 }
 
 async fn put(store: &Store, bytes: &'static [u8]) -> AssetHash {
-    store.write(move |w| w.assets_mut().put(bytes, "image/png", Timestamp(1))).await.unwrap()
+    store
+        .write(move |w| w.assets_mut().put(bytes, "image/png", Timestamp(1)))
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -21,7 +28,11 @@ async fn the_same_content_is_stored_once() {
     assert_eq!(first, second);
     assert_eq!(std::fs::read(store.asset_path(first)).unwrap(), b"picture");
     assert_eq!(files_below(&store.dir().join("assets")), 1);
-    let asset = store.read(move |r| r.assets().get(first)).await.unwrap().unwrap();
+    let asset = store
+        .read(move |r| r.assets().get(first))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((asset.mime.as_str(), asset.bytes), ("image/png", 7));
     assert_eq!(store.read(|r| r.assets().all()).await.unwrap(), [asset]);
 }
@@ -40,7 +51,14 @@ fn only_a_hash_names_a_file() {
     let hash = AssetHash::of(b"picture");
     assert_eq!(hash.to_string().parse(), Ok(hash));
     assert_eq!(serde_json::to_string(&hash).unwrap(), format!("\"{hash}\""));
-    for text in ["", "../../etc/passwd", &"g".repeat(64), &"a".repeat(63), &"a".repeat(65), "ab/cd"] {
+    for text in [
+        "",
+        "../../etc/passwd",
+        &"g".repeat(64),
+        &"a".repeat(63),
+        &"a".repeat(65),
+        "ab/cd",
+    ] {
         assert_eq!(text.parse::<AssetHash>(), Err(NotAHash), "{text}");
     }
 }
@@ -48,20 +66,44 @@ fn only_a_hash_names_a_file() {
 #[tokio::test]
 async fn lost_and_emptied_files_come_back_from_a_backup() {
     let store = Store::in_memory().unwrap();
-    let [lost, emptied_file, changed, only_here] =
-        [put(&store, b"one").await, put(&store, b"two").await, put(&store, b"three").await, AssetHash::of(b"four")];
-    store.backup(Timestamp(1), crate::BackupKind::Automatic).await.unwrap();
+    let [lost, emptied_file, changed, only_here] = [
+        put(&store, b"one").await,
+        put(&store, b"two").await,
+        put(&store, b"three").await,
+        AssetHash::of(b"four"),
+    ];
+    store
+        .backup(Timestamp(1), crate::BackupKind::Automatic)
+        .await
+        .unwrap();
     put(&store, b"four").await;
     std::fs::remove_file(store.asset_path(lost)).unwrap();
     std::fs::write(store.asset_path(emptied_file), "").unwrap();
     std::fs::remove_file(store.asset_path(only_here)).unwrap();
     let repair = store.repair_assets().await.unwrap();
-    assert_eq!(repair, crate::AssetRepair { healed: 2, lost: vec![only_here] });
-    assert_eq!(std::fs::read(store.asset_path(emptied_file)).unwrap(), b"two");
+    assert_eq!(
+        repair,
+        crate::AssetRepair {
+            healed: 2,
+            lost: vec![only_here]
+        }
+    );
+    assert_eq!(
+        std::fs::read(store.asset_path(emptied_file)).unwrap(),
+        b"two"
+    );
     std::fs::write(store.asset_path(changed), "THREE").unwrap();
-    assert_eq!(store.repair_asset(changed).unwrap().as_deref(), Some(&b"three"[..]), "of the same length");
+    assert_eq!(
+        store.repair_asset(changed).unwrap().as_deref(),
+        Some(&b"three"[..]),
+        "of the same length"
+    );
     assert_eq!(store.repair_asset(only_here).unwrap(), None);
-    let missing = store.backup(Timestamp(2), crate::BackupKind::Automatic).await.unwrap().missing;
+    let missing = store
+        .backup(Timestamp(2), crate::BackupKind::Automatic)
+        .await
+        .unwrap()
+        .missing;
     assert_eq!(missing, 1, "the backup says what it lacks");
 }
 
@@ -77,7 +119,12 @@ async fn files_that_belong_to_nothing_are_removed() {
     let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     for folder in ["assets", "thumbnails"] {
         let path = old.path_in(&dir.path().join(folder));
-        std::fs::File::options().append(true).open(path).unwrap().set_modified(aged).unwrap();
+        std::fs::File::options()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .set_modified(aged)
+            .unwrap();
     }
     let store = super::open(dir.path()).store;
     let new = store.keep_file(b"its row follows").unwrap();
@@ -96,8 +143,16 @@ async fn files_of_a_set_aside_database_stay() {
     Store::set_aside(dir.path(), Timestamp(0)).unwrap().unwrap();
     let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let path = picture.path_in(&dir.path().join("assets"));
-    std::fs::File::options().append(true).open(&path).unwrap().set_modified(aged).unwrap();
-    assert_eq!(super::open(dir.path()).store.sweep_assets().await.unwrap(), 0);
+    std::fs::File::options()
+        .append(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(aged)
+        .unwrap();
+    assert_eq!(
+        super::open(dir.path()).store.sweep_assets().await.unwrap(),
+        0
+    );
     assert!(path.exists());
 }
 
@@ -107,7 +162,10 @@ async fn a_thumbnail_is_removed_with_its_picture() {
     let hash = put(&store, b"picture").await;
     store.keep_thumbnail(hash, b"small").unwrap();
     assert_eq!(std::fs::read(store.thumbnail_path(hash)).unwrap(), b"small");
-    store.purge(crate::Before::all(Timestamp(1)), emptied).await.unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(1)), emptied)
+        .await
+        .unwrap();
     assert!(!store.thumbnail_path(hash).exists());
 }
 
@@ -128,10 +186,24 @@ async fn a_picture_is_purged_with_its_last_character() {
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 0);
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(4)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        0
+    );
     assert!(store.asset_path(own).exists());
 
-    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(5)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        1
+    );
     assert!(!store.asset_path(own).exists());
     assert!(store.asset_path(shared).exists());
 }
@@ -142,25 +214,80 @@ async fn a_picture_is_purged_with_its_message() {
     let (sent, unsent) = (put(&store, b"sent").await, put(&store, b"unsent").await);
     say(&store, 1, "look").await;
     let pictures = [(sent, "lamp.png".to_owned()), (sent, String::new())];
-    store.write(move |w| w.pictures_mut().put(message_id(1), &pictures)).await.unwrap();
-    let message = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
-    let names: Vec<_> = message.pictures.iter().map(|picture| (picture.hash.clone(), picture.name.as_str())).collect();
-    assert_eq!(names, [(sent.to_string(), "lamp.png"), (sent.to_string(), "")]);
-    let page = store.read(|r| r.messages().page(CHAT, None, 9)).await.unwrap();
+    store
+        .write(move |w| w.pictures_mut().put(message_id(1), &pictures))
+        .await
+        .unwrap();
+    let message = store
+        .read(|r| r.messages().get(message_id(1)))
+        .await
+        .unwrap()
+        .unwrap();
+    let names: Vec<_> = message
+        .pictures
+        .iter()
+        .map(|picture| (picture.hash.clone(), picture.name.as_str()))
+        .collect();
+    assert_eq!(
+        names,
+        [(sent.to_string(), "lamp.png"), (sent.to_string(), "")]
+    );
+    let page = store
+        .read(|r| r.messages().page(CHAT, None, 9))
+        .await
+        .unwrap();
     assert_eq!(page, [message]);
     let found = store.read(|r| r.pictures().from(CHAT, 0)).await.unwrap();
     assert_eq!(found[&message_id(1)], page[0].pictures);
-    assert!(store.read(|r| r.pictures().from(CHAT, 1)).await.unwrap().is_empty());
+    assert!(
+        store
+            .read(|r| r.pictures().from(CHAT, 1))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 
-    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 1);
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(4)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        1
+    );
     assert!(store.asset_path(sent).exists() && !store.asset_path(unsent).exists());
-    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap().assets, 0);
-    assert_eq!(store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap().assets, 1);
+    store
+        .write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(4)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        0
+    );
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(5)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        1
+    );
     assert!(!store.asset_path(sent).exists());
 
-    let stray = store.write(move |w| w.pictures_mut().put(message_id(1), &[(unsent, String::new())])).await;
-    assert!(matches!(stray, Err(crate::StoreError::Conflict { .. })), "{stray:?}");
+    let stray = store
+        .write(move |w| {
+            w.pictures_mut()
+                .put(message_id(1), &[(unsent, String::new())])
+        })
+        .await;
+    assert!(
+        matches!(stray, Err(crate::StoreError::Conflict { .. })),
+        "{stray:?}"
+    );
 }
 
 /// The content is about to be referenced, so a purge of older assets must not remove it.
@@ -168,38 +295,86 @@ async fn a_picture_is_purged_with_its_message() {
 async fn storing_an_asset_again_resets_its_age() {
     let store = furnished().await;
     let hash = put(&store, b"picture").await;
-    store.write(|w| w.assets_mut().put(b"picture", "image/png", Timestamp(9))).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(8)), emptied).await.unwrap().assets, 0);
+    store
+        .write(|w| w.assets_mut().put(b"picture", "image/png", Timestamp(9)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(8)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        0
+    );
     assert!(store.asset_path(hash).exists());
 }
 
 #[tokio::test]
 async fn referenced_assets_are_not_purged() {
     let store = furnished().await;
-    let hashes = [put(&store, b"sprite").await, put(&store, b"face").await, put(&store, b"sea").await];
+    let hashes = [
+        put(&store, b"sprite").await,
+        put(&store, b"face").await,
+        put(&store, b"sea").await,
+    ];
     let [sprite, face, sea] = hashes;
     let persona = domain::PersonaId(uuid::Uuid::from_u128(60));
     store
         .write(move |w| {
             let (description, instructions) = (String::new(), String::new());
             let place = Default::default();
-            let row = domain::persona::Persona { id: persona, name: "Sam".into(), description, instructions, place };
+            let row = domain::persona::Persona {
+                id: persona,
+                name: "Sam".into(),
+                description,
+                instructions,
+                place,
+            };
             w.personas_mut().insert(&row)?;
             w.personas_mut().set_picture(persona, Some(face))?;
-            w.card_files_mut().put(CHARACTER, "assets/joy.png", sprite)?;
+            w.card_files_mut()
+                .put(CHARACTER, "assets/joy.png", sprite)?;
             let (name, scene_words) = ("sea.png".to_owned(), String::new());
-            let sea = crate::Background { asset: sea, name, created: Timestamp(1), luminance: None, scene_words };
-            assert!(w.backgrounds_mut().add(&sea)? && !w.backgrounds_mut().add(&sea)?, "kept once");
+            let sea = crate::Background {
+                asset: sea,
+                name,
+                created: Timestamp(1),
+                luminance: None,
+                scene_words,
+            };
+            assert!(
+                w.backgrounds_mut().add(&sea)? && !w.backgrounds_mut().add(&sea)?,
+                "kept once"
+            );
             Ok(())
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 0);
-    let found =
-        store.read(move |r| Ok((r.card_files().of(CHARACTER)?, r.personas().pictures()?, r.backgrounds().list()?)));
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        0
+    );
+    let found = store.read(move |r| {
+        Ok((
+            r.card_files().of(CHARACTER)?,
+            r.personas().pictures()?,
+            r.backgrounds().list()?,
+        ))
+    });
     let (files, faces, backgrounds) = found.await.unwrap();
-    assert_eq!((files[0].path.as_str(), files[0].asset, files[0].bytes), ("assets/joy.png", sprite, 6));
-    assert_eq!((faces[&persona], backgrounds[0].name.as_str()), (face, "sea.png"));
+    assert_eq!(
+        (files[0].path.as_str(), files[0].asset, files[0].bytes),
+        ("assets/joy.png", sprite, 6)
+    );
+    assert_eq!(
+        (faces[&persona], backgrounds[0].name.as_str()),
+        (face, "sea.png")
+    );
 
     let gone = move |w: &mut crate::WriteTransaction<'_>| {
         w.personas_mut().delete(persona)?;
@@ -207,7 +382,11 @@ async fn referenced_assets_are_not_purged() {
     };
     store.write(gone).await.unwrap();
     assert_eq!(
-        store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets,
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap()
+            .assets,
         2,
         "all but the background"
     );
@@ -216,31 +395,82 @@ async fn referenced_assets_are_not_purged() {
 #[tokio::test]
 async fn upgraded_backgrounds_have_no_scene_words() {
     let dir = tempfile::tempdir().unwrap();
-    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("scene_words")).unwrap();
+    let before = migrate::MIGRATIONS
+        .iter()
+        .position(|sql| sql.contains("scene_words"))
+        .unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
-    let picture = old.store.write(|w| w.assets_mut().put(b"sea", "image/png", Timestamp(1))).await.unwrap();
-    let row = format!("INSERT INTO background (asset, name, created) VALUES (x'{picture}', 'sea.png', 1)");
-    old.store.on_writer(move |conn| conn.execute_batch(&row).unwrap()).await.unwrap();
+    let picture = old
+        .store
+        .write(|w| w.assets_mut().put(b"sea", "image/png", Timestamp(1)))
+        .await
+        .unwrap();
+    let row = format!(
+        "INSERT INTO background (asset, name, created) VALUES (x'{picture}', 'sea.png', 1)"
+    );
+    old.store
+        .on_writer(move |conn| conn.execute_batch(&row).unwrap())
+        .await
+        .unwrap();
     drop(old);
     let store = super::open(dir.path()).store;
-    let words = async || store.read(|r| Ok(r.backgrounds().list()?[0].scene_words.clone())).await.unwrap();
+    let words = async || {
+        store
+            .read(|r| Ok(r.backgrounds().list()?[0].scene_words.clone()))
+            .await
+            .unwrap()
+    };
     assert_eq!(words().await, "");
-    let set = |asset| store.write(move |w| w.backgrounds_mut().set_scene_words(asset, "sea, harbour"));
+    let set =
+        |asset| store.write(move |w| w.backgrounds_mut().set_scene_words(asset, "sea, harbour"));
     assert!(set(picture).await.unwrap());
     assert_eq!(words().await, "sea, harbour");
     let unknown = "0".repeat(64).parse().unwrap();
-    assert!(!set(unknown).await.unwrap(), "the gallery does not contain it");
+    assert!(
+        !set(unknown).await.unwrap(),
+        "the gallery does not contain it"
+    );
 }
 
 #[tokio::test]
 async fn pictures_of_a_draft_are_purged_with_it() {
     let store = furnished().await;
     let hash = put(&store, b"attached").await;
-    let place = DraftPlace { kind: "pictures".into(), owner: CHAT.to_string(), target: String::new() };
+    let place = DraftPlace {
+        kind: "pictures".into(),
+        owner: CHAT.to_string(),
+        target: String::new(),
+    };
     let text = format!(r#"[{{"hash":"{hash}","name":""}}]"#);
-    let draft = Draft { id: Uuid::from_u128(7), place, text, base: String::new(), saved: Timestamp(1) };
-    store.write(move |w| w.drafts_mut().write(&draft, None)).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 0);
-    store.write(|w| w.drafts_mut().discard(Uuid::from_u128(7))).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap().assets, 1);
+    let draft = Draft {
+        id: Uuid::from_u128(7),
+        place,
+        text,
+        base: String::new(),
+        saved: Timestamp(1),
+    };
+    store
+        .write(move |w| w.drafts_mut().write(&draft, None))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        0
+    );
+    store
+        .write(|w| w.drafts_mut().discard(Uuid::from_u128(7)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap()
+            .assets,
+        1
+    );
 }

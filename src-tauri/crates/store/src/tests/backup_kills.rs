@@ -1,4 +1,5 @@
-//! Kills the process during backups, restores and purges. No verified backup is lost, and pictures are restored.
+//! Kills the process during backups, restores and purges. No verified backup is lost, and pictures
+//! are restored.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,16 +12,32 @@ use crate::{AssetHash, BackupKind, Store};
 
 /// Number of kills of each kind. An environment variable sets a longer run.
 fn kills() -> u64 {
-    std::env::var("STORE_BACKUP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(7)
+    std::env::var("STORE_BACKUP_KILLS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(7)
 }
 
 /// Runs `task`, kills it during its work, and returns the last backup that it reported.
 fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
-    let mut child = child::command(&std::env::current_exe().unwrap(), task, dir).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut child = child::command(&std::env::current_exe().unwrap(), task, dir)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
     let mut made = None;
-    let mut note = |line: &str| made = line.strip_prefix("made ").map(PathBuf::from).or(made.take());
-    let begun = lines.by_ref().inspect(|line| note(line)).filter(|line| line == "begin").nth((round % 3) as usize);
+    let mut note = |line: &str| {
+        made = line
+            .strip_prefix("made ")
+            .map(PathBuf::from)
+            .or(made.take())
+    };
+    let begun = lines
+        .by_ref()
+        .inspect(|line| note(line))
+        .filter(|line| line == "begin")
+        .nth((round % 3) as usize);
     assert!(begun.is_some(), "{task} ended by itself");
     // Spreads the kills over the duration of the work.
     let until = Instant::now() + Duration::from_micros(round.wrapping_mul(7_919) % 25_000);
@@ -36,12 +53,19 @@ fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
 /// Asserts that every backup verifies with its pictures, and that `made` is one of them.
 fn backups_are_whole(dir: &Path, made: Option<&Path>) {
     let backups = Store::backups(dir).unwrap();
-    let own: Vec<_> = backups.iter().filter(|backup| backup.kind != BackupKind::SetAside).collect();
+    let own: Vec<_> = backups
+        .iter()
+        .filter(|backup| backup.kind != BackupKind::SetAside)
+        .collect();
     for backup in &own {
         Store::check_backup(&backup.path).unwrap();
     }
     if let Some(made) = made {
-        assert!(own.iter().any(|backup| backup.path == made), "{} is lost", made.display());
+        assert!(
+            own.iter().any(|backup| backup.path == made),
+            "{} is lost",
+            made.display()
+        );
     }
 }
 
@@ -54,7 +78,10 @@ async fn pictures_come_back(dir: &Path) {
     store.check().await.unwrap();
     let named = store.read(|r| r.assets().all()).await.unwrap();
     for asset in named {
-        assert_eq!(AssetHash::of(&std::fs::read(store.asset_path(asset.hash)).unwrap()), asset.hash);
+        assert_eq!(
+            AssetHash::of(&std::fs::read(store.asset_path(asset.hash)).unwrap()),
+            asset.hash
+        );
     }
     drop(store);
     if let Some(aside) = restored.aside {
@@ -67,7 +94,10 @@ async fn kills_lose_no_backup_and_no_picture() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     super::create_library(&store).await;
-    store.backup(Timestamp(0), BackupKind::ByHand).await.unwrap();
+    store
+        .backup(Timestamp(0), BackupKind::ByHand)
+        .await
+        .unwrap();
     drop(store);
     for round in 0..kills() {
         for task in ["back up", "restore", "purge"] {

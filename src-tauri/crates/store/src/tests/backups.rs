@@ -28,7 +28,11 @@ async fn with_picture(dir: &Path) -> (Store, AssetHash) {
 }
 
 async fn back_up(store: &Store, hour: i64) -> PathBuf {
-    store.backup(Timestamp(hour * HOUR), BackupKind::Automatic).await.unwrap().path
+    store
+        .backup(Timestamp(hour * HOUR), BackupKind::Automatic)
+        .await
+        .unwrap()
+        .path
 }
 
 fn spoil(path: &Path) {
@@ -41,8 +45,14 @@ async fn a_purged_picture_comes_back_from_a_backup() {
     let dir = tempfile::tempdir().unwrap();
     let (store, face) = with_picture(dir.path()).await;
     back_up(&store, 1).await;
-    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(5))).await.unwrap();
-    store.purge(Before::all(Timestamp(9)), emptied).await.unwrap();
+    store
+        .write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(5)))
+        .await
+        .unwrap();
+    store
+        .purge(Before::all(Timestamp(9)), emptied)
+        .await
+        .unwrap();
     assert!(!store.asset_path(face).exists());
     drop(store);
     let restored = Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
@@ -71,7 +81,10 @@ async fn a_second_backup_stores_no_picture_twice() {
     let first = back_up(&store, 1).await;
     let size = Store::backup_size(dir.path());
     back_up(&store, 2).await;
-    assert_eq!(Store::backup_size(dir.path()) - size, std::fs::metadata(&first).unwrap().len());
+    assert_eq!(
+        Store::backup_size(dir.path()) - size,
+        std::fs::metadata(&first).unwrap().len()
+    );
 }
 
 #[tokio::test]
@@ -80,7 +93,11 @@ async fn damaged_backups_are_skipped_for_an_older_one() {
     let (store, _) = with_picture(dir.path()).await;
     let oldest = back_up(&store, 1).await;
     say(&store, 2, "later").await;
-    let newer = [back_up(&store, 2).await, back_up(&store, 3).await, back_up(&store, 4).await];
+    let newer = [
+        back_up(&store, 2).await,
+        back_up(&store, 3).await,
+        back_up(&store, 4).await,
+    ];
     drop(store);
     spoil(&newer[2]);
     std::fs::write(&newer[1], "").unwrap();
@@ -98,7 +115,10 @@ async fn without_an_intact_backup_nothing_changes() {
     let only = back_up(&store, 1).await;
     drop(store);
     spoil(&only);
-    assert!(matches!(Store::restore_newest(dir.path(), Timestamp(0)), Err(StoreError::BadBackup { .. })));
+    assert!(matches!(
+        Store::restore_newest(dir.path(), Timestamp(0)),
+        Err(StoreError::BadBackup { .. })
+    ));
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
 }
 
@@ -116,7 +136,10 @@ async fn a_clock_set_back_keeps_the_copy_just_made() {
     drop(store);
     assert!(Store::backups(dir.path()).unwrap().len() < 40);
     let restored = Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
-    assert!(restored.backup >= last, "two in one millisecond have two names");
+    assert!(
+        restored.backup >= last,
+        "two in one millisecond have two names"
+    );
     assert_eq!(shown(&open(dir.path()).store).await.len(), 2);
 }
 
@@ -129,17 +152,34 @@ async fn a_backup_that_vanishes_is_left_out_of_the_list() {
     let gone = path.with_file_name("inglenook-20300101T000000.000Z-00000000.db");
     std::os::unix::fs::symlink("nowhere", gone).unwrap();
     let listed = Store::backups(dir.path()).unwrap();
-    assert_eq!(listed.into_iter().map(|backup| backup.path).collect::<Vec<_>>(), [path]);
+    assert_eq!(
+        listed
+            .into_iter()
+            .map(|backup| backup.path)
+            .collect::<Vec<_>>(),
+        [path]
+    );
 }
 
 #[tokio::test]
 async fn a_budget_leaves_the_newest_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
-    Store::choose_backups(dir.path(), &BackupChoices { budget: 1, ..BackupChoices::default() }).unwrap();
+    Store::choose_backups(
+        dir.path(),
+        &BackupChoices {
+            budget: 1,
+            ..BackupChoices::default()
+        },
+    )
+    .unwrap();
     back_up(&store, 1).await;
     let last = back_up(&store, 2).await;
-    let left: Vec<_> = Store::backups(dir.path()).unwrap().into_iter().map(|backup| backup.path).collect();
+    let left: Vec<_> = Store::backups(dir.path())
+        .unwrap()
+        .into_iter()
+        .map(|backup| backup.path)
+        .collect();
     assert_eq!(left, [last]);
 }
 
@@ -148,8 +188,22 @@ async fn a_second_place_restores_what_the_folder_lost() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, face) = with_picture(dir.path()).await;
     let second = Some(other.path().to_owned());
-    Store::choose_backups(dir.path(), &BackupChoices { second, ..BackupChoices::default() }).unwrap();
-    assert_eq!(store.backup(Timestamp(HOUR), BackupKind::ByHand).await.unwrap().second_failed, None);
+    Store::choose_backups(
+        dir.path(),
+        &BackupChoices {
+            second,
+            ..BackupChoices::default()
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        store
+            .backup(Timestamp(HOUR), BackupKind::ByHand)
+            .await
+            .unwrap()
+            .second_failed,
+        None
+    );
     drop(store);
     for backup in Store::backups(dir.path()).unwrap() {
         Store::check_backup(&backup.path).unwrap();
@@ -161,7 +215,10 @@ async fn a_second_place_restores_what_the_folder_lost() {
         std::fs::remove_dir_all(dir.path().join(gone)).unwrap();
     }
     std::fs::remove_file(dir.path().join("inglenook.db")).unwrap();
-    assert!(matches!(Store::open(dir.path(), OPTIONS), Err(StoreError::Damaged { .. })));
+    assert!(matches!(
+        Store::open(dir.path(), OPTIONS),
+        Err(StoreError::Damaged { .. })
+    ));
     let restored = Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
     assert!(restored.backup.starts_with(other.path()));
     let store = open(dir.path()).store;
@@ -171,12 +228,18 @@ async fn a_second_place_restores_what_the_folder_lost() {
 /// Two machines may use the same synchronised folder.
 #[tokio::test]
 async fn a_shared_second_place_keeps_all_backups() {
-    let (dirs, shared) = ([tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()], tempfile::tempdir().unwrap());
+    let (dirs, shared) = (
+        [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()],
+        tempfile::tempdir().unwrap(),
+    );
     let mut stores = Vec::new();
     for (number, dir) in (2..).zip(&dirs) {
         let (store, _) = with_picture(dir.path()).await;
         say(&store, number, "more").await;
-        let choices = BackupChoices { second: Some(shared.path().to_owned()), ..BackupChoices::default() };
+        let choices = BackupChoices {
+            second: Some(shared.path().to_owned()),
+            ..BackupChoices::default()
+        };
         Store::choose_backups(dir.path(), &choices).unwrap();
         stores.push(store);
     }
@@ -188,9 +251,14 @@ async fn a_shared_second_place_keeps_all_backups() {
     drop(stores);
     for dir in &dirs {
         let all = Store::backups(dir.path()).unwrap();
-        let count = |wanted: fn(&crate::BackupFile) -> bool| all.iter().filter(|backup| wanted(backup)).count();
+        let count = |wanted: fn(&crate::BackupFile) -> bool| {
+            all.iter().filter(|backup| wanted(backup)).count()
+        };
         let here = count(|backup| backup.place == crate::BackupPlace::Place);
-        assert_eq!(count(|backup| backup.place == crate::BackupPlace::Second && backup.own), here);
+        assert_eq!(
+            count(|backup| backup.place == crate::BackupPlace::Second && backup.own),
+            here
+        );
         assert_eq!(count(|backup| !backup.own), here);
         for backup in &all {
             Store::check_backup(&backup.path).unwrap();
@@ -204,16 +272,26 @@ async fn a_missing_second_place_is_reported() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = with_picture(dir.path()).await;
     let folder = other.path().to_owned();
-    let choices = BackupChoices { second: Some(folder.clone()), ..BackupChoices::default() };
+    let choices = BackupChoices {
+        second: Some(folder.clone()),
+        ..BackupChoices::default()
+    };
     Store::choose_backups(dir.path(), &choices).unwrap();
     // Simulates a removed disk, whose mount point stays as an empty folder.
     std::fs::remove_dir_all(other.path().join("Inglenook backups")).unwrap();
-    let taken = store.backup(Timestamp(HOUR), BackupKind::ByHand).await.unwrap();
+    let taken = store
+        .backup(Timestamp(HOUR), BackupKind::ByHand)
+        .await
+        .unwrap();
     assert!(taken.second_failed.unwrap().contains("is missing"));
     assert!(taken.path.exists());
     drop(store);
     let opened = open(dir.path());
-    assert!(opened.notices.contains(&Notice::SecondPlaceMissing { folder }));
+    assert!(
+        opened
+            .notices
+            .contains(&Notice::SecondPlaceMissing { folder })
+    );
 }
 
 /// Covers each way to lose the database while backups or pictures exist.
@@ -224,11 +302,15 @@ async fn a_lost_database_is_damage() {
         ("missing", |db| std::fs::remove_file(db).unwrap()),
         ("empty", |db| std::fs::write(db, "").unwrap()),
         ("zeros", |db| std::fs::write(db, [0; 8192]).unwrap()),
-        ("text", |db| std::fs::write(db, "hello ".repeat(900)).unwrap()),
+        ("text", |db| {
+            std::fs::write(db, "hello ".repeat(900)).unwrap()
+        }),
         ("foreign", |db| {
             std::fs::remove_file(db).unwrap();
             let foreign = rusqlite::Connection::open(db).unwrap();
-            foreign.execute_batch("CREATE TABLE moz_places (id); PRAGMA user_version = 7").unwrap();
+            foreign
+                .execute_batch("CREATE TABLE moz_places (id); PRAGMA user_version = 7")
+                .unwrap();
         }),
     ];
     for (name, lose) in losses {
@@ -243,11 +325,21 @@ async fn a_lost_database_is_damage() {
             lose(&database);
             let before = std::fs::read(&database).ok();
             let refused = Store::open(dir.path(), OPTIONS).err();
-            assert!(matches!(refused, Some(StoreError::Damaged { .. })), "{name}: {refused:?}");
-            assert_eq!(std::fs::read(&database).ok(), before, "{name} is left as it was");
+            assert!(
+                matches!(refused, Some(StoreError::Damaged { .. })),
+                "{name}: {refused:?}"
+            );
+            assert_eq!(
+                std::fs::read(&database).ok(),
+                before,
+                "{name} is left as it was"
+            );
             if only_assets {
                 Store::set_aside(dir.path(), Timestamp(0)).unwrap();
-                assert!(open(dir.path()).notices.contains(&Notice::Created), "{name}: a new start that was asked for");
+                assert!(
+                    open(dir.path()).notices.contains(&Notice::Created),
+                    "{name}: a new start that was asked for"
+                );
             } else {
                 Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
                 assert_eq!(shown(&open(dir.path()).store).await, ["then"], "{name}");
@@ -260,9 +352,15 @@ async fn a_lost_database_is_damage() {
 fn a_foreign_database_is_refused_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("inglenook.db");
-    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (text)").unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("CREATE TABLE notes (text)")
+        .unwrap();
     let before = std::fs::read(&path).unwrap();
-    assert!(matches!(Store::open(dir.path(), OPTIONS), Err(StoreError::Damaged { .. })));
+    assert!(matches!(
+        Store::open(dir.path(), OPTIONS),
+        Err(StoreError::Damaged { .. })
+    ));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
@@ -282,7 +380,11 @@ async fn a_scheduled_restore_runs_at_the_next_start() {
     let aside = Store::backups(dir.path()).unwrap().pop().unwrap();
     assert_eq!(aside.kind, BackupKind::SetAside);
     Store::restore(dir.path(), &aside.path, Timestamp(9)).unwrap();
-    assert_eq!(shown(&open(dir.path()).store).await.len(), 2, "and can be undone");
+    assert_eq!(
+        shown(&open(dir.path()).store).await.len(),
+        2,
+        "and can be undone"
+    );
 }
 
 #[tokio::test]
@@ -309,12 +411,23 @@ async fn a_preview_counts_gains_and_losses() {
         .write(|w| {
             w.messages_mut().edit(message_id(2), "other words")?;
             w.messages_mut().soft_delete(message_id(1), Timestamp(9))?;
-            w.chats_mut().insert(&super::chat(domain::ChatId(uuid::Uuid::from_u128(90)), CHARACTER, 2))
+            w.chats_mut().insert(&super::chat(
+                domain::ChatId(uuid::Uuid::from_u128(90)),
+                CHARACTER,
+                2,
+            ))
         })
         .await
         .unwrap();
     let differences = store.compare_backup(backup).await.unwrap();
-    assert_eq!((differences.messages.gained, differences.messages.lost, differences.reworded), (1, 1, 1));
+    assert_eq!(
+        (
+            differences.messages.gained,
+            differences.messages.lost,
+            differences.reworded
+        ),
+        (1, 1, 1)
+    );
     assert_eq!((differences.chats.gained, differences.chats.lost), (0, 1));
     assert_eq!(differences.chats.names_lost, ["An evening"]);
     assert_eq!(differences.characters, crate::Difference::default());
@@ -328,25 +441,43 @@ async fn a_text_that_changed_on_the_disk_is_found() {
     drop(store);
     let database = dir.path().join("inglenook.db");
     let mut bytes = std::fs::read(&database).unwrap();
-    let places: Vec<_> = bytes.windows(4).enumerate().filter(|(_, word)| word == b"then").map(|(at, _)| at).collect();
+    let places: Vec<_> = bytes
+        .windows(4)
+        .enumerate()
+        .filter(|(_, word)| word == b"then")
+        .map(|(at, _)| at)
+        .collect();
     for at in places {
         bytes[at] = b'T';
     }
     std::fs::write(&database, bytes).unwrap();
     let refused = open(dir.path()).store.check().await;
-    assert!(matches!(refused, Err(StoreError::Damaged { detail, .. }) if detail.contains("1 message")));
+    assert!(
+        matches!(refused, Err(StoreError::Damaged { detail, .. }) if detail.contains("1 message"))
+    );
 }
 
 #[tokio::test]
 async fn texts_from_before_checksums_get_one() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
-    store.on_writer(|conn| conn.execute("UPDATE swipe SET checksum = NULL", []).unwrap()).await.unwrap();
+    store
+        .on_writer(|conn| {
+            conn.execute("UPDATE swipe SET checksum = NULL", [])
+                .unwrap()
+        })
+        .await
+        .unwrap();
     drop(store);
     let store = open(dir.path()).store;
     let lacking: u32 = store
         .on_writer(|conn| {
-            conn.query_row("SELECT count(*) FROM swipe WHERE checksum IS NULL", [], |row| row.get(0)).unwrap()
+            conn.query_row(
+                "SELECT count(*) FROM swipe WHERE checksum IS NULL",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap()
         })
         .await
         .unwrap();
@@ -361,16 +492,31 @@ async fn backup_files_are_private() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = with_picture(dir.path()).await;
     let second = Some(other.path().to_owned());
-    Store::choose_backups(dir.path(), &BackupChoices { second, ..BackupChoices::default() }).unwrap();
+    Store::choose_backups(
+        dir.path(),
+        &BackupChoices {
+            second,
+            ..BackupChoices::default()
+        },
+    )
+    .unwrap();
     back_up(&store, 1).await;
-    store.export_archive(dir.path().join("all.zip")).await.unwrap();
+    store
+        .export_archive(dir.path().join("all.zip"))
+        .await
+        .unwrap();
     let mut folders = vec![dir.path().to_owned(), other.path().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
             match entry.file_type().unwrap().is_dir() {
                 true => folders.push(entry.path()),
-                false => assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{:?}", entry.path()),
+                false => assert_eq!(
+                    entry.metadata().unwrap().permissions().mode() & 0o077,
+                    0,
+                    "{:?}",
+                    entry.path()
+                ),
             }
         }
     }
@@ -383,17 +529,27 @@ async fn an_archive_moves_everything_to_another_folder() {
     let archive = dir.path().join("all.zip");
     store.export_archive(archive.clone()).await.unwrap();
     let elsewhere = open(other.path()).store;
-    let backup = elsewhere.import_archive(archive, Timestamp(HOUR)).await.unwrap();
+    let backup = elsewhere
+        .import_archive(archive, Timestamp(HOUR))
+        .await
+        .unwrap();
     Store::check_backup(&backup).unwrap();
-    assert_eq!(Store::backups(other.path()).unwrap()[0].kind, BackupKind::Imported);
+    assert_eq!(
+        Store::backups(other.path()).unwrap()[0].kind,
+        BackupKind::Imported
+    );
     drop(elsewhere);
     Store::restore(other.path(), &backup, Timestamp(0)).unwrap();
     let elsewhere = open(other.path()).store;
     assert_eq!(shown(&elsewhere).await, ["then"]);
-    assert_eq!(std::fs::read(elsewhere.asset_path(face)).unwrap(), b"a face");
+    assert_eq!(
+        std::fs::read(elsewhere.asset_path(face)).unwrap(),
+        b"a face"
+    );
 }
 
-/// Covers a path traversal, a database with its own triggers, a picture with a wrong name, and a file that is no archive.
+/// Covers a path traversal, a database with its own triggers, a picture with a wrong name, and a
+/// file that is no archive.
 #[tokio::test]
 async fn hostile_archives_are_refused_and_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -410,26 +566,52 @@ async fn hostile_archives_are_refused_and_leave_nothing() {
         let path = dir.path().join("trigger.db");
         std::fs::write(&path, &database).unwrap();
         let conn = rusqlite::Connection::open(&path).unwrap();
-        conn.execute_batch("CREATE TRIGGER x AFTER INSERT ON swipe BEGIN DELETE FROM chat; END").unwrap();
+        conn.execute_batch("CREATE TRIGGER x AFTER INSERT ON swipe BEGIN DELETE FROM chat; END")
+            .unwrap();
         std::fs::read(path).unwrap()
     };
     let face = AssetHash::of(b"a face");
     type ArchiveMembers<'m> = Vec<(String, &'m [u8])>;
     let cases: Vec<(&str, ArchiveMembers<'_>)> = vec![
-        ("traversal", vec![("inglenook.db".into(), &database), ("../evil".into(), b"x")]),
-        ("deep", vec![("inglenook.db".into(), &database), (format!("assets/../{face}"), b"x")]),
-        ("two", vec![("inglenook.db".into(), &database), ("INGLENOOK.DB".into(), &database)]),
-        ("wrong picture", vec![("inglenook.db".into(), &database), (format!("assets/{face}"), b"another face")]),
+        (
+            "traversal",
+            vec![("inglenook.db".into(), &database), ("../evil".into(), b"x")],
+        ),
+        (
+            "deep",
+            vec![
+                ("inglenook.db".into(), &database),
+                (format!("assets/../{face}"), b"x"),
+            ],
+        ),
+        (
+            "two",
+            vec![
+                ("inglenook.db".into(), &database),
+                ("INGLENOOK.DB".into(), &database),
+            ],
+        ),
+        (
+            "wrong picture",
+            vec![
+                ("inglenook.db".into(), &database),
+                (format!("assets/{face}"), b"another face"),
+            ],
+        ),
         ("trigger", vec![("inglenook.db".into(), &with_trigger)]),
         ("no database", vec![(format!("assets/{face}"), b"a face")]),
-        ("torn", vec![("inglenook.db".into(), &database[..database.len() / 2])]),
+        (
+            "torn",
+            vec![("inglenook.db".into(), &database[..database.len() / 2])],
+        ),
     ];
     let mut archives: Vec<_> = cases
         .into_iter()
         .map(|(name, members)| {
             let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
             for (member, bytes) in members {
-                zip.start_file(member, zip::write::SimpleFileOptions::default()).unwrap();
+                zip.start_file(member, zip::write::SimpleFileOptions::default())
+                    .unwrap();
                 zip.write_all(bytes).unwrap();
             }
             (name, zip.finish().unwrap().into_inner())
@@ -441,14 +623,29 @@ async fn hostile_archives_are_refused_and_leave_nothing() {
         let path = dir.path().join("hostile.zip");
         std::fs::write(&path, bytes).unwrap();
         let refused = store.import_archive(path, Timestamp(HOUR)).await;
-        assert!(matches!(refused, Err(StoreError::BadBackup { .. })), "{name}: {refused:?}");
-        assert!(Store::backups(dir.path()).unwrap().is_empty(), "{name}");
-        let left: Vec<_> = std::fs::read_dir(dir.path().join("backups")).unwrap().flatten().collect();
         assert!(
-            left.iter().all(|at| at.file_name() == "assets" || at.file_name() == "choices.json"),
+            matches!(refused, Err(StoreError::BadBackup { .. })),
+            "{name}: {refused:?}"
+        );
+        assert!(Store::backups(dir.path()).unwrap().is_empty(), "{name}");
+        let left: Vec<_> = std::fs::read_dir(dir.path().join("backups"))
+            .unwrap()
+            .flatten()
+            .collect();
+        assert!(
+            left.iter()
+                .all(|at| at.file_name() == "assets" || at.file_name() == "choices.json"),
             "{name}: {left:?}"
         );
     }
     assert!(!dir.path().parent().unwrap().join("evil").exists());
-    assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().id, CHAT);
+    assert_eq!(
+        store
+            .read(|r| r.chats().get(CHAT))
+            .await
+            .unwrap()
+            .unwrap()
+            .id,
+        CHAT
+    );
 }

@@ -13,11 +13,17 @@ use crate::{Store, StoreError};
 const TASK: &str = "STORE_TEST_TASK";
 const DIR: &str = "STORE_TEST_DIR";
 
-/// Builds a process that runs `task` (a function below) on `dir` and reports its progress on standard output.
+/// Builds a process that runs `task` (a function below) on `dir` and reports its progress on
+/// standard output.
 pub(super) fn command(program: &Path, task: &str, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command
-        .args(["--exact", "tests::child::run_task", "--ignored", "--nocapture"])
+        .args([
+            "--exact",
+            "tests::child::run_task",
+            "--ignored",
+            "--nocapture",
+        ])
         .env(TASK, task)
         .env(DIR, dir)
         .stdin(Stdio::null())
@@ -29,8 +35,15 @@ pub(super) fn command(program: &Path, task: &str, dir: &Path) -> Command {
 #[test]
 #[ignore = "only does something as the child of another test"]
 fn run_task() {
-    let (Ok(task), Some(dir)) = (std::env::var(TASK), std::env::var_os(DIR).map(PathBuf::from)) else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (Ok(task), Some(dir)) = (
+        std::env::var(TASK),
+        std::env::var_os(DIR).map(PathBuf::from),
+    ) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         match task.as_str() {
             "open" => tell("opened", Store::open(&dir, OPTIONS).map(|_| "well")),
@@ -54,7 +67,11 @@ async fn back_up(dir: &Path) {
         let picture = format!("picture {number}").repeat(2_000);
         store
             .write(move |w| {
-                let hash = w.assets_mut().put(picture.as_bytes(), "image/png", Timestamp(number as i64))?;
+                let hash = w.assets_mut().put(
+                    picture.as_bytes(),
+                    "image/png",
+                    Timestamp(number as i64),
+                )?;
                 w.messages_mut().append(&new)?;
                 let created = Timestamp(number as i64);
                 w.backgrounds_mut().add(&crate::Background {
@@ -68,7 +85,13 @@ async fn back_up(dir: &Path) {
             .await
             .unwrap();
         say("begin");
-        let taken = store.backup(Timestamp(number as i64 * 86_400_000), crate::BackupKind::Automatic).await.unwrap();
+        let taken = store
+            .backup(
+                Timestamp(number as i64 * 86_400_000),
+                crate::BackupKind::Automatic,
+            )
+            .await
+            .unwrap();
         say(&format!("made {}", taken.path.display()));
     }
 }
@@ -89,20 +112,39 @@ async fn purge(dir: &Path) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
     create_library(&store).await;
     // These ids must not repeat those of an earlier process.
-    let from = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    let from = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
     for number in from.. {
         let new = message(number, Role::User, &format!("word {number}"));
-        store.write(move |w| w.messages_mut().append(&new)).await.unwrap();
-        store.write(move |w| w.messages_mut().soft_delete(super::message_id(number), Timestamp(1))).await.unwrap();
+        store
+            .write(move |w| w.messages_mut().append(&new))
+            .await
+            .unwrap();
+        store
+            .write(move |w| {
+                w.messages_mut()
+                    .soft_delete(super::message_id(number), Timestamp(1))
+            })
+            .await
+            .unwrap();
         say("begin");
-        store.purge(crate::Before::all(Timestamp(1)), super::emptied).await.unwrap();
+        store
+            .purge(crate::Before::all(Timestamp(1)), super::emptied)
+            .await
+            .unwrap();
         let day = (number - from) as i64 * 86_400_000;
-        let taken = store.backup(Timestamp(day), crate::BackupKind::Automatic).await.unwrap();
+        let taken = store
+            .backup(Timestamp(day), crate::BackupKind::Automatic)
+            .await
+            .unwrap();
         say(&format!("made {}", taken.path.display()));
     }
 }
 
-/// Appends messages until it is killed or an append fails. Acknowledges each message after the store has written it.
+/// Appends messages until it is killed or an append fails. Acknowledges each message after the
+/// store has written it.
 async fn talk(dir: &Path, length: usize) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
     create_library(&store).await;
@@ -115,8 +157,12 @@ async fn talk(dir: &Path, length: usize) {
             Ok(_) => say(&format!("kept {number}")),
             Err(error) => return tell("refused", Err(error)),
         }
-        let finished =
-            store.checkpoint(move |w| w.swipes_mut().set_text(swipe_id(number), &text, SwipeState::Finished)).await;
+        let finished = store
+            .checkpoint(move |w| {
+                w.swipes_mut()
+                    .set_text(swipe_id(number), &text, SwipeState::Finished)
+            })
+            .await;
         if let Err(error) = finished {
             return tell("refused", Err(error));
         }
@@ -131,12 +177,17 @@ fn tell(what: &str, result: Result<&'static str, StoreError>) {
         Err(StoreError::Io { .. }) => "io",
         Err(_) => "otherwise",
     };
-    let detail = result.err().map(|error| error.to_string()).unwrap_or_default();
+    let detail = result
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
     say(&format!("{what} {how}: {detail}"));
 }
 
 fn say(line: &str) {
     // The test harness may have written an incomplete line.
     let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{line}").and_then(|()| out.flush()).unwrap();
+    writeln!(out, "\n{line}")
+        .and_then(|()| out.flush())
+        .unwrap();
 }

@@ -15,7 +15,10 @@ async fn long_chat(dir: &Path) {
     for number in 1..=120 {
         say(&store, number, &"word ".repeat(60)).await;
     }
-    store.backup(Timestamp(5000), crate::BackupKind::ByHand).await.unwrap();
+    store
+        .backup(Timestamp(5000), crate::BackupKind::ByHand)
+        .await
+        .unwrap();
 }
 
 fn damage(database: &Path, whole: &[u8], page: usize) {
@@ -71,7 +74,10 @@ async fn a_broken_backup_is_refused_without_changes() {
     damage(&backup.path, &whole, 2);
     let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
-    assert!(matches!(Store::check_backup(&backup.path), Err(StoreError::BadBackup { .. })));
+    assert!(matches!(
+        Store::check_backup(&backup.path),
+        Err(StoreError::BadBackup { .. })
+    ));
     std::fs::write(&backup.path, "").unwrap();
     let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
@@ -99,5 +105,8 @@ async fn damage_found_while_open_triggers_a_check() {
     let refused = store.check().await;
     assert!(matches!(refused, Err(StoreError::Damaged { .. })));
     drop(store);
-    assert!(matches!(Store::open(dir.path(), OPTIONS), Err(StoreError::Damaged { .. })));
+    assert!(matches!(
+        Store::open(dir.path(), OPTIONS),
+        Err(StoreError::Damaged { .. })
+    ));
 }

@@ -18,57 +18,123 @@ fn id(number: u128) -> DocumentId {
 }
 
 fn document(number: u128, owner: DocumentOwner, name: &str) -> Document {
-    Document { id: id(number), owner, name: name.into(), bytes: 9, created: Timestamp(number as i64) }
+    Document {
+        id: id(number),
+        owner,
+        name: name.into(),
+        bytes: 9,
+        created: Timestamp(number as i64),
+    }
 }
 
 /// Attaches a document with one passage per line. The text before a colon is its heading.
 async fn attach(store: &Store, number: u128, of: DocumentOwner, text: &str) {
     let passage = |line: &str| {
         let (heading, text) = line.trim().split_once(": ").unwrap_or(("", line.trim()));
-        Passage { heading: heading.into(), text: text.into() }
+        Passage {
+            heading: heading.into(),
+            text: text.into(),
+        }
     };
     let passages: Vec<Passage> = text.trim().lines().map(passage).collect();
     let document = document(number, of, &format!("d{number}"));
-    store.write(move |w| w.documents_mut().insert(&document, &passages)).await.unwrap();
+    store
+        .write(move |w| w.documents_mut().insert(&document, &passages))
+        .await
+        .unwrap();
 }
 
 fn world() -> crate::Lorebook {
     let (name, json, time) = ("The coast".into(), r#"{"entries":{}}"#.into(), Timestamp(1));
-    crate::Lorebook { id: BOOK, name, json, source: None, enabled: true, created: time, updated: time }
+    crate::Lorebook {
+        id: BOOK,
+        name,
+        json,
+        source: None,
+        enabled: true,
+        created: time,
+        updated: time,
+    }
 }
 
 async fn with_another_chat() -> Store {
     let store = furnished().await;
-    store.write(|w| w.chats_mut().insert(&chat(ChatId(Uuid::from_u128(70)), CHARACTER, 2))).await.unwrap();
+    store
+        .write(|w| {
+            w.chats_mut()
+                .insert(&chat(ChatId(Uuid::from_u128(70)), CHARACTER, 2))
+        })
+        .await
+        .unwrap();
     store
 }
 
-/// Searches the documents of one owner. Returns matches as `document/place heading: text`, best first.
+/// Searches the documents of one owner. Returns matches as `document/place heading: text`, best
+/// first.
 async fn found(store: &Store, of: DocumentOwner, words: &str) -> Vec<String> {
     let query = Query::any_word(words.split(' '));
-    let hits = store.read(move |r| r.documents().search(&[of], &query, 9)).await.unwrap();
-    hits.iter().map(|hit| format!("{}/{} {}: {}", hit.name, hit.place, hit.passage.heading, hit.passage.text)).collect()
+    let hits = store
+        .read(move |r| r.documents().search(&[of], &query, 9))
+        .await
+        .unwrap();
+    hits.iter()
+        .map(|hit| {
+            format!(
+                "{}/{} {}: {}",
+                hit.name, hit.place, hit.passage.heading, hit.passage.text
+            )
+        })
+        .collect()
 }
 
 #[tokio::test]
 async fn finds_passages_by_text_and_heading_in_any_script() {
     let store = furnished().await;
-    attach(&store, 1, HERE, "The lamp: It burns whale oil.\nThe stairs: Eighty steps.\n灯塔: 灯塔看守人对花生过敏。")
-        .await;
+    attach(
+        &store,
+        1,
+        HERE,
+        "The lamp: It burns whale oil.\nThe stairs: Eighty steps.\n灯塔: 灯塔看守人对花生过敏。",
+    )
+    .await;
     attach(&store, 2, HERE, "Lamps need trimming every night.").await;
-    assert_eq!(found(&store, HERE, "burning").await, ["d1/0 The lamp: It burns whale oil."]);
-    assert_eq!(found(&store, HERE, "stair").await, ["d1/1 The stairs: Eighty steps."]);
-    assert_eq!(found(&store, HERE, "花生过敏").await, ["d1/2 灯塔: 灯塔看守人对花生过敏。"]);
+    assert_eq!(
+        found(&store, HERE, "burning").await,
+        ["d1/0 The lamp: It burns whale oil."]
+    );
+    assert_eq!(
+        found(&store, HERE, "stair").await,
+        ["d1/1 The stairs: Eighty steps."]
+    );
+    assert_eq!(
+        found(&store, HERE, "花生过敏").await,
+        ["d1/2 灯塔: 灯塔看守人对花生过敏。"]
+    );
     let lamps = found(&store, HERE, "lamp oil").await;
-    assert_eq!((lamps.len(), lamps[0].as_str()), (2, "d1/0 The lamp: It burns whale oil."));
+    assert_eq!(
+        (lamps.len(), lamps[0].as_str()),
+        (2, "d1/0 The lamp: It burns whale oil.")
+    );
     assert!(found(&store, HERE, "zebulon").await.is_empty());
 
-    let beginning = store.read(|r| r.documents().beginning(id(1), 2)).await.unwrap();
+    let beginning = store
+        .read(|r| r.documents().beginning(id(1), 2))
+        .await
+        .unwrap();
     assert_eq!(
-        beginning.iter().map(|passage| passage.heading.as_str()).collect::<Vec<_>>(),
+        beginning
+            .iter()
+            .map(|passage| passage.heading.as_str())
+            .collect::<Vec<_>>(),
         ["The lamp", "The stairs"]
     );
-    assert_eq!(store.read(|r| r.documents().count_passages(id(1))).await.unwrap(), 3);
+    assert_eq!(
+        store
+            .read(|r| r.documents().count_passages(id(1)))
+            .await
+            .unwrap(),
+        3
+    );
 }
 
 #[tokio::test]
@@ -76,9 +142,15 @@ async fn other_chats_documents_do_not_affect_search() {
     let store = with_another_chat().await;
     attach(&store, 1, HERE, "The lamp burns whale oil.").await;
     attach(&store, 2, OTHER, &"A lamp, and another lamp.\n".repeat(900)).await;
-    assert_eq!(found(&store, HERE, "lamp").await, ["d1/0 : The lamp burns whale oil."]);
+    assert_eq!(
+        found(&store, HERE, "lamp").await,
+        ["d1/0 : The lamp burns whale oil."]
+    );
     assert_eq!(found(&store, OTHER, "whale").await, [""; 0]);
-    assert_eq!(store.read(|r| r.documents().of(HERE)).await.unwrap(), [document(1, HERE, "d1")]);
+    assert_eq!(
+        store.read(|r| r.documents().of(HERE)).await.unwrap(),
+        [document(1, HERE, "d1")]
+    );
 }
 
 #[tokio::test]
@@ -87,34 +159,83 @@ async fn removed_documents_can_be_restored_until_purged() {
     attach(&store, 1, HERE, "The lamp burns whale oil.").await;
     attach(&store, 2, HERE, "Another lamp.").await;
     let listed = async || store.read(|r| r.documents().of(HERE)).await.unwrap().len();
-    store.write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
-    assert_eq!((found(&store, HERE, "lamp").await.len(), listed().await), (1, 1));
-    assert_eq!(store.read(|r| r.documents().get(id(1))).await.unwrap(), None);
-    let twice = store.write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5))).await;
-    assert!(matches!(twice, Err(StoreError::NotFound { what: "document" })), "{twice:?}");
-    store.write(|w| w.documents_mut().restore(id(1))).await.unwrap();
-    assert_eq!((found(&store, HERE, "lamp").await.len(), listed().await), (2, 2));
-
-    store.write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(4)), emptied).await.unwrap(), Purged::default());
+    store
+        .write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5)))
+        .await
+        .unwrap();
     assert_eq!(
-        store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap(),
-        Purged { documents: 1, ..Purged::default() }
+        (found(&store, HERE, "lamp").await.len(), listed().await),
+        (1, 1)
     );
-    assert!(store.write(|w| w.documents_mut().restore(id(1))).await.is_err());
+    assert_eq!(
+        store.read(|r| r.documents().get(id(1))).await.unwrap(),
+        None
+    );
+    let twice = store
+        .write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5)))
+        .await;
+    assert!(
+        matches!(twice, Err(StoreError::NotFound { what: "document" })),
+        "{twice:?}"
+    );
+    store
+        .write(|w| w.documents_mut().restore(id(1)))
+        .await
+        .unwrap();
+    assert_eq!(
+        (found(&store, HERE, "lamp").await.len(), listed().await),
+        (2, 2)
+    );
+
+    store
+        .write(|w| w.documents_mut().soft_delete(id(1), Timestamp(5)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(4)), emptied)
+            .await
+            .unwrap(),
+        Purged::default()
+    );
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(5)), emptied)
+            .await
+            .unwrap(),
+        Purged {
+            documents: 1,
+            ..Purged::default()
+        }
+    );
+    assert!(
+        store
+            .write(|w| w.documents_mut().restore(id(1)))
+            .await
+            .is_err()
+    );
     assert_eq!(found(&store, HERE, "lamp").await, ["d2/0 : Another lamp."]);
 }
 
-/// Retraction removes quotes from context blocks immediately; the purge removes them from manifests.
+/// Retraction removes quotes from context blocks immediately; the purge removes them from
+/// manifests.
 #[tokio::test]
 async fn purged_document_text_is_gone_from_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     super::create_library(&store).await;
     let holds = |needle: &str| {
-        let files = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
-        let mut bytes = files.filter(|path| path.is_file()).map(|path| std::fs::read(path).unwrap());
-        bytes.any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+        let files = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let mut bytes = files
+            .filter(|path| path.is_file())
+            .map(|path| std::fs::read(path).unwrap());
+        bytes.any(|bytes| {
+            bytes
+                .windows(needle.len())
+                .any(|window| window == needle.as_bytes())
+        })
     };
     attach(&store, 1, HERE, "The canary sings at dawn.").await;
     let quote = format!(
@@ -123,8 +244,10 @@ async fn purged_document_text_is_gone_from_the_files() {
     );
     store
         .write(move |w| {
-            let said =
-                crate::NewMessage { context_block: Some(quote.clone()), ..message(1, domain::chat::Role::User, "Hm?") };
+            let said = crate::NewMessage {
+                context_block: Some(quote.clone()),
+                ..message(1, domain::chat::Role::User, "Hm?")
+            };
             w.messages_mut().append(&said)?;
             w.manifests_mut().insert(super::swipe_id(1), &quote, "{}")?;
             w.documents_mut().soft_delete(id(1), Timestamp(5))
@@ -132,7 +255,10 @@ async fn purged_document_text_is_gone_from_the_files() {
         .await
         .unwrap();
     assert!(holds("canary"), "the test must be able to find the canary");
-    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(5)), emptied)
+        .await
+        .unwrap();
     drop(store);
     assert!(!holds("canary"));
 }
@@ -141,19 +267,38 @@ async fn purged_document_text_is_gone_from_the_files() {
 async fn documents_are_purged_with_their_chat() {
     let store = with_another_chat().await;
     attach(&store, 1, OTHER, "The lamp burns whale oil.").await;
-    store.write(|w| w.chats_mut().soft_delete(ChatId(Uuid::from_u128(70)), Timestamp(5))).await.unwrap();
-    assert_eq!(store.read(|r| r.documents().get(id(1))).await.unwrap(), None, "it comes back with the chat");
-    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
+    store
+        .write(|w| {
+            w.chats_mut()
+                .soft_delete(ChatId(Uuid::from_u128(70)), Timestamp(5))
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        store.read(|r| r.documents().get(id(1))).await.unwrap(),
+        None,
+        "it comes back with the chat"
+    );
+    store
+        .purge(crate::Before::all(Timestamp(5)), emptied)
+        .await
+        .unwrap();
     let rows = store.on_writer(|conn| {
         ["document", "passage", "passage_words"].map(|table| {
             let sql = format!("SELECT count(*) FROM {table}");
-            conn.query_row(&sql, [], |row| row.get::<_, u32>(0)).unwrap()
+            conn.query_row(&sql, [], |row| row.get::<_, u32>(0))
+                .unwrap()
         })
     });
     assert_eq!(rows.await.unwrap(), [0, 0, 0]);
     let stray = document(2, OTHER, "d2");
-    let stray = store.write(move |w| w.documents_mut().insert(&stray, &[])).await;
-    assert!(matches!(stray, Err(StoreError::Conflict { .. })), "{stray:?}");
+    let stray = store
+        .write(move |w| w.documents_mut().insert(&stray, &[]))
+        .await;
+    assert!(
+        matches!(stray, Err(StoreError::Conflict { .. })),
+        "{stray:?}"
+    );
 }
 
 #[tokio::test]
@@ -163,8 +308,15 @@ async fn documents_work_after_upgrading_an_older_file() {
     super::create_library(&old.store).await;
     drop(old);
     let opened = open(dir.path());
-    assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 8, .. }]), "{:?}", opened.notices);
-    assert_eq!(opened.store.read(|r| r.documents().of(HERE)).await.unwrap(), []);
+    assert!(
+        matches!(opened.notices[..], [Notice::Upgraded { from: 8, .. }]),
+        "{:?}",
+        opened.notices
+    );
+    assert_eq!(
+        opened.store.read(|r| r.documents().of(HERE)).await.unwrap(),
+        []
+    );
     attach(&opened.store, 1, HERE, "The lamp burns whale oil.").await;
     assert_eq!(found(&opened.store, HERE, "whales").await.len(), 1);
 }
@@ -173,21 +325,48 @@ async fn documents_work_after_upgrading_an_older_file() {
 #[tokio::test]
 async fn every_owner_has_its_own_documents() {
     let store = with_another_chat().await;
-    store.write(|w| w.lorebooks_mut().insert(&world())).await.unwrap();
+    store
+        .write(|w| w.lorebooks_mut().insert(&world()))
+        .await
+        .unwrap();
     for (number, owner) in (1..).zip([HERE, HERS, WORLD]) {
         attach(&store, number, owner, "The lamp burns whale oil.").await;
     }
     for (owner, shown) in [(HERE, "d1"), (HERS, "d2"), (WORLD, "d3")] {
-        assert_eq!(found(&store, owner, "lamp").await, [format!("{shown}/0 : The lamp burns whale oil.")]);
+        assert_eq!(
+            found(&store, owner, "lamp").await,
+            [format!("{shown}/0 : The lamp burns whale oil.")]
+        );
         let all = store.read(move |r| r.documents().of(owner)).await.unwrap();
-        assert_eq!(all.iter().map(|one| (one.name.as_str(), one.owner)).collect::<Vec<_>>(), [(shown, owner)]);
+        assert_eq!(
+            all.iter()
+                .map(|one| (one.name.as_str(), one.owner))
+                .collect::<Vec<_>>(),
+            [(shown, owner)]
+        );
     }
     assert!(found(&store, OTHER, "lamp").await.is_empty());
-    let both = store.read(|r| r.documents().search(&[HERS, WORLD], &Query::any_word(["lamp"]), 9)).await.unwrap();
-    assert_eq!(both.iter().map(|hit| hit.name.as_str()).collect::<Vec<_>>(), ["d2", "d3"]);
-    let numbered =
-        async |owners: Vec<DocumentOwner>| store.read(move |r| r.documents().numbered(&owners, 2)).await.unwrap();
-    assert!(numbered(vec![HERE, OTHER, WORLD]).await.is_none(), "a number of another's passage tells nothing");
+    let both = store
+        .read(|r| {
+            r.documents()
+                .search(&[HERS, WORLD], &Query::any_word(["lamp"]), 9)
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        both.iter().map(|hit| hit.name.as_str()).collect::<Vec<_>>(),
+        ["d2", "d3"]
+    );
+    let numbered = async |owners: Vec<DocumentOwner>| {
+        store
+            .read(move |r| r.documents().numbered(&owners, 2))
+            .await
+            .unwrap()
+    };
+    assert!(
+        numbered(vec![HERE, OTHER, WORLD]).await.is_none(),
+        "a number of another's passage tells nothing"
+    );
     assert_eq!(numbered(vec![HERS]).await.unwrap().name, "d2");
 }
 
@@ -203,8 +382,14 @@ async fn documents_and_quotes_are_purged_with_their_owner() {
         .unwrap();
     attach(&store, 1, WORLD, "The lamp burns whale oil.").await;
     attach(&store, 2, HERS, "Her lamp.").await;
-    let quote = format!(r#"[{{"source":{{"type":"document","id":"{}"}},"text":"whale oil"}}]"#, id(1));
-    let said = crate::NewMessage { context_block: Some(quote.clone()), ..message(1, domain::chat::Role::User, "Hm?") };
+    let quote = format!(
+        r#"[{{"source":{{"type":"document","id":"{}"}},"text":"whale oil"}}]"#,
+        id(1)
+    );
+    let said = crate::NewMessage {
+        context_block: Some(quote.clone()),
+        ..message(1, domain::chat::Role::User, "Hm?")
+    };
     store
         .write(move |w| {
             w.messages_mut().append(&said)?;
@@ -213,49 +398,133 @@ async fn documents_and_quotes_are_purged_with_their_owner() {
         })
         .await
         .unwrap();
-    assert_eq!(store.read(|r| r.documents().get(id(1))).await.unwrap(), None, "it comes back with the book");
-    let purged = store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
-    assert_eq!(purged, Purged { documents: 1, lorebooks: 1, ..Purged::default() });
+    assert_eq!(
+        store.read(|r| r.documents().get(id(1))).await.unwrap(),
+        None,
+        "it comes back with the book"
+    );
+    let purged = store
+        .purge(crate::Before::all(Timestamp(5)), emptied)
+        .await
+        .unwrap();
+    assert_eq!(
+        purged,
+        Purged {
+            documents: 1,
+            lorebooks: 1,
+            ..Purged::default()
+        }
+    );
     let quoting = store.on_writer(|conn| {
         let sql = "SELECT (SELECT count(*) FROM message WHERE instr(context_block, 'whale')), (SELECT count(*) FROM manifest WHERE instr(json, 'whale'))";
         conn.query_row(sql, [], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?))).unwrap()
     });
     assert_eq!(quoting.await.unwrap(), (0, 0));
-    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6))).await.unwrap();
-    assert_eq!(store.read(|r| r.documents().get(id(2))).await.unwrap(), None);
-    store.purge(crate::Before::all(Timestamp(6)), emptied).await.unwrap();
-    let left =
-        store.on_writer(|conn| conn.query_row("SELECT count(*) FROM passage", [], |row| row.get::<_, u32>(0)).unwrap());
+    store
+        .write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.read(|r| r.documents().get(id(2))).await.unwrap(),
+        None
+    );
+    store
+        .purge(crate::Before::all(Timestamp(6)), emptied)
+        .await
+        .unwrap();
+    let left = store.on_writer(|conn| {
+        conn.query_row("SELECT count(*) FROM passage", [], |row| {
+            row.get::<_, u32>(0)
+        })
+        .unwrap()
+    });
     assert_eq!(left.await.unwrap(), 0);
     let nobody = DocumentOwner::Character(CharacterId(Uuid::from_u128(99)));
-    let stray = store.write(move |w| w.documents_mut().insert(&document(3, nobody, "d3"), &[])).await;
-    assert!(matches!(stray, Err(StoreError::Conflict { .. })), "{stray:?}");
+    let stray = store
+        .write(move |w| w.documents_mut().insert(&document(3, nobody, "d3"), &[]))
+        .await;
+    assert!(
+        matches!(stray, Err(StoreError::Conflict { .. })),
+        "{stray:?}"
+    );
 }
 
 /// The migration rebuilds the tables. It must not lose rows or references to row numbers.
 #[tokio::test]
 async fn upgrade_to_owners_keeps_documents_with_their_chats() {
     let dir = tempfile::tempdir().unwrap();
-    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE document_kept")).unwrap();
+    let before = migrate::MIGRATIONS
+        .iter()
+        .position(|sql| sql.contains("CREATE TABLE document_kept"))
+        .unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     super::create_library(&old.store).await;
-    attach(&old.store, 1, HERE, "The lamp: It burns whale oil.\nThe stairs: 灯塔看守人对花生过敏。").await;
+    attach(
+        &old.store,
+        1,
+        HERE,
+        "The lamp: It burns whale oil.\nThe stairs: 灯塔看守人对花生过敏。",
+    )
+    .await;
     attach(&old.store, 2, HERE, "Gone.").await;
-    old.store.write(|w| w.documents_mut().soft_delete(id(2), Timestamp(5))).await.unwrap();
-    for thing in old.store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
-        old.store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[(vec![1], 1.0)])).await.unwrap();
+    old.store
+        .write(|w| w.documents_mut().soft_delete(id(2), Timestamp(5)))
+        .await
+        .unwrap();
+    for thing in old
+        .store
+        .read(|r| r.item_embeddings().queued(9))
+        .await
+        .unwrap()
+    {
+        old.store
+            .write(move |w| {
+                w.item_embeddings_mut()
+                    .keep(&thing, "encoder", &[(vec![1], 1.0)])
+            })
+            .await
+            .unwrap();
     }
     drop(old);
     let store = open(dir.path()).store;
-    assert_eq!(store.read(|r| r.documents().of(HERE)).await.unwrap(), [document(1, HERE, "d1")]);
-    assert_eq!(found(&store, HERE, "whales").await, ["d1/0 The lamp: It burns whale oil."]);
-    assert_eq!(found(&store, HERE, "花生过敏").await, ["d1/1 The stairs: 灯塔看守人对花生过敏。"]);
-    let read = store.read(|r| r.item_embeddings().revision(crate::EmbeddingGroup::Passages(HERE))).await.unwrap();
+    assert_eq!(
+        store.read(|r| r.documents().of(HERE)).await.unwrap(),
+        [document(1, HERE, "d1")]
+    );
+    assert_eq!(
+        found(&store, HERE, "whales").await,
+        ["d1/0 The lamp: It burns whale oil."]
+    );
+    assert_eq!(
+        found(&store, HERE, "花生过敏").await,
+        ["d1/1 The stairs: 灯塔看守人对花生过敏。"]
+    );
+    let read = store
+        .read(|r| {
+            r.item_embeddings()
+                .revision(crate::EmbeddingGroup::Passages(HERE))
+        })
+        .await
+        .unwrap();
     assert_eq!(read.passages, 3, "existing embeddings stay");
     attach(&store, 3, HERS, "Her lamp.").await;
     let unread = store.read(|r| r.item_embeddings().queued(9)).await.unwrap();
-    assert_eq!(unread.iter().map(|thing| thing.text.as_str()).collect::<Vec<_>>(), ["Her lamp."]);
-    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert!(store.write(|w| w.documents_mut().restore(id(2))).await.is_err());
+    assert_eq!(
+        unread
+            .iter()
+            .map(|thing| thing.text.as_str())
+            .collect::<Vec<_>>(),
+        ["Her lamp."]
+    );
+    store
+        .purge(crate::Before::all(Timestamp(9)), emptied)
+        .await
+        .unwrap();
+    assert!(
+        store
+            .write(|w| w.documents_mut().restore(id(2)))
+            .await
+            .is_err()
+    );
     assert_eq!(found(&store, HERE, "whales").await.len(), 1);
 }

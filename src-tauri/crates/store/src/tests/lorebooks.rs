@@ -9,7 +9,11 @@ use crate::{ChatParticipants, Lorebook, Notice, Purged, Store, StoreError, migra
 
 const OTHER: ChatId = ChatId(Uuid::from_u128(70));
 const PERSONA: PersonaId = PersonaId(Uuid::from_u128(80));
-const HERE: ChatParticipants = ChatParticipants { character: CHARACTER, chat: CHAT, persona: PERSONA };
+const HERE: ChatParticipants = ChatParticipants {
+    character: CHARACTER,
+    chat: CHAT,
+    persona: PERSONA,
+};
 
 fn id(number: u128) -> LorebookId {
     LorebookId(Uuid::from_u128(number))
@@ -44,67 +48,158 @@ async fn with_books(bindings: &[(&str, &[Binding])]) -> Store {
 
 /// Lorebooks that apply, each with its binding.
 async fn counting(store: &Store, company: ChatParticipants) -> Vec<String> {
-    let bound = store.read(move |r| r.lorebooks().bound(company)).await.unwrap();
+    let bound = store
+        .read(move |r| r.lorebooks().bound(company))
+        .await
+        .unwrap();
     let word = |binding| match binding {
         Binding::Global => "everywhere",
         Binding::Character(_) => "with her",
         Binding::Chat(_) => "here",
         Binding::Persona(_) => "as him",
     };
-    bound.iter().map(|book| format!("{} {}", book.name, word(book.binding))).collect()
+    bound
+        .iter()
+        .map(|book| format!("{} {}", book.name, word(book.binding)))
+        .collect()
 }
 
 #[tokio::test]
 async fn a_book_applies_only_where_it_is_bound() {
     let store = with_books(&[
         ("World", &[Binding::Global]),
-        ("Hers", &[Binding::Character(CHARACTER), Binding::Chat(CHAT)]),
+        (
+            "Hers",
+            &[Binding::Character(CHARACTER), Binding::Chat(CHAT)],
+        ),
         ("His", &[Binding::Persona(PERSONA)]),
         ("Elsewhere", &[Binding::Chat(OTHER)]),
         ("Loose", &[]),
     ])
     .await;
-    assert_eq!(counting(&store, HERE).await, ["World everywhere", "Hers with her", "Hers here", "His as him"]);
-    let other = ChatParticipants { chat: OTHER, persona: PersonaId(Uuid::nil()), ..HERE };
-    assert_eq!(counting(&store, other).await, ["World everywhere", "Hers with her", "Elsewhere here"]);
+    assert_eq!(
+        counting(&store, HERE).await,
+        [
+            "World everywhere",
+            "Hers with her",
+            "Hers here",
+            "His as him"
+        ]
+    );
+    let other = ChatParticipants {
+        chat: OTHER,
+        persona: PersonaId(Uuid::nil()),
+        ..HERE
+    };
+    assert_eq!(
+        counting(&store, other).await,
+        ["World everywhere", "Hers with her", "Elsewhere here"]
+    );
 
-    store.write(|w| w.lorebooks_mut().bind(id(2), &[Binding::Chat(CHAT)])).await.unwrap();
-    store.write(|w| w.lorebooks_mut().add_binding(id(2), Binding::Chat(CHAT))).await.unwrap();
+    store
+        .write(|w| w.lorebooks_mut().bind(id(2), &[Binding::Chat(CHAT)]))
+        .await
+        .unwrap();
+    store
+        .write(|w| w.lorebooks_mut().add_binding(id(2), Binding::Chat(CHAT)))
+        .await
+        .unwrap();
     assert_eq!(counting(&store, HERE).await[1], "Hers here");
-    assert_eq!(store.read(|r| r.lorebooks().bindings_of(id(2))).await.unwrap(), [Binding::Chat(CHAT)]);
-    assert_eq!(store.read(|r| r.lorebooks().bindings()).await.unwrap().len(), 4);
+    assert_eq!(
+        store
+            .read(|r| r.lorebooks().bindings_of(id(2)))
+            .await
+            .unwrap(),
+        [Binding::Chat(CHAT)]
+    );
+    assert_eq!(
+        store
+            .read(|r| r.lorebooks().bindings())
+            .await
+            .unwrap()
+            .len(),
+        4
+    );
 }
 
 #[tokio::test]
 async fn a_disabled_or_deleted_book_applies_nowhere() {
     let store = with_books(&[("World", &[Binding::Global])]).await;
-    store.write(|w| w.lorebooks_mut().update(&Lorebook { enabled: false, ..book(1, "World") })).await.unwrap();
+    store
+        .write(|w| {
+            w.lorebooks_mut().update(&Lorebook {
+                enabled: false,
+                ..book(1, "World")
+            })
+        })
+        .await
+        .unwrap();
     assert!(counting(&store, HERE).await.is_empty());
-    store.write(|w| w.lorebooks_mut().update(&book(1, "World"))).await.unwrap();
-    let first = store.read(|r| r.lorebooks().get(id(1))).await.unwrap().unwrap().updated;
-    assert_eq!(first, Timestamp(3), "each change has a new time, even within a millisecond");
+    store
+        .write(|w| w.lorebooks_mut().update(&book(1, "World")))
+        .await
+        .unwrap();
+    let first = store
+        .read(|r| r.lorebooks().get(id(1)))
+        .await
+        .unwrap()
+        .unwrap()
+        .updated;
+    assert_eq!(
+        first,
+        Timestamp(3),
+        "each change has a new time, even within a millisecond"
+    );
 
-    store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
+    store
+        .write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5)))
+        .await
+        .unwrap();
     assert!(counting(&store, HERE).await.is_empty());
     assert_eq!(store.read(|r| r.lorebooks().list()).await.unwrap(), []);
-    let edit = store.write(|w| w.lorebooks_mut().update(&book(1, "Edited"))).await;
+    let edit = store
+        .write(|w| w.lorebooks_mut().update(&book(1, "Edited")))
+        .await;
     assert!(matches!(edit, Err(StoreError::NotFound { .. })));
-    store.write(|w| w.lorebooks_mut().restore(id(1))).await.unwrap();
+    store
+        .write(|w| w.lorebooks_mut().restore(id(1)))
+        .await
+        .unwrap();
     assert_eq!(counting(&store, HERE).await, ["World everywhere"]);
 
-    store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
+    store
+        .write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5)))
+        .await
+        .unwrap();
     assert_eq!(
-        store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap(),
-        Purged { lorebooks: 1, ..Purged::default() }
+        store
+            .purge(crate::Before::all(Timestamp(5)), emptied)
+            .await
+            .unwrap(),
+        Purged {
+            lorebooks: 1,
+            ..Purged::default()
+        }
     );
-    assert!(store.read(|r| r.lorebooks().bindings()).await.unwrap().is_empty());
+    assert!(
+        store
+            .read(|r| r.lorebooks().bindings())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
 async fn a_binding_is_removed_with_its_target() {
     let store = with_books(&[(
         "World",
-        &[Binding::Character(CHARACTER), Binding::Chat(CHAT), Binding::Chat(OTHER), Binding::Persona(PERSONA)],
+        &[
+            Binding::Character(CHARACTER),
+            Binding::Chat(CHAT),
+            Binding::Chat(OTHER),
+            Binding::Persona(PERSONA),
+        ],
     )])
     .await;
     let persona = Persona {
@@ -123,29 +218,79 @@ async fn a_binding_is_removed_with_its_target() {
         })
         .await
         .unwrap();
-    store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
-    let left = async || store.read(|r| r.lorebooks().bindings_of(id(1))).await.unwrap();
-    assert_eq!(left().await, [Binding::Character(CHARACTER), Binding::Chat(OTHER)]);
-    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6))).await.unwrap();
-    store.purge(crate::Before::all(Timestamp(6)), emptied).await.unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(5)), emptied)
+        .await
+        .unwrap();
+    let left = async || {
+        store
+            .read(|r| r.lorebooks().bindings_of(id(1)))
+            .await
+            .unwrap()
+    };
+    assert_eq!(
+        left().await,
+        [Binding::Character(CHARACTER), Binding::Chat(OTHER)]
+    );
+    store
+        .write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(6)))
+        .await
+        .unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(6)), emptied)
+        .await
+        .unwrap();
     assert_eq!(left().await, [], "her chats went with her");
 }
 
 #[tokio::test]
 async fn the_source_file_is_kept_with_its_book() {
     let store = furnished().await;
-    let source = store.write(|w| w.assets_mut().put(b"{}", "application/json", Timestamp(1))).await.unwrap();
-    store
-        .write(move |w| w.lorebooks_mut().insert(&Lorebook { source: Some(source), ..book(1, "World") }))
+    let source = store
+        .write(|w| w.assets_mut().put(b"{}", "application/json", Timestamp(1)))
         .await
         .unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap(), Purged::default());
-    let found = store.read(move |r| r.lorebooks().from_source(source)).await.unwrap();
-    assert_eq!(found.iter().map(|book| book.name.as_str()).collect::<Vec<_>>(), ["World"]);
-    store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(9))).await.unwrap();
+    store
+        .write(move |w| {
+            w.lorebooks_mut().insert(&Lorebook {
+                source: Some(source),
+                ..book(1, "World")
+            })
+        })
+        .await
+        .unwrap();
     assert_eq!(
-        store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap(),
-        Purged { lorebooks: 1, assets: 1, ..Purged::default() }
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap(),
+        Purged::default()
+    );
+    let found = store
+        .read(move |r| r.lorebooks().from_source(source))
+        .await
+        .unwrap();
+    assert_eq!(
+        found
+            .iter()
+            .map(|book| book.name.as_str())
+            .collect::<Vec<_>>(),
+        ["World"]
+    );
+    store
+        .write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(9)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(9)), emptied)
+            .await
+            .unwrap(),
+        Purged {
+            lorebooks: 1,
+            assets: 1,
+            ..Purged::default()
+        }
     );
 }
 
@@ -158,8 +303,19 @@ async fn an_upgraded_older_file_has_no_lorebooks() {
     super::say_without_checksum(&old.store, 1, "hello").await;
     drop(old);
     let opened = open(dir.path());
-    assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 9, .. }]), "{:?}", opened.notices);
+    assert!(
+        matches!(opened.notices[..], [Notice::Upgraded { from: 9, .. }]),
+        "{:?}",
+        opened.notices
+    );
     assert_eq!(shown(&opened.store).await, ["hello"]);
-    assert_eq!(opened.store.read(|r| r.lorebooks().list()).await.unwrap(), []);
-    opened.store.write(|w| w.lorebooks_mut().insert(&book(1, "World"))).await.unwrap();
+    assert_eq!(
+        opened.store.read(|r| r.lorebooks().list()).await.unwrap(),
+        []
+    );
+    opened
+        .store
+        .write(|w| w.lorebooks_mut().insert(&book(1, "World")))
+        .await
+        .unwrap();
 }

@@ -14,11 +14,21 @@ async fn killed() -> TempDir {
     let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = open(dir.path()).store;
     create_library(&store).await;
-    store.on_writer(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap()).await.unwrap();
+    store
+        .on_writer(|conn| {
+            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                .unwrap()
+        })
+        .await
+        .unwrap();
     for number in 1..=3 {
         say(&store, number, "word").await;
     }
-    for file in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap).filter(|file| file.path().is_file()) {
+    for file in std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(Result::unwrap)
+        .filter(|file| file.path().is_file())
+    {
         std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
     }
     copy
@@ -32,7 +42,10 @@ fn log(dir: &Path) -> std::path::PathBuf {
 async fn a_kill_loses_nothing_and_says_so() {
     let dir = killed().await;
     let opened = open(dir.path());
-    assert_eq!((opened.notices, shown(&opened.store).await.len()), (vec![Notice::Checked], 3));
+    assert_eq!(
+        (opened.notices, shown(&opened.store).await.len()),
+        (vec![Notice::Checked], 3)
+    );
 }
 
 #[tokio::test]
@@ -41,8 +54,17 @@ async fn a_deleted_emptied_or_cut_log_is_noticed() {
     let damages: [(&str, Damage); 4] = [
         ("deleted", |log| std::fs::remove_file(log).unwrap()),
         ("emptied", |log| std::fs::write(log, "").unwrap()),
-        ("cut to its head", |log| std::fs::File::options().write(true).open(log).unwrap().set_len(32).unwrap()),
-        ("other content", |log| std::fs::write(log, "conflicted copy").unwrap()),
+        ("cut to its head", |log| {
+            std::fs::File::options()
+                .write(true)
+                .open(log)
+                .unwrap()
+                .set_len(32)
+                .unwrap()
+        }),
+        ("other content", |log| {
+            std::fs::write(log, "conflicted copy").unwrap()
+        }),
     ];
     for (what, damage) in damages {
         let dir = killed().await;
@@ -67,7 +89,13 @@ async fn every_flipped_bit_in_the_log_is_noticed() {
         std::fs::write(log(dir.path()), bytes).unwrap();
         let opened = open(dir.path());
         let left = shown(&opened.store).await.len();
-        let expected = if left == 3 { Notice::Checked } else { Notice::LogLost { changes: 3 - left as u64 } };
+        let expected = if left == 3 {
+            Notice::Checked
+        } else {
+            Notice::LogLost {
+                changes: 3 - left as u64,
+            }
+        };
         assert_eq!(opened.notices, [expected], "byte {at}");
         assert!(left < 3, "byte {at}: the flip must reach a frame");
     }
@@ -78,12 +106,18 @@ async fn a_restored_backup_is_no_lost_log() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     create_library(&store).await;
-    store.backup(Timestamp(1000), BackupKind::ByHand).await.unwrap();
+    store
+        .backup(Timestamp(1000), BackupKind::ByHand)
+        .await
+        .unwrap();
     say(&store, 1, "later").await;
     drop(store);
     crate::Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
     let opened = open(dir.path());
-    assert_eq!((opened.notices, shown(&opened.store).await.len()), (vec![Notice::Checked], 0));
+    assert_eq!(
+        (opened.notices, shown(&opened.store).await.len()),
+        (vec![Notice::Checked], 0)
+    );
 }
 
 /// Each text that users write, and the statement that changes it behind the back of the app.
@@ -93,7 +127,10 @@ const FLIPS: [(&str, &str); 6] = [
     ("character", "UPDATE character SET card_json = '{}'"),
     ("lorebook", "UPDATE lorebook SET json = '{}'"),
     ("persona", "UPDATE persona SET description = 'other'"),
-    ("note or setting", "UPDATE scoped_setting SET value = '\"other\"'"),
+    (
+        "note or setting",
+        "UPDATE scoped_setting SET value = '\"other\"'",
+    ),
 ];
 
 async fn furnish(store: &crate::Store) {
@@ -112,7 +149,10 @@ async fn furnish(store: &crate::Store) {
         .unwrap()
         .unwrap();
     let memory = super::memories::memory(1, MemoryScope::Chat(CHAT), "Ada rows.");
-    store.write(move |w| w.memories_mut().insert(&memory)).await.unwrap();
+    store
+        .write(move |w| w.memories_mut().insert(&memory))
+        .await
+        .unwrap();
 }
 
 /// `quick_check` compares the search tables with what the connection has cached of them.
@@ -139,14 +179,27 @@ async fn changed_texts_of_every_kind_are_found() {
             "PRAGMA foreign_keys = OFF; CREATE TEMP TABLE sums AS SELECT * FROM content_sum; {flip};
             DELETE FROM content_sum; INSERT INTO content_sum SELECT * FROM sums;"
         );
-        store.on_writer(move |conn| conn.execute_batch(&behind)).await.unwrap().unwrap();
+        store
+            .on_writer(move |conn| conn.execute_batch(&behind))
+            .await
+            .unwrap()
+            .unwrap();
         let said = store.check().await.unwrap_err().to_string();
-        assert!(said.contains(&format!("the text of 1 {kind} has changed on disk")), "{said}");
+        assert!(
+            said.contains(&format!("the text of 1 {kind} has changed on disk")),
+            "{said}"
+        );
         let refused = store.backup(Timestamp(7), BackupKind::Automatic).await;
-        assert!(matches!(refused, Err(StoreError::Damaged { .. })), "{kind}: {refused:?}");
+        assert!(
+            matches!(refused, Err(StoreError::Damaged { .. })),
+            "{kind}: {refused:?}"
+        );
         drop(store);
         let notices = open(dir.path()).notices;
-        assert!(matches!(&notices[..], [Notice::TextsChanged { detail }] if detail.contains(kind)), "{notices:?}");
+        assert!(
+            matches!(&notices[..], [Notice::TextsChanged { detail }] if detail.contains(kind)),
+            "{notices:?}"
+        );
     }
 }
 
@@ -158,8 +211,14 @@ async fn removed_texts_leave_no_checksums() {
     let emptied =
         "DELETE FROM memory; DELETE FROM chat; DELETE FROM character; DELETE FROM lorebook; DELETE FROM persona;
         DELETE FROM scoped_setting;";
-    store.on_writer(move |conn| conn.execute_batch(emptied)).await.unwrap().unwrap();
-    let left = store.on_writer(|conn| conn.query_row("SELECT count(*) FROM content_sum", [], |row| row.get(0))).await;
+    store
+        .on_writer(move |conn| conn.execute_batch(emptied))
+        .await
+        .unwrap()
+        .unwrap();
+    let left = store
+        .on_writer(|conn| conn.query_row("SELECT count(*) FROM content_sum", [], |row| row.get(0)))
+        .await;
     assert_eq!(left.unwrap(), Ok(0));
     store.check().await.unwrap();
 }

@@ -44,7 +44,9 @@ use crate::{Character, NewMessage, NewSwipe, Notice, Opened, Options, Store};
 
 const CHAT: ChatId = ChatId(Uuid::from_u128(7));
 const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
-const OPTIONS: Options = Options { now: Timestamp(1_795_303_800_000) };
+const OPTIONS: Options = Options {
+    now: Timestamp(1_795_303_800_000),
+};
 
 fn open(dir: &Path) -> Opened {
     Store::open(dir, OPTIONS).unwrap()
@@ -132,7 +134,10 @@ fn swipe_id(number: u128) -> SwipeId {
 
 async fn say(store: &Store, number: u128, text: &str) -> Message {
     let new = message(number, Role::User, text);
-    store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
+    store
+        .write(move |w| w.messages_mut().append(&new))
+        .await
+        .unwrap()
 }
 
 /// Like `say`, in a database of a version without checksums.
@@ -159,8 +164,13 @@ fn emptied(json: &str) -> Option<String> {
 
 /// Visible text of each message.
 async fn shown(store: &Store) -> Vec<String> {
-    let page = store.read(|r| r.messages().page(CHAT, None, u32::MAX)).await.unwrap();
-    page.iter().map(|message| message.text().to_owned()).collect()
+    let page = store
+        .read(|r| r.messages().page(CHAT, None, u32::MAX))
+        .await
+        .unwrap();
+    page.iter()
+        .map(|message| message.text().to_owned())
+        .collect()
 }
 
 fn was_checked(notices: &[Notice]) -> bool {

@@ -32,8 +32,16 @@ async fn some_chat(dir: &Path) {
 async fn data_persists_after_reopening() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
-    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(!names.iter().any(|name| name.to_string_lossy().ends_with("-wal")), "closing removes the WAL file");
+    let names: Vec<_> = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(
+        !names
+            .iter()
+            .any(|name| name.to_string_lossy().ends_with("-wal")),
+        "closing removes the WAL file"
+    );
 
     let opened = open(dir.path());
     assert_eq!(opened.notices, [], "a tidy end needs no check");
@@ -68,8 +76,18 @@ fn a_new_folder_is_private() {
 
 /// All files in a folder and its subfolders.
 fn all_files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                all_files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 #[cfg(unix)]
@@ -80,16 +98,30 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     // Simulates the permissions that an older version left.
     std::fs::write(dir.path().join("inglenook.db"), "").unwrap();
-    std::fs::set_permissions(dir.path().join("inglenook.db"), PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(
+        dir.path().join("inglenook.db"),
+        PermissionsExt::from_mode(0o644),
+    )
+    .unwrap();
     let store = open(dir.path()).store;
     create_library(&store).await;
     store.keep_file(b"a card").unwrap();
-    store.keep_thumbnail(crate::AssetHash::of(b"a card"), b"small").unwrap();
-    store.backup(domain::Timestamp(5), crate::BackupKind::ByHand).await.unwrap();
+    store
+        .keep_thumbnail(crate::AssetHash::of(b"a card"), b"small")
+        .unwrap();
+    store
+        .backup(domain::Timestamp(5), crate::BackupKind::ByHand)
+        .await
+        .unwrap();
     let files = all_files(dir.path());
     assert!(files.len() >= 6, "{files:?}");
     for file in files {
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+        assert_eq!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{}",
+            file.display()
+        );
     }
 }
 
@@ -112,11 +144,25 @@ fn only_one_of_many_concurrent_opens_succeeds() {
     let dir = tempfile::tempdir().unwrap();
     for _ in 0..10 {
         let results: Vec<_> = std::thread::scope(|scope| {
-            let starts: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(dir.path(), OPTIONS))).collect();
-            starts.into_iter().map(|start| start.join().unwrap()).collect()
+            let starts: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| Store::open(dir.path(), OPTIONS)))
+                .collect();
+            starts
+                .into_iter()
+                .map(|start| start.join().unwrap())
+                .collect()
         });
-        let refused = results.iter().filter(|result| matches!(result, Err(StoreError::InUse { .. }))).count();
-        assert_eq!((refused, results.iter().filter(|result| result.is_ok()).count()), (7, 1));
+        let refused = results
+            .iter()
+            .filter(|result| matches!(result, Err(StoreError::InUse { .. })))
+            .count();
+        assert_eq!(
+            (
+                refused,
+                results.iter().filter(|result| result.is_ok()).count()
+            ),
+            (7, 1)
+        );
     }
 }
 
@@ -126,18 +172,48 @@ async fn streaming_reply_is_marked_interrupted_on_open() {
     let store = open(dir.path()).store;
     create_library(&store).await;
     say(&store, 1, "").await;
-    store.checkpoint(|w| w.swipes_mut().set_text(swipe_id(1), "Once upon a", SwipeState::Streaming)).await.unwrap();
+    store
+        .checkpoint(|w| {
+            w.swipes_mut()
+                .set_text(swipe_id(1), "Once upon a", SwipeState::Streaming)
+        })
+        .await
+        .unwrap();
     drop(store);
 
     let opened = open(dir.path());
     assert_eq!(opened.notices, [Notice::RepliesInterrupted { replies: 1 }]);
-    let message = opened.store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
-    assert_eq!((message.text(), message.swipe().state), ("Once upon a", SwipeState::Interrupted));
+    let message = opened
+        .store
+        .read(|r| r.messages().get(message_id(1)))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (message.text(), message.swipe().state),
+        ("Once upon a", SwipeState::Interrupted)
+    );
 
-    opened.store.write(|w| w.swipes_mut().set_text(swipe_id(1), "Once", SwipeState::Stopped)).await.unwrap();
+    opened
+        .store
+        .write(|w| {
+            w.swipes_mut()
+                .set_text(swipe_id(1), "Once", SwipeState::Stopped)
+        })
+        .await
+        .unwrap();
     drop(opened);
-    let stored = open(dir.path()).store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
-    assert_eq!(stored.swipe().state, SwipeState::Stopped, "a stopped reply stays one");
+    let stored = open(dir.path())
+        .store
+        .read(|r| r.messages().get(message_id(1)))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        stored.swipe().state,
+        SwipeState::Stopped,
+        "a stopped reply stays one"
+    );
 }
 
 #[tokio::test]
@@ -146,12 +222,16 @@ async fn an_older_file_is_upgraded_after_a_backup() {
     some_chat(dir.path()).await;
 
     let opened = open_with(dir.path(), &newer(NEXT)).unwrap();
-    let [Notice::Upgraded { from, to, backup }] = opened.notices.as_slice() else { panic!("{:?}", opened.notices) };
+    let [Notice::Upgraded { from, to, backup }] = opened.notices.as_slice() else {
+        panic!("{:?}", opened.notices)
+    };
     assert_eq!((*from, *to), (NOW, NOW + 1));
     assert_eq!(shown(&opened.store).await, ["hello"]);
     let copy = rusqlite::Connection::open(backup).unwrap();
     assert_eq!(migrate::format(&copy).unwrap(), NOW);
-    let text: String = copy.query_row("SELECT text FROM swipe", [], |row| row.get(0)).unwrap();
+    let text: String = copy
+        .query_row("SELECT text FROM swipe", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(text, "hello");
     drop(opened);
 
@@ -164,11 +244,21 @@ async fn a_failed_upgrade_changes_nothing() {
     some_chat(dir.path()).await;
     let broken = newer("ALTER TABLE persona ADD COLUMN half TEXT; INSERT INTO nowhere VALUES (1)");
     let failed = open_with(dir.path(), &broken);
-    assert!(matches!(failed, Err(StoreError::Migration { from: NOW, .. })));
+    assert!(matches!(
+        failed,
+        Err(StoreError::Migration { from: NOW, .. })
+    ));
     let opened = open(dir.path());
     assert_eq!(shown(&opened.store).await, ["hello"]);
-    let columns =
-        opened.store.on_writer(|conn| conn.prepare("SELECT * FROM persona").unwrap().column_count()).await.unwrap();
+    let columns = opened
+        .store
+        .on_writer(|conn| {
+            conn.prepare("SELECT * FROM persona")
+                .unwrap()
+                .column_count()
+        })
+        .await
+        .unwrap();
     assert_eq!(columns, 8);
 }
 
@@ -180,7 +270,10 @@ async fn data_of_a_newer_app_is_refused_unchanged() {
     let refused = Store::open(dir.path(), OPTIONS).err().unwrap();
     assert!(matches!(refused, StoreError::TooNew { found, known: NOW } if found == NOW + 1));
     assert!(refused.to_string().contains("update the app"));
-    assert_eq!(std::fs::read(dir.path().join("inglenook.db")).unwrap(), before);
+    assert_eq!(
+        std::fs::read(dir.path().join("inglenook.db")).unwrap(),
+        before
+    );
 }
 
 #[tokio::test]
@@ -190,15 +283,34 @@ async fn backups_are_whole_and_newest_first() {
     create_library(&store).await;
     for number in 1..=5 {
         say(&store, number, "m").await;
-        store.backup(Timestamp(number as i64 * 1000 + 7), crate::BackupKind::ByHand).await.unwrap();
+        store
+            .backup(
+                Timestamp(number as i64 * 1000 + 7),
+                crate::BackupKind::ByHand,
+            )
+            .await
+            .unwrap();
     }
     let backups = Store::backups(dir.path()).unwrap();
-    assert_eq!(backups.iter().map(|backup| backup.taken.0).collect::<Vec<_>>(), [5007, 4007, 3007, 2007, 1007]);
+    assert_eq!(
+        backups
+            .iter()
+            .map(|backup| backup.taken.0)
+            .collect::<Vec<_>>(),
+        [5007, 4007, 3007, 2007, 1007]
+    );
     let count = |path: &Path| -> u32 {
         let copy = rusqlite::Connection::open(path).unwrap();
-        copy.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap()
+        copy.query_row("SELECT count(*) FROM message", [], |row| row.get(0))
+            .unwrap()
     };
-    assert_eq!(backups.iter().map(|backup| count(&backup.path)).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
+    assert_eq!(
+        backups
+            .iter()
+            .map(|backup| count(&backup.path))
+            .collect::<Vec<_>>(),
+        [5, 4, 3, 2, 1]
+    );
 }
 
 #[tokio::test]
@@ -207,18 +319,26 @@ async fn a_restore_sets_the_old_database_aside() {
     let store = open(dir.path()).store;
     create_library(&store).await;
     say(&store, 1, "then").await;
-    store.backup(Timestamp(1000), crate::BackupKind::ByHand).await.unwrap();
+    store
+        .backup(Timestamp(1000), crate::BackupKind::ByHand)
+        .await
+        .unwrap();
     say(&store, 2, "later").await;
     drop(store);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0)).unwrap().aside.unwrap();
+    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0))
+        .unwrap()
+        .aside
+        .unwrap();
     assert!(aside.ends_with("replaced-19700101T000000.000Z"));
     let opened = open(dir.path());
     assert!(was_checked(&opened.notices));
     assert_eq!(shown(&opened.store).await, ["then"]);
     let kept = rusqlite::Connection::open(aside.join("inglenook.db")).unwrap();
-    let count: u32 = kept.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
+    let count: u32 = kept
+        .query_row("SELECT count(*) FROM message", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(count, 2);
 }
 
@@ -226,12 +346,14 @@ async fn a_restore_sets_the_old_database_aside() {
 async fn partial_files_of_a_killed_process_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
-    let inside = ["", "backups", "assets", "assets/ab", "thumbnails/cd"].map(|folder| dir.path().join(folder));
+    let inside = ["", "backups", "assets", "assets/ab", "thumbnails/cd"]
+        .map(|folder| dir.path().join(folder));
     let left = inside.map(|folder| {
         std::fs::create_dir_all(&folder).unwrap();
         folder.join(".partial-xyz")
     });
-    left.iter().for_each(|file| std::fs::write(file, "half").unwrap());
+    left.iter()
+        .for_each(|file| std::fs::write(file, "half").unwrap());
     drop(open(dir.path()));
     assert!(left.iter().all(|file| !file.exists()), "{left:?}");
 }
@@ -245,15 +367,38 @@ async fn connections_are_guarded() {
             .map(|value| format!("{value:?}"))
             .unwrap()
     };
-    let names = ["journal_mode", "foreign_keys", "secure_delete", "synchronous", "trusted_schema", "cell_size_check"];
-    let found = store.on_writer(move |conn| names.map(|name| text(conn, name))).await.unwrap();
+    let names = [
+        "journal_mode",
+        "foreign_keys",
+        "secure_delete",
+        "synchronous",
+        "trusted_schema",
+        "cell_size_check",
+    ];
+    let found = store
+        .on_writer(move |conn| names.map(|name| text(conn, name)))
+        .await
+        .unwrap();
     let one = "Integer(1)";
-    assert_eq!(found, [r#"Text("wal")"#, one, one, "Integer(2)", "Integer(0)", one]);
-    let foreign = store.read(|r| Ok(r.conn.execute("DELETE FROM chat", []).is_err())).await.unwrap();
+    assert_eq!(
+        found,
+        [r#"Text("wal")"#, one, one, "Integer(2)", "Integer(0)", one]
+    );
+    let foreign = store
+        .read(|r| Ok(r.conn.execute("DELETE FROM chat", []).is_err()))
+        .await
+        .unwrap();
     assert!(foreign, "readers cannot write");
-    let stray: Result<_, _> =
-        store.write(|w| w.messages_mut().append(&super::message(1, domain::chat::Role::User, "x"))).await;
-    assert!(matches!(stray, Err(StoreError::Conflict { .. })), "no message without a chat {CHAT}");
+    let stray: Result<_, _> = store
+        .write(|w| {
+            w.messages_mut()
+                .append(&super::message(1, domain::chat::Role::User, "x"))
+        })
+        .await;
+    assert!(
+        matches!(stray, Err(StoreError::Conflict { .. })),
+        "no message without a chat {CHAT}"
+    );
 }
 
 #[tokio::test]
@@ -266,28 +411,60 @@ async fn upgraded_texts_from_before_tool_calls_have_none() {
             VALUES (zeroblob(16), zeroblob(16), 0, 'user', 1, 0);
         INSERT INTO swipe (id, message, position, text, state, created)
             VALUES (zeroblob(16), zeroblob(16), 0, 'hello', 'finished', 1);";
-    old.store.on_writer(|conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    old.store
+        .on_writer(|conn| conn.execute_batch(rows).unwrap())
+        .await
+        .unwrap();
     drop(old);
     let opened = open(dir.path());
-    assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 3, to: NOW, .. }]), "{:?}", opened.notices);
+    assert!(
+        matches!(
+            opened.notices[..],
+            [Notice::Upgraded {
+                from: 3,
+                to: NOW,
+                ..
+            }]
+        ),
+        "{:?}",
+        opened.notices
+    );
     let id = domain::ChatId(uuid::Uuid::nil());
-    let page = opened.store.read(move |r| r.messages().page(id, None, 9)).await.unwrap();
-    assert_eq!((page[0].text(), &page[0].swipe().tool_calls[..]), ("hello", &[][..]));
+    let page = opened
+        .store
+        .read(move |r| r.messages().page(id, None, 9))
+        .await
+        .unwrap();
+    assert_eq!(
+        (page[0].text(), &page[0].swipe().tool_calls[..]),
+        ("hello", &[][..])
+    );
     assert!(page[0].pictures.is_empty());
 }
 
 #[tokio::test]
 async fn an_upgraded_persona_has_no_picture() {
     let dir = tempfile::tempdir().unwrap();
-    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE card_file")).unwrap();
+    let before = migrate::MIGRATIONS
+        .iter()
+        .position(|sql| sql.contains("CREATE TABLE card_file"))
+        .unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     let row = "INSERT INTO persona (id, name, description) VALUES (zeroblob(16), 'Sam', 'a smith')";
-    old.store.on_writer(move |conn| conn.execute_batch(row).unwrap()).await.unwrap();
+    old.store
+        .on_writer(move |conn| conn.execute_batch(row).unwrap())
+        .await
+        .unwrap();
     drop(old);
     let (store, sam) = (open(dir.path()).store, domain::PersonaId(uuid::Uuid::nil()));
     let pictured = store.write(move |w| {
-        assert_eq!((w.personas().list()?.len(), w.personas().pictures()?.len()), (1, 0));
-        let picture = w.assets_mut().put(b"face", "image/png", domain::Timestamp(1))?;
+        assert_eq!(
+            (w.personas().list()?.len(), w.personas().pictures()?.len()),
+            (1, 0)
+        );
+        let picture = w
+            .assets_mut()
+            .put(b"face", "image/png", domain::Timestamp(1))?;
         w.personas_mut().set_picture(sam, Some(picture))?;
         Ok(w.personas().pictures()?[&sam] == picture)
     });
@@ -297,14 +474,29 @@ async fn an_upgraded_persona_has_no_picture() {
 #[tokio::test]
 async fn an_upgraded_model_keeps_its_adapter() {
     let dir = tempfile::tempdir().unwrap();
-    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("model_adapter_list")).unwrap();
+    let before = migrate::MIGRATIONS
+        .iter()
+        .position(|sql| sql.contains("model_adapter_list"))
+        .unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     let rows = "INSERT INTO model (id, name, path, bytes, sha256, architecture, context)
             VALUES (zeroblob(16), 'Smol', '/models/smol.gguf', 1, 'ab', 'llama', 8192);
         INSERT INTO model_adapter VALUES (zeroblob(16), '/models/pirate.gguf', 0.5);";
-    old.store.on_writer(move |conn| conn.execute_batch(rows).unwrap()).await.unwrap();
+    old.store
+        .on_writer(move |conn| conn.execute_batch(rows).unwrap())
+        .await
+        .unwrap();
     drop(old);
     let (store, model) = (open(dir.path()).store, domain::ModelId(uuid::Uuid::nil()));
-    let adapters = store.read(move |r| r.model_adapters().of(model)).await.unwrap();
-    assert_eq!(adapters, [crate::ModelAdapter { path: "/models/pirate.gguf".into(), weight: 0.5 }]);
+    let adapters = store
+        .read(move |r| r.model_adapters().of(model))
+        .await
+        .unwrap();
+    assert_eq!(
+        adapters,
+        [crate::ModelAdapter {
+            path: "/models/pirate.gguf".into(),
+            weight: 0.5
+        }]
+    );
 }

@@ -12,7 +12,12 @@ fn found(store_dir: &std::path::Path) -> Vec<String> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_file())
-        .filter(|path| std::fs::read(path).unwrap().windows(CANARY.len()).any(|window| window == CANARY))
+        .filter(|path| {
+            std::fs::read(path)
+                .unwrap()
+                .windows(CANARY.len())
+                .any(|window| window == CANARY)
+        })
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
     names.sort();
@@ -22,7 +27,11 @@ fn found(store_dir: &std::path::Path) -> Vec<String> {
 async fn talk_about_it(store: &Store) {
     super::create_library(store).await;
     for number in 0..60 {
-        let text = format!("{} {number} {}", "plain ".repeat(30), String::from_utf8_lossy(CANARY));
+        let text = format!(
+            "{} {number} {}",
+            "plain ".repeat(30),
+            String::from_utf8_lossy(CANARY)
+        );
         say(store, number, &text).await;
     }
 }
@@ -33,78 +42,142 @@ async fn purged_text_is_gone_from_the_files() {
     let store = open(dir.path()).store;
     talk_about_it(&store).await;
     drop(store);
-    assert_eq!(found(dir.path()), ["inglenook.db"], "the test must be able to find the canary");
+    assert_eq!(
+        found(dir.path()),
+        ["inglenook.db"],
+        "the test must be able to find the canary"
+    );
 
     let store = open(dir.path()).store;
-    store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(100))).await.unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(99)), emptied).await.unwrap(), Purged::default());
+    store
+        .write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(100)))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(99)), emptied)
+            .await
+            .unwrap(),
+        Purged::default()
+    );
     assert_eq!(found(dir.path()), ["inglenook.db"]);
 
     assert_eq!(
-        store.purge(crate::Before::all(Timestamp(100)), emptied).await.unwrap(),
-        Purged { characters: 1, ..Purged::default() }
+        store
+            .purge(crate::Before::all(Timestamp(100)), emptied)
+            .await
+            .unwrap(),
+        Purged {
+            characters: 1,
+            ..Purged::default()
+        }
     );
     assert_eq!(found(dir.path()), [""; 0]);
     drop(store);
     assert_eq!(found(dir.path()), [""; 0]);
 }
 
-/// Texts of changing length move between pages, and SQLite's `secure_delete` misses some of the copies that this
-/// leaves. That happens in a quarter of such histories.
+/// Texts of changing length move between pages, and SQLite's `secure_delete` misses some of the
+/// copies that this leaves. That happens in a quarter of such histories.
 #[tokio::test]
 async fn often_rewritten_text_is_gone_after_a_purge() {
-    let seeds = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { 12 } else { 4 };
+    let seeds = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() {
+        12
+    } else {
+        4
+    };
     for seed in 1..=seeds {
         let dir = tempfile::tempdir().unwrap();
         let store = open(dir.path()).store;
         super::create_library(&store).await;
-        store.write(move |w| rewrite_at_random(w, seed)).await.unwrap();
-        store.purge(crate::Before::all(Timestamp(200)), emptied).await.unwrap();
+        store
+            .write(move |w| rewrite_at_random(w, seed))
+            .await
+            .unwrap();
+        store
+            .purge(crate::Before::all(Timestamp(200)), emptied)
+            .await
+            .unwrap();
         assert_eq!(found(dir.path()), [""; 0], "seed {seed}");
         assert_eq!(shown(&store).await.len(), 75);
     }
 }
 
-/// Every second message contains the canary and is deleted at the end. The others have the same length and different
-/// text.
+/// Every second message contains the canary and is deleted at the end. The others have the same
+/// length and different text.
 fn rewrite_at_random(w: &mut WriteTransaction<'_>, mut seed: u64) -> Result<(), StoreError> {
     let mut next = |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
     let text = |number: u128, times: usize| {
-        let word = if number.is_multiple_of(2) { String::from_utf8_lossy(CANARY) } else { "q".repeat(24).into() };
+        let word = if number.is_multiple_of(2) {
+            String::from_utf8_lossy(CANARY)
+        } else {
+            "q".repeat(24).into()
+        };
         word.repeat(times)
     };
     for number in 0..150 {
-        w.messages_mut().append(&message(number, Role::User, &text(number, next(60) as usize)))?;
+        w.messages_mut().append(&message(
+            number,
+            Role::User,
+            &text(number, next(60) as usize),
+        ))?;
     }
     for _ in 0..600 {
-        let (number, times) = (u128::from(next(150)), [0, 1, 3, 20, 60, 170, 400][next(7) as usize]);
-        w.swipes_mut().set_text(swipe_id(number), &text(number, times), SwipeState::Finished)?;
+        let (number, times) = (
+            u128::from(next(150)),
+            [0, 1, 3, 20, 60, 170, 400][next(7) as usize],
+        );
+        w.swipes_mut()
+            .set_text(swipe_id(number), &text(number, times), SwipeState::Finished)?;
     }
-    (0..150).step_by(2).try_for_each(|number| w.messages_mut().soft_delete(message_id(number), Timestamp(200)))
+    (0..150).step_by(2).try_for_each(|number| {
+        w.messages_mut()
+            .soft_delete(message_id(number), Timestamp(200))
+    })
 }
 
-/// An edit deletes no message, but the old text must be gone from the message and from every prompt that quotes it.
+/// An edit deletes no message, but the old text must be gone from the message and from every prompt
+/// that quotes it.
 #[tokio::test]
 async fn edited_text_is_gone_from_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     talk_about_it(&store).await;
-    let quote = format!(r#"{{"key":"message:{}","text":"{}"}}"#, message_id(7).0, String::from_utf8_lossy(CANARY));
+    let quote = format!(
+        r#"{{"key":"message:{}","text":"{}"}}"#,
+        message_id(7).0,
+        String::from_utf8_lossy(CANARY)
+    );
     store
         .write(move |w| {
             for number in 0..60 {
-                w.messages_mut().edit(message_id(number), &format!("other words {number}"))?;
+                w.messages_mut()
+                    .edit(message_id(number), &format!("other words {number}"))?;
             }
             w.manifests_mut().insert(swipe_id(8), &quote, "{}")
         })
         .await
         .unwrap();
-    assert_eq!(store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap(), Purged::default());
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(0)), emptied)
+            .await
+            .unwrap(),
+        Purged::default()
+    );
     assert_eq!(found(dir.path()), [""; 0]);
-    assert_eq!(store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap(), Purged::default());
+    assert_eq!(
+        store
+            .purge(crate::Before::all(Timestamp(0)), emptied)
+            .await
+            .unwrap(),
+        Purged::default()
+    );
 }
 
 #[tokio::test]
@@ -114,8 +187,10 @@ async fn deleted_card_versions_are_gone_from_the_files() {
     super::create_library(&store).await;
     let mut character = super::character(CHARACTER, "Mira");
     for number in 0..60 {
-        character.card_json =
-            format!(r#"{{"data":{{"number":{number},"name":"{}"}}}}"#, String::from_utf8_lossy(CANARY));
+        character.card_json = format!(
+            r#"{{"data":{{"number":{number},"name":"{}"}}}}"#,
+            String::from_utf8_lossy(CANARY)
+        );
         let saved = character.clone();
         let save = move |w: &mut WriteTransaction<'_>| {
             w.card_versions_mut().keep(&saved, Timestamp(number))?;
@@ -123,7 +198,14 @@ async fn deleted_card_versions_are_gone_from_the_files() {
         };
         store.write(save).await.unwrap();
     }
-    assert_eq!(store.read(|r| r.card_versions().of(CHARACTER)).await.unwrap().len(), 50);
+    assert_eq!(
+        store
+            .read(|r| r.card_versions().of(CHARACTER))
+            .await
+            .unwrap()
+            .len(),
+        50
+    );
     let last = super::character(CHARACTER, "Mira");
     store
         .write(move |w| {
@@ -132,7 +214,10 @@ async fn deleted_card_versions_are_gone_from_the_files() {
         })
         .await
         .unwrap();
-    store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(0)), emptied)
+        .await
+        .unwrap();
     assert_eq!(found(dir.path()), [""; 0]);
 }
 
@@ -146,7 +231,10 @@ async fn a_purge_clears_only_quoting_manifests() {
     let kept = async || {
         let mut kept = Vec::new();
         for number in [2, 4, 6, 41, 43] {
-            let json = store.read(move |r| r.manifests().get(swipe_id(number))).await.unwrap();
+            let json = store
+                .read(move |r| r.manifests().get(swipe_id(number)))
+                .await
+                .unwrap();
             kept.extend(json.filter(|json| !json.is_empty()).map(|_| number));
         }
         kept
@@ -155,23 +243,51 @@ async fn a_purge_clears_only_quoting_manifests() {
         .write(move |w| {
             w.chats_mut().insert(&super::chat(other, CHARACTER, 2))?;
             for number in 40..=43 {
-                w.messages_mut()
-                    .append(&crate::NewMessage { chat: other, ..super::message(number, Role::User, "x") })?;
+                w.messages_mut().append(&crate::NewMessage {
+                    chat: other,
+                    ..super::message(number, Role::User, "x")
+                })?;
             }
             let plain = r#"{"key":"builtIn"}"#;
-            let quote = format!(r#"{{"kind":"excerpt","key":"message:{}"}}"#, message_id(3).0);
-            for (number, json) in [(2, plain), (4, plain), (6, plain), (41, plain), (43, quote.as_str())] {
+            let quote = format!(
+                r#"{{"kind":"excerpt","key":"message:{}"}}"#,
+                message_id(3).0
+            );
+            for (number, json) in [
+                (2, plain),
+                (4, plain),
+                (6, plain),
+                (41, plain),
+                (43, quote.as_str()),
+            ] {
                 w.manifests_mut().insert(swipe_id(number), json, "{}")?;
             }
             w.messages_mut().edit(message_id(5), "other words")
         })
         .await
         .unwrap();
-    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert_eq!(kept().await, [2, 4, 41, 43], "manifests after the edited text");
-    store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(9))).await.unwrap();
-    store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert_eq!(kept().await, [2, 41], "manifests that quote it, in any chat");
+    store
+        .purge(crate::Before::all(Timestamp(9)), emptied)
+        .await
+        .unwrap();
+    assert_eq!(
+        kept().await,
+        [2, 4, 41, 43],
+        "manifests after the edited text"
+    );
+    store
+        .write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(9)))
+        .await
+        .unwrap();
+    store
+        .purge(crate::Before::all(Timestamp(9)), emptied)
+        .await
+        .unwrap();
+    assert_eq!(
+        kept().await,
+        [2, 41],
+        "manifests that quote it, in any chat"
+    );
 }
 
 #[tokio::test]
@@ -184,16 +300,36 @@ async fn a_purge_removes_only_deleted_items() {
     store
         .write(move |w| {
             w.chats_mut().insert(&super::chat(other, CHARACTER, 2))?;
-            w.messages_mut().append(&crate::NewMessage { chat: other, ..super::message(40, Role::User, "x") })?;
+            w.messages_mut().append(&crate::NewMessage {
+                chat: other,
+                ..super::message(40, Role::User, "x")
+            })?;
             w.chats_mut().soft_delete(other, Timestamp(6))?;
             w.messages_mut().soft_delete(message_id(2), Timestamp(7))
         })
         .await
         .unwrap();
-    let purged = store.purge(crate::Before::all(Timestamp(7)), emptied).await.unwrap();
-    assert_eq!((purged.characters, purged.chats, purged.messages), (0, 1, 1));
+    let purged = store
+        .purge(crate::Before::all(Timestamp(7)), emptied)
+        .await
+        .unwrap();
+    assert_eq!(
+        (purged.characters, purged.chats, purged.messages),
+        (0, 1, 1)
+    );
     assert_eq!(shown(&store).await, ["m1", "m3"]);
-    assert_eq!(store.read(|r| r.messages().get(message_id(40))).await.unwrap(), None);
-    assert!(store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.is_err());
+    assert_eq!(
+        store
+            .read(|r| r.messages().get(message_id(40)))
+            .await
+            .unwrap(),
+        None
+    );
+    assert!(
+        store
+            .write(|w| w.messages_mut().restore(&[message_id(2)]))
+            .await
+            .is_err()
+    );
     assert_eq!(store.read(|r| r.messages().count(CHAT)).await.unwrap(), 2);
 }

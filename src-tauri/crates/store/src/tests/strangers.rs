@@ -20,7 +20,11 @@ async fn backed_up(dir: &Path) -> std::path::PathBuf {
     let store = open(dir).store;
     create_library(&store).await;
     say(&store, 1, "then").await;
-    store.backup(Timestamp(1000), BackupKind::ByHand).await.unwrap().path
+    store
+        .backup(Timestamp(1000), BackupKind::ByHand)
+        .await
+        .unwrap()
+        .path
 }
 
 fn plant(database: &Path, sql: &str) {
@@ -47,10 +51,16 @@ async fn a_backup_with_code_of_a_stranger_is_refused() {
                 std::fs::remove_file(&manifest).unwrap();
             }
             let refused = Store::restore(dir.path(), &backup, Timestamp(0));
-            assert!(matches!(refused, Err(StoreError::BadBackup { .. })), "{code}: {refused:?}");
+            assert!(
+                matches!(refused, Err(StoreError::BadBackup { .. })),
+                "{code}: {refused:?}"
+            );
             let store = open(dir.path()).store;
             let compared = store.compare_backup(backup).await;
-            assert!(matches!(compared, Err(StoreError::BadBackup { .. })), "{code}: {compared:?}");
+            assert!(
+                matches!(compared, Err(StoreError::BadBackup { .. })),
+                "{code}: {compared:?}"
+            );
             assert_eq!(shown(&store).await, ["then"]);
         }
     }
@@ -73,7 +83,10 @@ async fn other_tables_need_a_manifest_that_vouches_for_them() {
         plant(&backup, sql);
         std::fs::remove_file(backup.with_extension("json")).unwrap();
         let refused = Store::restore(dir.path(), &backup, Timestamp(0));
-        assert!(matches!(refused, Err(StoreError::BadBackup { .. })), "{sql}: {refused:?}");
+        assert!(
+            matches!(refused, Err(StoreError::BadBackup { .. })),
+            "{sql}: {refused:?}"
+        );
     }
 }
 
@@ -93,7 +106,10 @@ async fn a_database_with_code_of_a_stranger_is_not_opened() {
         backed_up(dir.path()).await;
         plant(&dir.path().join("inglenook.db"), code);
         let refused = Store::open(dir.path(), OPTIONS).err();
-        assert!(matches!(refused, Some(StoreError::Damaged { .. })), "{code}: {refused:?}");
+        assert!(
+            matches!(refused, Some(StoreError::Damaged { .. })),
+            "{code}: {refused:?}"
+        );
         Store::restore_newest(dir.path(), Timestamp(1)).unwrap();
         assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
     }

@@ -14,8 +14,10 @@ async fn write_pairs(store: Store, from: u128, pairs: u128) {
         let first = from + 2 * pair;
         store
             .write(move |w| {
-                w.messages_mut().append(&message(first, Role::User, "question"))?;
-                w.messages_mut().append(&message(first + 1, Role::Character, "answer"))
+                w.messages_mut()
+                    .append(&message(first, Role::User, "question"))?;
+                w.messages_mut()
+                    .append(&message(first + 1, Role::Character, "answer"))
             })
             .await
             .unwrap();
@@ -25,8 +27,15 @@ async fn write_pairs(store: Store, from: u128, pairs: u128) {
 async fn read_until(store: Store, done: Arc<AtomicBool>) -> u32 {
     let mut reads = 0;
     while !done.load(Ordering::Relaxed) {
-        let (count, messages) =
-            store.read(|r| Ok((r.messages().count(CHAT)?, r.messages().page(CHAT, None, u32::MAX)?))).await.unwrap();
+        let (count, messages) = store
+            .read(|r| {
+                Ok((
+                    r.messages().count(CHAT)?,
+                    r.messages().page(CHAT, None, u32::MAX)?,
+                ))
+            })
+            .await
+            .unwrap();
         assert_eq!(count as usize, messages.len());
         assert!(count.is_multiple_of(2));
         reads += 1;
@@ -41,7 +50,10 @@ async fn concurrent_access_never_reports_locked() {
     let readers = [0, 1].map(|_| tokio::spawn(read_until(store.clone(), Arc::clone(&done))));
     let writers = [1_000, 10_000].map(|from| tokio::spawn(write_pairs(store.clone(), from, 100)));
     for now in 0..5 {
-        store.backup(domain::Timestamp(now), crate::BackupKind::ByHand).await.unwrap();
+        store
+            .backup(domain::Timestamp(now), crate::BackupKind::ByHand)
+            .await
+            .unwrap();
     }
     for writer in writers {
         writer.await.unwrap();
@@ -64,7 +76,10 @@ async fn a_failed_closure_leaves_nothing_behind() {
             Err(StoreError::NotFound { what: "courage" })
         })
         .await;
-    assert!(matches!(failed, Err(StoreError::NotFound { what: "courage" })));
+    assert!(matches!(
+        failed,
+        Err(StoreError::NotFound { what: "courage" })
+    ));
     assert!(shown(&store).await.is_empty());
 }
 
@@ -86,7 +101,10 @@ async fn a_panic_in_a_closure_fails_its_caller_only() {
 async fn writes_run_in_call_order_even_if_not_awaited() {
     let store = furnished().await;
     for number in 1..=20 {
-        drop(store.write(move |w| w.messages_mut().append(&message(number, Role::User, &number.to_string()))));
+        drop(store.write(move |w| {
+            w.messages_mut()
+                .append(&message(number, Role::User, &number.to_string()))
+        }));
     }
     say(&store, 21, "21").await;
     let expected: Vec<_> = (1..=21).map(|number| number.to_string()).collect();
@@ -98,7 +116,10 @@ async fn closing_finishes_queued_work() {
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
     super::create_library(&store).await;
-    let pending = store.write(|w| w.messages_mut().append(&message(1, Role::User, "last words")));
+    let pending = store.write(|w| {
+        w.messages_mut()
+            .append(&message(1, Role::User, "last words"))
+    });
     drop(store);
     assert_eq!(pending.await.unwrap().id, message_id(1));
     let reopened = super::open(dir.path());

@@ -1,4 +1,5 @@
-//! Deleted items stay in the trash until they expire. On request, their text is erased from the files at once.
+//! Deleted items stay in the trash until they expire. On request, their text is erased from the
+//! files at once.
 
 use domain::{ChatId, Timestamp};
 use uuid::Uuid;
@@ -10,12 +11,36 @@ use crate::{Before, TrashId};
 async fn a_deleted_chat_waits_in_the_trash() {
     let store = furnished().await;
     say(&store, 1, "hello").await;
-    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(50))).await.unwrap();
-    store.purge(Before { trash: Timestamp(49), ..Before::all(Timestamp(60)) }, emptied).await.unwrap();
+    store
+        .write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(50)))
+        .await
+        .unwrap();
+    store
+        .purge(
+            Before {
+                trash: Timestamp(49),
+                ..Before::all(Timestamp(60))
+            },
+            emptied,
+        )
+        .await
+        .unwrap();
     let trash = store.read(|r| r.trash().list()).await.unwrap();
     assert_eq!(trash.len(), 1);
-    assert_eq!((trash[0].id, trash[0].messages, trash[0].with.as_deref()), (TrashId::Chat(CHAT), 1, Some("Ada")));
-    store.purge(Before { trash: Timestamp(50), ..Before::all(Timestamp(60)) }, emptied).await.unwrap();
+    assert_eq!(
+        (trash[0].id, trash[0].messages, trash[0].with.as_deref()),
+        (TrashId::Chat(CHAT), 1, Some("Ada"))
+    );
+    store
+        .purge(
+            Before {
+                trash: Timestamp(50),
+                ..Before::all(Timestamp(60))
+            },
+            emptied,
+        )
+        .await
+        .unwrap();
     assert!(store.read(|r| r.trash().list()).await.unwrap().is_empty());
 }
 
@@ -25,8 +50,23 @@ async fn a_single_message_is_purged_before_the_trash() {
     for number in 1..=2 {
         say(&store, number, "m").await;
     }
-    store.write(|w| w.messages_mut().soft_delete(super::message_id(1), Timestamp(50))).await.unwrap();
-    let purged = store.purge(Before { trash: Timestamp(0), ..Before::all(Timestamp(50)) }, emptied).await.unwrap();
+    store
+        .write(|w| {
+            w.messages_mut()
+                .soft_delete(super::message_id(1), Timestamp(50))
+        })
+        .await
+        .unwrap();
+    let purged = store
+        .purge(
+            Before {
+                trash: Timestamp(0),
+                ..Before::all(Timestamp(50))
+            },
+            emptied,
+        )
+        .await
+        .unwrap();
     assert_eq!(purged.messages, 1);
 }
 
@@ -44,7 +84,8 @@ async fn condemned_items_are_purged_with_their_pictures() {
             w.characters_mut().insert(&second)?;
             w.characters_mut().soft_delete(second.id, Timestamp(10))?;
             w.chats_mut().soft_delete(other, Timestamp(10))?;
-            w.trash_mut().mark_for_purge(TrashId::Character(second.id))?;
+            w.trash_mut()
+                .mark_for_purge(TrashId::Character(second.id))?;
             Ok((face, kept))
         })
         .await
@@ -59,5 +100,8 @@ async fn condemned_items_are_purged_with_their_pictures() {
 #[tokio::test]
 async fn only_items_in_the_trash_can_be_condemned() {
     let store = furnished().await;
-    store.write(|w| w.trash_mut().mark_for_purge(TrashId::Chat(CHAT))).await.unwrap_err();
+    store
+        .write(|w| w.trash_mut().mark_for_purge(TrashId::Chat(CHAT)))
+        .await
+        .unwrap_err();
 }

@@ -1,5 +1,5 @@
-//! The published encodings, and which of them fits a remote model. Their rank lists are compiled in; nothing is
-//! downloaded.
+//! The published encodings, and which of them fits a remote model. Their rank lists are compiled
+//! in; nothing is downloaded.
 
 use std::sync::LazyLock;
 
@@ -17,15 +17,35 @@ pub enum Encoding {
     Cl100k,
 }
 
-const O200K: &[&str] =
-    &["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-oss", "chatgpt-4o", "chatgpt", "o1", "o3", "o4", "codex"];
-/// The entries from `text-embedding` on use encodings derived from this one. Their counts differ by a few percent,
-/// which calibration corrects.
-const CL100K: &[&str] = &["gpt-4", "gpt-3.5", "gpt-35", "text-embedding", "llama-3", "llama3", "meta-llama-3", "qwen"];
+const O200K: &[&str] = &[
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-4.5",
+    "gpt-5",
+    "gpt-oss",
+    "chatgpt-4o",
+    "chatgpt",
+    "o1",
+    "o3",
+    "o4",
+    "codex",
+];
+/// The entries from `text-embedding` on use encodings derived from this one. Their counts differ by
+/// a few percent, which calibration corrects.
+const CL100K: &[&str] = &[
+    "gpt-4",
+    "gpt-3.5",
+    "gpt-35",
+    "text-embedding",
+    "llama-3",
+    "llama3",
+    "meta-llama-3",
+    "qwen",
+];
 
 impl Encoding {
-    /// Returns the encoding of `model` or a close relative of it, or `None` for an unknown model. Ignores vendor and
-    /// fine-tune prefixes, as in `openai/gpt-4o` and `ft:gpt-4o-mini:me`.
+    /// Returns the encoding of `model` or a close relative of it, or `None` for an unknown model.
+    /// Ignores vendor and fine-tune prefixes, as in `openai/gpt-4o` and `ft:gpt-4o-mini:me`.
     pub fn of(model: &str) -> Option<Self> {
         let name = model.to_ascii_lowercase();
         let name = name.rsplit('/').next().unwrap_or_default();
@@ -34,7 +54,11 @@ impl Encoding {
             let rest = name.strip_prefix(*known);
             rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphabetic()))
         };
-        if O200K.iter().any(begins) { Some(Self::O200k) } else { CL100K.iter().any(begins).then_some(Self::Cl100k) }
+        if O200K.iter().any(begins) {
+            Some(Self::O200k)
+        } else {
+            CL100K.iter().any(begins).then_some(Self::Cl100k)
+        }
     }
 
     /// Returns the published name, which is also the key of cached counts.
@@ -45,7 +69,8 @@ impl Encoding {
         }
     }
 
-    /// Counts the tokens of `text`. The first call also reads the rank list, which takes about 15 ms.
+    /// Counts the tokens of `text`. The first call also reads the rank list, which takes about 15
+    /// ms.
     pub fn count(self, text: &str) -> u32 {
         self.tokenizer().count_plain(text)
     }

@@ -1,4 +1,5 @@
-//! Compares the encodings with `bpe-openai`. `INGLENOOK_ALL_ROUNDS` selects the long rounds: 20 MB of text.
+//! Compares the encodings with `bpe-openai`. `INGLENOOK_ALL_ROUNDS` selects the long rounds: 20 MB
+//! of text.
 
 use domain::prompt::Segment;
 use proptest::prelude::*;
@@ -18,14 +19,20 @@ fn reference(encoding: Encoding) -> &'static bpe_openai::Tokenizer {
 /// Returns the tokens of the reference in the order of their ranks.
 fn published_tokens(encoding: Encoding) -> Vec<&'static [u8]> {
     let list = &reference(encoding).bpe;
-    (0..list.num_tokens() as u32).map(|token| list.token_bytes(token)).collect()
+    (0..list.num_tokens() as u32)
+        .map(|token| list.token_bytes(token))
+        .collect()
 }
 
 #[test]
 #[ignore = "writes the rank lists in `data`"]
 fn write_data() {
     for encoding in BOTH {
-        let path = format!("{}/data/{}.ranks", env!("CARGO_MANIFEST_DIR"), encoding.name());
+        let path = format!(
+            "{}/data/{}.ranks",
+            env!("CARGO_MANIFEST_DIR"),
+            encoding.name()
+        );
         std::fs::write(path, pack(&published_tokens(encoding))).unwrap();
     }
 }
@@ -33,22 +40,39 @@ fn write_data() {
 #[test]
 fn data_equals_the_published_lists() {
     for encoding in BOTH {
-        assert!(unpack(encoding.packed()) == published_tokens(encoding), "{}", encoding.name());
+        assert!(
+            unpack(encoding.packed()) == published_tokens(encoding),
+            "{}",
+            encoding.name()
+        );
     }
 }
 
 /// Returns a message if the tokens of `text` differ from the reference in either encoding.
 fn difference(text: &str) -> Option<String> {
-    let segment = Segment { text: text.to_owned(), control: false };
+    let segment = Segment {
+        text: text.to_owned(),
+        control: false,
+    };
     BOTH.into_iter().find_map(|encoding| {
-        let (ours, theirs) = (encoding.tokenizer().tokenize(&segment), reference(encoding).encode(text));
+        let (ours, theirs) = (
+            encoding.tokenizer().tokenize(&segment),
+            reference(encoding).encode(text),
+        );
         assert_eq!(encoding.count(text) as usize, ours.len());
         let shown: String = text.chars().take(2_000).collect();
-        let at = ours.iter().zip(&theirs).take_while(|(ours, theirs)| ours == theirs).count();
+        let at = ours
+            .iter()
+            .zip(&theirs)
+            .take_while(|(ours, theirs)| ours == theirs)
+            .count();
         (ours != theirs).then(|| {
             let (ours, theirs) = (ours.iter().skip(at).take(9), theirs.iter().skip(at).take(9));
             let (ours, theirs): (Vec<_>, Vec<_>) = (ours.collect(), theirs.collect());
-            format!("{} on {shown:?}, from token {at} on: {ours:?}, expected {theirs:?}", encoding.name())
+            format!(
+                "{} on {shown:?}, from token {at} on: {ours:?}, expected {theirs:?}",
+                encoding.name()
+            )
         })
     })
 }
@@ -126,8 +150,8 @@ const FRAGMENTS: &[&str] = &[
     "_",
 ];
 const SPACES: &[&str] = &[
-    "", "", "", " ", " ", " ", " ", "  ", "   ", "\t", "\n", "\n\n", " \n", "\r\n", " \n  ", "\u{a0}", "\u{3000}",
-    "\u{85}",
+    "", "", "", " ", " ", " ", " ", "  ", "   ", "\t", "\n", "\n\n", " \n", "\r\n", " \n  ",
+    "\u{a0}", "\u{3000}", "\u{85}",
 ];
 
 /// Random numbers that do not change with a dependency.
@@ -135,7 +159,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % sides as u64) as usize
     }
 
@@ -168,7 +195,11 @@ impl Dice {
 
 #[test]
 fn mixed_text_equals_the_reference() {
-    let bytes = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() { 20_000_000 } else { 500_000 };
+    let bytes = if std::env::var_os("INGLENOOK_ALL_ROUNDS").is_some() {
+        20_000_000
+    } else {
+        500_000
+    };
     let mut dice = Dice(1);
     let mut compared = 0;
     while compared < bytes {
@@ -181,9 +212,15 @@ fn mixed_text_equals_the_reference() {
 #[test]
 fn every_token_equals_the_reference() {
     for encoding in BOTH {
-        let texts = published_tokens(encoding).into_iter().filter_map(|token| std::str::from_utf8(token).ok());
+        let texts = published_tokens(encoding)
+            .into_iter()
+            .filter_map(|token| std::str::from_utf8(token).ok());
         for text in texts {
-            assert_eq!(encoding.count(text) as usize, reference(encoding).count(text), "{text:?}");
+            assert_eq!(
+                encoding.count(text) as usize,
+                reference(encoding).count(text),
+                "{text:?}"
+            );
         }
     }
 }
@@ -205,7 +242,9 @@ const HUNDRED_THOUSAND: usize = 100_000;
 #[test]
 fn long_words_equal_the_reference() {
     let mut dice = Dice(2);
-    let mut letters = |script: (char, u32), count: usize| (0..count).map(|_| dice.letter(script)).collect::<String>();
+    let mut letters = |script: (char, u32), count: usize| {
+        (0..count).map(|_| dice.letter(script)).collect::<String>()
+    };
     for text in [
         letters(('a', 26), MILLION),
         letters(('A', 26), HUNDRED_THOUSAND),
@@ -281,16 +320,31 @@ fn print_times() {
         let time = |what: &str, work: &dyn Fn() -> u32| {
             let start = std::time::Instant::now();
             let count = work();
-            println!("{} {what}: {:?}, {count} tokens", encoding.name(), start.elapsed());
+            println!(
+                "{} {what}: {:?}, {count} tokens",
+                encoding.name(),
+                start.elapsed()
+            );
         };
         time("read", &|| encoding.count(""));
         let mut dice = Dice(3);
-        let (text, word) = (dice.text(2_000_000), (0..MILLION).map(|_| dice.letter(('a', 26))).collect::<String>());
+        let (text, word) = (
+            dice.text(2_000_000),
+            (0..MILLION)
+                .map(|_| dice.letter(('a', 26)))
+                .collect::<String>(),
+        );
         time("2 MB of mixed text, cold", &|| encoding.count(&text));
         time("2 MB of mixed text, warm", &|| encoding.count(&text));
         time("a word of a million letters", &|| encoding.count(&word));
-        time("a million times the same letter", &|| encoding.count(&"a".repeat(MILLION)));
-        time("2 MB of mixed text, reference", &|| reference(encoding).count(text.as_str()) as u32);
-        time("a word of a million letters, reference", &|| reference(encoding).count(word.as_str()) as u32);
+        time("a million times the same letter", &|| {
+            encoding.count(&"a".repeat(MILLION))
+        });
+        time("2 MB of mixed text, reference", &|| {
+            reference(encoding).count(text.as_str()) as u32
+        });
+        time("a word of a million letters, reference", &|| {
+            reference(encoding).count(word.as_str()) as u32
+        });
     }
 }

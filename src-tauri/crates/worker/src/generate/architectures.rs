@@ -1,5 +1,5 @@
-//! One tiny model for each kind of memory in llama.cpp: after every kind of reuse the worker reads only what is new, and
-//! the logits are those of a fresh evaluation.
+//! One tiny model for each kind of memory in llama.cpp: after every kind of reuse the worker reads
+//! only what is new, and the logits are those of a fresh evaluation.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,14 +7,21 @@ use std::sync::{Arc, OnceLock};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
-use worker::protocol::{Load, LoadPurpose, SavedCacheFolder, Tuning, WirePicture, WireSampling, WireSegment};
+use worker::protocol::{
+    Load, LoadPurpose, SavedCacheFolder, Tuning, WirePicture, WireSampling, WireSegment,
+};
 
 use super::*;
 use crate::checkpoints::{INTERVAL, Rollback};
 use crate::disk::Disk;
 use crate::engine;
 
-#[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with other crates")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "shared with other crates"
+)]
 #[path = "../../../../../tests/src/tiny_models/mod.rs"]
 mod tiny_models;
 
@@ -24,8 +31,9 @@ mod sight;
 const CONTEXT: u32 = 3_072;
 /// Tokens of a long reply.
 const REPLY: u32 = 100;
-/// Largest difference of a logit from a fresh evaluation. Logits spread over about ±10. The difference comes from
-/// reading the same tokens in other batches, and from keys and values stored with 16 bits.
+/// Largest difference of a logit from a fresh evaluation. Logits spread over about ±10. The
+/// difference comes from reading the same tokens in other batches, and from keys and values stored
+/// with 16 bits.
 const TOLERANCE: f32 = 0.05;
 
 fn backend() -> &'static LlamaBackend {
@@ -57,7 +65,11 @@ impl<'m> Chat<'m> {
         Self::with_projector(vocab, saved, None)
     }
 
-    fn with_projector(vocab: &'m Vocab<'m>, saved: Option<&Path>, mut projector: Option<Projector>) -> Self {
+    fn with_projector(
+        vocab: &'m Vocab<'m>,
+        saved: Option<&Path>,
+        mut projector: Option<Projector>,
+    ) -> Self {
         const BATCH: u32 = 64;
         let load = Load {
             path: String::new(),
@@ -67,11 +79,16 @@ impl<'m> Chat<'m> {
             purpose: LoadPurpose::Replies,
             tuning: Tuning::default(),
             aside: 64 << 20,
-            saved: saved.map(|folder| SavedCacheFolder { folder: folder.to_str().unwrap().into(), budget: 64 << 20 }),
+            saved: saved.map(|folder| SavedCacheFolder {
+                folder: folder.to_str().unwrap().into(),
+                budget: 64 << 20,
+            }),
             projector: None,
         };
         let rollback = Rollback::of(vocab.model(), CONTEXT);
-        let batch = projector.as_mut().map_or(BATCH, |projector| projector.least_batch().max(BATCH));
+        let batch = projector
+            .as_mut()
+            .map_or(BATCH, |projector| projector.least_batch().max(BATCH));
         let params = engine::context_params(&load, CONTEXT, batch, rollback);
         let context = vocab.model().new_context(backend(), params).unwrap();
         let cache = SequenceCache::new(rollback, CONTEXT, load.aside, load.saved.map(Disk::new));
@@ -79,14 +96,24 @@ impl<'m> Chat<'m> {
         // A closed pipe would end this process.
         std::mem::forget(requests.try_clone().unwrap());
         let shown = sight::Shown::default();
-        let replies = Arc::new(ReplyWriter::new(sight::PixelSource::new(requests, Arc::clone(&shown))));
+        let replies = Arc::new(ReplyWriter::new(sight::PixelSource::new(
+            requests,
+            Arc::clone(&shown),
+        )));
         let inbox = Inbox::read(pipe, Arc::clone(&replies));
         let session = GenerationSession::new(vocab, context, cache, ChunkSize::fixed(BATCH), true);
         let session = session.with_projector(projector);
-        Self { session, inbox, replies, shown, sampling: WireSampling::default() }
+        Self {
+            session,
+            inbox,
+            replies,
+            shown,
+            sampling: WireSampling::default(),
+        }
     }
 
-    /// Generates up to `tokens` tokens. Returns the text of the reply and the number of prompt tokens that were read.
+    /// Generates up to `tokens` tokens. Returns the text of the reply and the number of prompt
+    /// tokens that were read.
     fn reply(&mut self, key: &str, segments: &[WireSegment], tokens: u32) -> (String, u32) {
         self.reply_to(key, (segments, &[]), tokens)
     }
@@ -102,7 +129,10 @@ impl<'m> Chat<'m> {
         let end = self.try_reply(key, (segments, pictures), tokens, &mut progress);
         assert!(end.is_ok(), "the reply ends by itself");
         let written = &self.session.cache.tokens()[progress.usage.prompt as usize..];
-        let bytes: Vec<u8> = written.iter().flat_map(|token| self.session.vocab.piece(*token)).collect();
+        let bytes: Vec<u8> = written
+            .iter()
+            .flat_map(|token| self.session.vocab.piece(*token))
+            .collect();
         (String::from_utf8(bytes).unwrap(), progress.usage.evaluated)
     }
 
@@ -125,7 +155,8 @@ impl<'m> Chat<'m> {
             rules: Box::default(),
         };
         pictures.clone_into(&mut self.shown.lock().unwrap());
-        self.session.run(&request, progress, &mut self.inbox, &self.replies)
+        self.session
+            .run(&request, progress, &mut self.inbox, &self.replies)
     }
 
     /// Reads a prompt. Returns the logits after it and the number of tokens that were read.
@@ -136,7 +167,10 @@ impl<'m> Chat<'m> {
 }
 
 fn segment(text: &str, control: bool) -> WireSegment {
-    WireSegment { text: text.to_owned(), control }
+    WireSegment {
+        text: text.to_owned(),
+        control,
+    }
 }
 
 /// A prompt with alternating messages of user and character. The character replies next.
@@ -157,15 +191,29 @@ fn chat(messages: &[&str]) -> Vec<WireSegment> {
 
 /// Number of tokens of `prompt` after the segments that it shares with `before`.
 fn new_tokens(vocab: &Vocab<'_>, before: &[WireSegment], prompt: &[WireSegment]) -> u32 {
-    let shared = before.iter().zip(prompt).take_while(|(one, other)| one == other).count();
-    prompt[shared..].iter().map(|segment| vocab.tokenize(segment).len() as u32).sum()
+    let shared = before
+        .iter()
+        .zip(prompt)
+        .take_while(|(one, other)| one == other)
+        .count();
+    prompt[shared..]
+        .iter()
+        .map(|segment| vocab.tokenize(segment).len() as u32)
+        .sum()
 }
 
 #[track_caller]
 fn assert_near(what: &str, (logits, _): &(Vec<f32>, u32), fresh: &[f32]) {
-    let difference = logits.iter().zip(fresh).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+    let difference = logits
+        .iter()
+        .zip(fresh)
+        .map(|(one, other)| (one - other).abs())
+        .fold(0.0, f32::max);
     println!("{what}: largest difference {difference}");
-    assert!(difference <= TOLERANCE, "{what}: a logit differs by {difference}");
+    assert!(
+        difference <= TOLERANCE,
+        "{what}: a logit differs by {difference}"
+    );
 }
 
 /// Plays turn, swipe, edit, helper job, chat switch and restart.
@@ -186,7 +234,10 @@ fn reads_only_new(architecture: &str) {
     let check = |what: &str, (logits, read): (Vec<f32>, u32), most: u32, fresh: &[f32]| {
         let what = format!("{architecture}, {what}");
         println!("{what}: read {read}");
-        assert!(read <= most, "{what}: read {read} tokens, at most {most} expected");
+        assert!(
+            read <= most,
+            "{what}: read {read} tokens, at most {most} expected"
+        );
         assert_near(&what, &(logits, read), fresh);
     };
     let new = new_tokens(&vocab, &opening, &turn) - REPLY;
@@ -204,22 +255,52 @@ fn reads_only_new(architecture: &str) {
     let mut continued = turn.clone();
     continued.push(segment(&partial, false));
     let new = last_marker + REPLY_INTERVAL as u32;
-    check("continue", session.read(&continued), new, &fresh(&continued));
+    check(
+        "continue",
+        session.read(&continued),
+        new,
+        &fresh(&continued),
+    );
 
     session.reply("job", &chat(&["Who speaks next?"]), 5);
-    check("turn after a helper job", session.read(&turn), last_marker, &expected);
+    check(
+        "turn after a helper job",
+        session.read(&turn),
+        last_marker,
+        &expected,
+    );
 
-    session.reply("other", &chat(&[&"Another chat about the sea. ".repeat(20)]), 5);
+    session.reply(
+        "other",
+        &chat(&[&"Another chat about the sea. ".repeat(20)]),
+        5,
+    );
     check("chat switch", session.read(&turn), last_marker, &expected);
 
     let (answer, _) = session.reply("chat", &turn, REPLY);
     session.session.save();
-    let next = chat(&[&question, &answer_of(&turn), "And the moon?", &answer, "Why?"]);
+    let next = chat(&[
+        &question,
+        &answer_of(&turn),
+        "And the moon?",
+        &answer,
+        "Why?",
+    ]);
     let mut restarted = Chat::new(&vocab, Some(&saved));
     let new = new_tokens(&vocab, &turn, &next) - REPLY;
-    check("turn after a restart", restarted.read(&next), new, &fresh(&next));
+    check(
+        "turn after a restart",
+        restarted.read(&next),
+        new,
+        &fresh(&next),
+    );
     let mut restarted = Chat::new(&vocab, Some(&saved));
-    check("swipe after a restart", restarted.read(&turn), last_marker + INTERVAL as u32, &expected);
+    check(
+        "swipe after a restart",
+        restarted.read(&turn),
+        last_marker + INTERVAL as u32,
+        &expected,
+    );
 }
 
 /// The character's message in a prompt with three messages.
@@ -231,13 +312,24 @@ fn answer_of(turn: &[WireSegment]) -> String {
 fn tiny_models_are_small_and_always_the_same() {
     for architecture in tiny_models::ARCHITECTURES {
         let model = tiny_models::bytes(architecture);
-        assert!(model.len() < 1_500_000, "{architecture}: {} bytes", model.len());
+        assert!(
+            model.len() < 1_500_000,
+            "{architecture}: {} bytes",
+            model.len()
+        );
         assert!(model == tiny_models::bytes(architecture), "{architecture}");
     }
     for kind in tiny_models::PROJECTORS {
         let projector = tiny_models::projector_bytes(kind, tiny_models::WIDTH);
-        assert!(projector.len() < 250_000, "{kind}: {} bytes", projector.len());
-        assert!(projector == tiny_models::projector_bytes(kind, tiny_models::WIDTH), "{kind}");
+        assert!(
+            projector.len() < 250_000,
+            "{kind}: {} bytes",
+            projector.len()
+        );
+        assert!(
+            projector == tiny_models::projector_bytes(kind, tiny_models::WIDTH),
+            "{kind}"
+        );
     }
 }
 
@@ -265,7 +357,9 @@ fn recurrent_model_reads_only_new() {
 
 #[test]
 fn hybrid_models_read_only_new() {
-    ["granitehybrid", "lfm2", "qwen3next", "qwen35"].into_iter().for_each(reads_only_new);
+    ["granitehybrid", "lfm2", "qwen3next", "qwen35"]
+        .into_iter()
+        .for_each(reads_only_new);
 }
 
 /// The tiny vocabulary has ASCII only and no tokens for bytes. llama.cpp would end the process.
@@ -274,11 +368,21 @@ fn text_without_tokens_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let model = model("llama", folder.path());
     let vocab = Vocab::of(&model);
-    let read = |text: &str, control| vocab.tokenize(&WireSegment { text: text.to_owned(), control });
-    for (text, same) in
-        [("na\u{ef}ve", "na?ve"), ("\u{72d0}\u{1f98a}", "??"), ("<\u{ff5c}User\u{ff5c}>\0", "<?User?>?")]
-    {
-        assert_eq!((read(text, false), read(text, true)), (read(same, false), read(same, true)));
+    let read = |text: &str, control| {
+        vocab.tokenize(&WireSegment {
+            text: text.to_owned(),
+            control,
+        })
+    };
+    for (text, same) in [
+        ("na\u{ef}ve", "na?ve"),
+        ("\u{72d0}\u{1f98a}", "??"),
+        ("<\u{ff5c}User\u{ff5c}>\0", "<?User?>?"),
+    ] {
+        assert_eq!(
+            (read(text, false), read(text, true)),
+            (read(same, false), read(same, true))
+        );
     }
     assert_eq!(vocab.with_markers("\u{e9}", 8), vocab.with_markers("?", 8));
 }

@@ -13,7 +13,9 @@ use crate::vocab::{PlacedPicture, TokenizedPrompt};
 impl GenerationSession<'_> {
     /// Counts the tokens of pictures by their size.
     pub(crate) fn count_pictures(&mut self, id: u64, sizes: &[(u32, u32)]) -> WorkerReply {
-        let Some(projector) = &mut self.projector else { return refused(id, WITHOUT.to_owned()) };
+        let Some(projector) = &mut self.projector else {
+            return refused(id, WITHOUT.to_owned());
+        };
         let count = |(width, height): &(u32, u32)| {
             let size = projector.size(*width, *height)?;
             u32::try_from(size.tokens).map_err(|error| error.to_string())
@@ -25,25 +27,43 @@ impl GenerationSession<'_> {
     }
 
     /// The request's pictures as tokens.
-    pub(super) fn placed_pictures(&mut self, request: &Generate) -> Result<Vec<PlacedPicture>, ReplyError> {
+    pub(super) fn placed_pictures(
+        &mut self,
+        request: &Generate,
+    ) -> Result<Vec<PlacedPicture>, ReplyError> {
         if request.pictures.is_empty() {
             return Ok(Vec::new());
         }
         if !request.pictures.is_sorted_by_key(|picture| picture.before) {
-            return Err(ReplyError::Failed(ErrorCode::Malformed, "the pictures are not in order".to_owned()));
+            return Err(ReplyError::Failed(
+                ErrorCode::Malformed,
+                "the pictures are not in order".to_owned(),
+            ));
         }
-        let Some(projector) = &mut self.projector else { return Err(unreadable(WITHOUT)) };
+        let Some(projector) = &mut self.projector else {
+            return Err(unreadable(WITHOUT));
+        };
         let place = |picture: &WirePicture| {
-            let WirePicture { before, identity, width, height } = picture;
-            let size = projector.size(*width, *height).map_err(|why| unreadable(&why))?;
+            let WirePicture {
+                before,
+                identity,
+                width,
+                height,
+            } = picture;
+            let size = projector
+                .size(*width, *height)
+                .map_err(|why| unreadable(&why))?;
             let tokens = picture_tokens::ids(&format!("{width} {height} {identity}"), size);
-            Ok(PlacedPicture { before: *before, tokens })
+            Ok(PlacedPicture {
+                before: *before,
+                tokens,
+            })
         };
         request.pictures.iter().map(place).collect()
     }
 
-    /// Encodes and evaluates a picture of the prompt. llama.cpp does not notice a cancel meanwhile, so the progress
-    /// `so_far` is sent again and again until it has ended.
+    /// Encodes and evaluates a picture of the prompt. llama.cpp does not notice a cancel meanwhile,
+    /// so the progress `so_far` is sent again and again until it has ended.
     pub(super) fn read_picture(
         &mut self,
         request: &Generate,
@@ -52,21 +72,36 @@ impl GenerationSession<'_> {
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<(), ReplyError> {
-        let Usage { prompt: total, reused, evaluated, .. } = so_far;
-        let beat = WorkerReply::Prefill { id: request.id, done: reused + evaluated, total, reused };
+        let Usage {
+            prompt: total,
+            reused,
+            evaluated,
+            ..
+        } = so_far;
+        let beat = WorkerReply::Prefill {
+            id: request.id,
+            done: reused + evaluated,
+            total,
+            reused,
+        };
         let rgb = self.pixels(request.id, index, inbox, replies)?;
-        let Some(projector) = &mut self.projector else { return Err(unreadable(WITHOUT)) };
+        let Some(projector) = &mut self.projector else {
+            return Err(unreadable(WITHOUT));
+        };
         let WirePicture { width, height, .. } = request.pictures[index];
         let place = (self.cache.positions(), self.cache.sequence());
         let batch = self.chunk.tokens();
         let context = &mut self.context;
-        let read = with_beats(replies, &beat, || projector.read(context, (width, height, &rgb), place, batch));
+        let read = with_beats(replies, &beat, || {
+            projector.read(context, (width, height, &rgb), place, batch)
+        });
         if let Err(why) = read {
             // After a failure the contents of the KV cache are undefined.
             self.cache.clear(&mut self.context);
             return Err(unreadable(&why));
         }
-        self.cache.extend(&prompt.tokens[prompt.pictures[index].clone()]);
+        self.cache
+            .extend(&prompt.tokens[prompt.pictures[index].clone()]);
         Ok(())
     }
 
@@ -82,8 +117,12 @@ impl GenerationSession<'_> {
         loop {
             let arrived = inbox.arriving();
             let pixels = self.accept(id, arrived, inbox, replies)?;
-            if let Some(pixels) = pixels.filter(|pixels| (pixels.id, pixels.picture) == (id, picture)) {
-                return BASE64_STANDARD.decode(pixels.rgb).map_err(|_| unreadable("its pixels are not base64"));
+            if let Some(pixels) =
+                pixels.filter(|pixels| (pixels.id, pixels.picture) == (id, picture))
+            {
+                return BASE64_STANDARD
+                    .decode(pixels.rgb)
+                    .map_err(|_| unreadable("its pixels are not base64"));
             }
         }
     }
@@ -94,17 +133,25 @@ const WITHOUT: &str = "the model is loaded without a file that reads pictures";
 /// The logits after a prompt are those of its last token, so it must be text.
 pub(super) fn check_end(prompt: &TokenizedPrompt) -> Result<(), ReplyError> {
     match prompt.pictures.last() {
-        Some(last) if last.end == prompt.tokens.len() => {
-            Err(ReplyError::Failed(ErrorCode::Malformed, "the prompt ends with a picture".to_owned()))
-        }
+        Some(last) if last.end == prompt.tokens.len() => Err(ReplyError::Failed(
+            ErrorCode::Malformed,
+            "the prompt ends with a picture".to_owned(),
+        )),
         _ => Ok(()),
     }
 }
 
 fn refused(id: u64, message: String) -> WorkerReply {
-    WorkerReply::Error { id: Some(id), code: ErrorCode::Picture, message }
+    WorkerReply::Error {
+        id: Some(id),
+        code: ErrorCode::Picture,
+        message,
+    }
 }
 
 fn unreadable(why: &str) -> ReplyError {
-    ReplyError::Failed(ErrorCode::Picture, format!("a picture cannot be read: {why}"))
+    ReplyError::Failed(
+        ErrorCode::Picture,
+        format!("a picture cannot be read: {why}"),
+    )
 }

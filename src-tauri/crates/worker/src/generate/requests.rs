@@ -8,7 +8,12 @@ use crate::inbox::{Arrived, Inbox, ReplyWriter};
 
 impl GenerationSession<'_> {
     /// Answers requests that can be answered between two steps, and detects a cancel.
-    pub(super) fn check_inbox(&mut self, id: u64, inbox: &mut Inbox, replies: &ReplyWriter) -> Result<(), ReplyError> {
+    pub(super) fn check_inbox(
+        &mut self,
+        id: u64,
+        inbox: &mut Inbox,
+        replies: &ReplyWriter,
+    ) -> Result<(), ReplyError> {
         loop {
             match inbox.arrived() {
                 Arrived::Nothing => return Ok(()),
@@ -31,7 +36,9 @@ impl GenerationSession<'_> {
             Arrived::Request(request) => *request,
         };
         match request {
-            WorkerRequest::Cancel { id: cancelled } if cancelled == id => return Err(ReplyError::Cancelled),
+            WorkerRequest::Cancel { id: cancelled } if cancelled == id => {
+                return Err(ReplyError::Cancelled);
+            }
             WorkerRequest::Cancel { id: waiting } => {
                 if inbox.unqueue(waiting) {
                     replies.send(&engine::cancelled_before_start(waiting))?;
@@ -42,8 +49,12 @@ impl GenerationSession<'_> {
                 return Err(ReplyError::Cancelled);
             }
             WorkerRequest::Count { id, texts } => engine::count(self.vocab, id, &texts, replies)?,
-            WorkerRequest::CountPictures { id, sizes } => replies.send(&self.count_pictures(id, &sizes))?,
-            WorkerRequest::Tokenize { id, texts } => engine::tokenize(self.vocab, id, &texts, replies)?,
+            WorkerRequest::CountPictures { id, sizes } => {
+                replies.send(&self.count_pictures(id, &sizes))?
+            }
+            WorkerRequest::Tokenize { id, texts } => {
+                engine::tokenize(self.vocab, id, &texts, replies)?
+            }
             WorkerRequest::Pixels(pixels) => return Ok(Some(pixels)),
             request => inbox.queue(request),
         }

@@ -28,14 +28,17 @@ pub struct Load {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tuning {
-    /// Name of the only graphics device to use, such as `Vulkan0`; `None` means those that llama.cpp selects.
+    /// Name of the only graphics device to use, such as `Vulkan0`; `None` means those that
+    /// llama.cpp selects.
     pub device: Option<String>,
-    /// Tokens per batch while a prompt is read; `None` depends on the size of the model. It limits the delay of a cancel.
+    /// Tokens per batch while a prompt is read; `None` depends on the size of the model. It limits
+    /// the delay of a cancel.
     pub batch: Option<u32>,
     pub cache_type: CacheType,
     pub flash_attention: FlashAttention,
     pub adapter: Option<Adapter>,
-    /// The first layers, whose experts stay in the memory of the processor while graphics devices compute the rest of them.
+    /// The first layers, whose experts stay in the memory of the processor while graphics devices
+    /// compute the rest of them.
     pub processor_experts: u32,
 }
 
@@ -73,12 +76,14 @@ pub struct Adapter {
 const MOST_ROOM: u32 = 2_048;
 
 impl Load {
-    /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for helper jobs.
+    /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for
+    /// helper jobs.
     pub fn background_room(context: u32) -> u32 {
         (context / 4).min(MOST_ROOM)
     }
 
-    /// Returns the largest context whose KV cells, with the room for helper jobs, are at most `cells`.
+    /// Returns the largest context whose KV cells, with the room for helper jobs, are at most
+    /// `cells`.
     pub fn context_of(cells: u32) -> u32 {
         (cells / 5 * 4).max(cells.saturating_sub(MOST_ROOM))
     }
@@ -96,8 +101,8 @@ pub enum LoadPurpose {
     Embeddings,
 }
 
-/// A folder for the caches of exactly one model and context size, because llama.cpp does not check what a cache belongs
-/// to.
+/// A folder for the caches of exactly one model and context size, because llama.cpp does not check
+/// what a cache belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedCacheFolder {
     /// Absolute path. Created when needed.

@@ -1,5 +1,5 @@
-//! Messages of the protocol. The types are separate from the domain, so that the domain can change without the
-//! protocol.
+//! Messages of the protocol. The types are separate from the domain, so that the domain can change
+//! without the protocol.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,20 +28,21 @@ pub struct WireSegment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum WorkerRequest {
-    /// Answered by [`WorkerReply::Loading`] frames, then [`WorkerReply::LoadedModelInfo`] or an error. Replaces the loaded model, whose
-    /// caches are saved first.
+    /// Answered by [`WorkerReply::Loading`] frames, then [`WorkerReply::LoadedModelInfo`] or an
+    /// error. Replaces the loaded model, whose caches are saved first.
     Load(Load),
     /// Answered by [`WorkerReply::Counts`], even during a reply.
     Count { id: u64, texts: Vec<WireSegment> },
-    /// Counts the tokens of pictures by their width and height in pixels. Answered by [`WorkerReply::Counts`], even during
-    /// a reply. Requires a model with a projector.
+    /// Counts the tokens of pictures by their width and height in pixels. Answered by
+    /// [`WorkerReply::Counts`], even during a reply. Requires a model with a projector.
     CountPictures { id: u64, sizes: Vec<(u32, u32)> },
     /// Answered by [`WorkerReply::Tokens`], even during a reply.
     Tokenize { id: u64, texts: Vec<WireSegment> },
-    /// Answered by [`WorkerReply::Prefill`] and [`WorkerReply::Text`] frames, then [`WorkerReply::Done`] or an error. A second generation
-    /// is queued.
+    /// Answered by [`WorkerReply::Prefill`] and [`WorkerReply::Text`] frames, then
+    /// [`WorkerReply::Done`] or an error. A second generation is queued.
     Generate(Generate),
-    /// Answered by [`WorkerReply::Embeddings`]. Requires a model loaded for [`LoadPurpose::Embeddings`].
+    /// Answered by [`WorkerReply::Embeddings`]. Requires a model loaded for
+    /// [`LoadPurpose::Embeddings`].
     Embed { id: u64, texts: Vec<String> },
     /// Answers [`WorkerReply::PixelsWanted`].
     Pixels(Pixels),
@@ -49,10 +50,11 @@ pub enum WorkerRequest {
     Cancel { id: u64 },
     /// Drops the cache of this key from memory.
     Forget { cache_key: String },
-    /// Excludes the caches of these keys from saving, because text in them was withdrawn, until a reply has started
-    /// with another prompt.
+    /// Excludes the caches of these keys from saving, because text in them was withdrawn, until a
+    /// reply has started with another prompt.
     KeepOffDisk { cache_keys: Vec<String> },
-    /// Ends the current work, saves the caches and exits. Closing the pipe also exits, but saves nothing.
+    /// Ends the current work, saves the caches and exits. Closing the pipe also exits, but saves
+    /// nothing.
     Shutdown,
 }
 
@@ -60,7 +62,8 @@ pub enum WorkerRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generate {
     pub id: u64,
-    /// Requests with the same key share a KV cache. Caches of other keys are put aside, not dropped.
+    /// Requests with the same key share a KV cache. Caches of other keys are put aside, not
+    /// dropped.
     pub cache_key: String,
     /// A helper job: it uses the background sequence, so that the chat stays in the KV cache.
     #[serde(default)]
@@ -83,7 +86,8 @@ pub struct Generate {
 pub struct WirePicture {
     /// Index of the segment after it. A prompt does not end with a picture.
     pub before: usize,
-    /// Identifies the pixels, such as by a checksum. Pictures with the same identity and size are the same.
+    /// Identifies the pixels, such as by a checksum. Pictures with the same identity and size are
+    /// the same.
     pub identity: String,
     /// In pixels, from 1 to [`MAX_PICTURE_EDGE`].
     pub width: u32,
@@ -97,7 +101,8 @@ pub struct Pixels {
     pub id: u64,
     /// Index into [`Generate::pictures`].
     pub picture: usize,
-    /// Base64 of three bytes for each pixel (red, green, blue), by rows. Empty if the picture cannot be read.
+    /// Base64 of three bytes for each pixel (red, green, blue), by rows. Empty if the picture
+    /// cannot be read.
     pub rgb: String,
 }
 
@@ -198,8 +203,8 @@ pub enum WorkerReply {
         total: u32,
         reused: u32,
     },
-    /// The generation `id` waits for the pixels of this picture, an index into [`Generate::pictures`]. Answered by
-    /// [`WorkerRequest::Pixels`] or [`WorkerRequest::Cancel`].
+    /// The generation `id` waits for the pixels of this picture, an index into
+    /// [`Generate::pictures`]. Answered by [`WorkerRequest::Pixels`] or [`WorkerRequest::Cancel`].
     PixelsWanted {
         id: u64,
         picture: usize,
@@ -238,8 +243,8 @@ pub enum WorkerReply {
     },
 }
 
-/// Token embeddings of a text. Each vector has length 1; its numbers are multiplied by [`EncodedEmbedding::SCALE`] and
-/// rounded.
+/// Token embeddings of a text. Each vector has length 1; its numbers are multiplied by
+/// [`EncodedEmbedding::SCALE`] and rounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedEmbedding {
     /// Token ids with the model's markers around them; truncated to the context.

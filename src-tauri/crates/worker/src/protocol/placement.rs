@@ -11,8 +11,8 @@ pub struct LoadedModelInfo {
     pub vocab: u32,
     /// Vector length; 0 unless the model was loaded for embeddings.
     pub dimensions: u32,
-    /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments' tokens, plus 1 if its
-    /// first control segment does not begin with that token.
+    /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments'
+    /// tokens, plus 1 if its first control segment does not begin with that token.
     pub bos: bool,
     #[serde(default)]
     pub placement: Placement,
@@ -42,11 +42,14 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub fn total(&self) -> u64 {
-        self.weights.saturating_add(self.cache).saturating_add(self.compute)
+        self.weights
+            .saturating_add(self.cache)
+            .saturating_add(self.compute)
     }
 }
 
-/// A device that can compute models. `inglenook-worker --devices` prints a list of them as JSON and exits.
+/// A device that can compute models. `inglenook-worker --devices` prints a list of them as JSON and
+/// exits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// Name for [`Tuning::device`], such as `Vulkan0`.

@@ -40,7 +40,8 @@ impl Parser<'_> {
 
     /// Parses the rest of a range that begins with `first`, or adds `first` alone.
     fn range(&mut self, first: PatternItem, body: &mut String) -> Result<(), Flaw> {
-        let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
+        let is_range =
+            self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
         if !is_range {
             self.member(first, body);
             return Ok(());

@@ -19,7 +19,9 @@ fn patterns_work_as_in_javascript() {
         &"b".repeat(40),
     ]);
     turn.check_both("0 1 2 3 4 8 9", "0 1 2 3 4 8 9");
-    turn.chat(&["press /\\-/u now", "(open", "/(open/"]).set(|it| it.scan_depth = 3).check_both("6 11", "6 11");
+    turn.chat(&["press /\\-/u now", "(open", "/(open/"])
+        .set(|it| it.scan_depth = 3)
+        .check_both("6 11", "6 11");
 }
 
 #[test]
@@ -28,17 +30,22 @@ fn not_any_works_on_scripts_without_spaces() {
         {"key": ["我", "你", "e"], "keysecondary": ["打开日志", "rareword"], "selectiveLogic": 2}, {"key": ["打开日志"]},
     ]);
     let turn = Turn::new(entries);
-    turn.clone().chat(&["你早。", "我在。"]).check_both("0", "0");
-    turn.chat(&["你早。", "请打开日志吧。"]).check_both("1", "1");
+    turn.clone()
+        .chat(&["你早。", "我在。"])
+        .check_both("0", "0");
+    turn.chat(&["你早。", "请打开日志吧。"])
+        .check_both("1", "1");
 }
 
-/// U+0130 becomes two code points in lower case. Offsets in the lower-case text are therefore invalid in the
-/// original.
+/// U+0130 becomes two code points in lower case. Offsets in the lower-case text are therefore
+/// invalid in the original.
 #[test]
 fn handles_letters_that_grow_in_lower_case() {
     let keys = json!([{"key": ["İyi"]}, {"key": ["ΣΟΦΟΣ"]}, {"key": ["ﬂag"]}, {"key": ["👩‍👩‍👧"]}, {"key": ["서울"]}, {"key": ["iyi"]}]);
     let text = format!("İyi günler; σοφος; ﬂag; 👩‍👩‍👧; 서울에서 {}", "İ".repeat(300));
-    Turn::new(keys).chat(&[&text]).check_both("0 1 2 3 4", "0 1 2 3 4 5");
+    Turn::new(keys)
+        .chat(&[&text])
+        .check_both("0 1 2 3 4", "0 1 2 3 4 5");
 }
 
 #[test]
@@ -48,14 +55,22 @@ fn rolls_probability_and_weights_once() {
         {"key": ["begin", "two", "three"], "content": "COIN", "probability": 50}, {"key": ["begin"], "probability": 0},
         {"key": ["begin"], "group": "g", "groupWeight": 1}, {"key": ["begin"], "group": "g", "groupWeight": 99},
     ]);
-    let turn = Turn::new(entries).set(|it| it.recursive = true).chat(&["begin"]);
+    let turn = Turn::new(entries)
+        .set(|it| it.recursive = true)
+        .chat(&["begin"]);
     let (mut coin, mut light) = (0, 0);
     for seed in 1..=1_000 {
-        let fired = turn.clone().with(|it| it.chance = Chance::Seeded(seed)).fires(Profile::Corrected);
+        let fired = turn
+            .clone()
+            .with(|it| it.chance = Chance::Seeded(seed))
+            .fires(Profile::Corrected);
         let fired: Vec<&str> = fired.split(' ').collect();
         assert!(!fired.contains(&"3"), "zero percent never fires");
         coin += u32::from(fired.contains(&"2"));
         light += u32::from(fired.contains(&"4"));
     }
-    assert!((430..=570).contains(&coin) && (1..=40).contains(&light), "{coin} {light}");
+    assert!(
+        (430..=570).contains(&coin) && (1..=40).contains(&light),
+        "{coin} {light}"
+    );
 }

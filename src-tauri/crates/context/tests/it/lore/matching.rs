@@ -7,8 +7,14 @@ use super::support::Turn;
 
 #[track_caller]
 fn check_whole_word(key: &str, text: &str, expected: bool) {
-    let turn = Turn::new(json!([{"key": [key]}])).set(|it| it.match_whole_words = true).chat(&[text]);
-    assert_eq!(!turn.fires(Profile::Corrected).is_empty(), expected, "{key:?} in {text:?}");
+    let turn = Turn::new(json!([{"key": [key]}]))
+        .set(|it| it.match_whole_words = true)
+        .chat(&[text]);
+    assert_eq!(
+        !turn.fires(Profile::Corrected).is_empty(),
+        expected,
+        "{key:?} in {text:?}"
+    );
 }
 
 #[test]
@@ -38,19 +44,27 @@ fn matches_whole_words_in_every_script() {
 
 #[test]
 fn matches_expanded_keys() {
-    let turn = Turn::new(json!([{"key": ["{{char}}"]}, {"key": ["{{char}} and Tom"]}, {"key": ["none", "{{char}}"]}]));
+    let turn = Turn::new(
+        json!([{"key": ["{{char}}"]}, {"key": ["{{char}} and Tom"]}, {"key": ["none", "{{char}}"]}]),
+    );
     turn.chat(&["dear mira!"]).check_both("0 2", "0 2");
 }
 
 #[test]
 fn expands_texts_on_activation() {
-    let turn = Turn::new(json!([{"key": ["lamp"], "content": "{{char}} lights it."}])).chat(&["lamp"]);
-    assert_eq!(turn.run(Profile::Corrected).activated[0].content, "Mira lights it.");
+    let turn =
+        Turn::new(json!([{"key": ["lamp"], "content": "{{char}} lights it."}])).chat(&["lamp"]);
+    assert_eq!(
+        turn.run(Profile::Corrected).activated[0].content,
+        "Mira lights it."
+    );
 }
 
 #[test]
 fn patterns_stop_at_the_work_limit() {
-    let entries = (0..200).map(|_| json!({"key": ["/(?=x)none/"], "scanDepth": 1000})).collect();
+    let entries = (0..200)
+        .map(|_| json!({"key": ["/(?=x)none/"], "scanDepth": 1000}))
+        .collect();
     let long = "a lamp burns. ".repeat(40_000);
     let turn = Turn::new(entries).chat(&[&long]);
     let outcome = turn.run(Profile::Corrected);

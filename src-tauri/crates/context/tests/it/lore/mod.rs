@@ -1,5 +1,5 @@
-//! Tests of lorebooks: recorded cases, differences between the profiles, the V3 rules, and properties of all
-//! books.
+//! Tests of lorebooks: recorded cases, differences between the profiles, the V3 rules, and
+//! properties of all books.
 
 mod field;
 mod matching;

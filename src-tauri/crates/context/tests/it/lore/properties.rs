@@ -65,16 +65,22 @@ fn value() -> impl Strategy<Value = Value> {
 fn entry() -> impl Strategy<Value = Value> {
     let odd = prop::collection::vec((prop::sample::select(FIELDS), value()), 0..6);
     (prop::collection::vec(text(), 0..3), text(), odd).prop_map(|(keys, content, odd)| {
-        let mut entry = Map::from_iter([("key".to_owned(), json!(keys)), ("content".to_owned(), content.into())]);
-        entry.extend(odd.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        let mut entry = Map::from_iter([
+            ("key".to_owned(), json!(keys)),
+            ("content".to_owned(), content.into()),
+        ]);
+        entry.extend(
+            odd.into_iter()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
         Value::Object(entry)
     })
 }
 
 fn settings() -> impl Strategy<Value = LoreSettings> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (switches, 0_i64..5, 0_u32..4, 0_u32..4, 0_u32..5).prop_map(|((a, b, c, d), depth, least, most, steps)| {
-        LoreSettings {
+    (switches, 0_i64..5, 0_u32..4, 0_u32..4, 0_u32..5).prop_map(
+        |((a, b, c, d), depth, least, most, steps)| LoreSettings {
             recursive: a,
             match_whole_words: b,
             case_sensitive: c,
@@ -84,14 +90,21 @@ fn settings() -> impl Strategy<Value = LoreSettings> {
             min_activations_depth_max: most,
             max_recursion_steps: steps,
             ..LoreSettings::default()
-        }
-    })
+        },
+    )
 }
 
 fn turn() -> impl Strategy<Value = Turn> {
     let chat = prop::collection::vec("[a-c ]{0,12}", 0..6);
-    (prop::collection::vec(entry(), 0..12), settings(), chat, 0_u32..60, any::<u64>(), text()).prop_map(
-        |(entries, settings, chat, context, seed, note)| {
+    (
+        prop::collection::vec(entry(), 0..12),
+        settings(),
+        chat,
+        0_u32..60,
+        any::<u64>(),
+        text(),
+    )
+        .prop_map(|(entries, settings, chat, context, seed, note)| {
             let chat: Vec<&str> = chat.iter().map(String::as_str).collect();
             Turn::new(Value::Array(entries)).chat(&chat).with(|turn| {
                 turn.settings = settings;
@@ -99,8 +112,7 @@ fn turn() -> impl Strategy<Value = Turn> {
                 turn.chance = Chance::Seeded(seed);
                 turn.note = note;
             })
-        },
-    )
+        })
 }
 
 proptest! {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use context::lore::{
-    Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PreparedBooks, Profile, Rule, TimedState, Written, activate,
+    Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput,
+    LoreMessage, LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, Rule, TimedState,
+    Written, activate,
 };
 use domain::lorebook::Book;
 use serde_json::{Map, Value, json};
@@ -27,10 +28,13 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Creates native entries; missing fields get the defaults of a new entry. Uids are the positions.
+    /// Creates native entries; missing fields get the defaults of a new entry. Uids are the
+    /// positions.
     pub(crate) fn new(entries: Value) -> Self {
         let entries = entries.as_array().unwrap().iter().enumerate();
-        let entries: Map<String, Value> = entries.map(|(uid, entry)| (uid.to_string(), native(uid, entry))).collect();
+        let entries: Map<String, Value> = entries
+            .map(|(uid, entry)| (uid.to_string(), native(uid, entry)))
+            .collect();
         Self::of_book(json!({ "entries": entries }))
     }
 
@@ -72,7 +76,11 @@ impl Turn {
 
     /// Oldest first; user and character alternate, and the user speaks first.
     pub(crate) fn chat(mut self, messages: &[&str]) -> Self {
-        self.chat = messages.iter().enumerate().map(|(i, text)| (i % 2 == 0, (*text).to_owned())).collect();
+        self.chat = messages
+            .iter()
+            .enumerate()
+            .map(|(i, text)| (i % 2 == 0, (*text).to_owned()))
+            .collect();
         self
     }
 
@@ -88,21 +96,46 @@ impl Turn {
 
     pub(crate) fn run(&self, profile: Profile) -> LoreOutcome {
         let (book, _) = Book::from_value(self.book.clone()).unwrap();
-        let named = NamedBook { name: "A".into(), book: Arc::new(book) };
-        let bindings = Bindings { global: vec!["A".to_owned()], ..Bindings::default() };
-        let books = PreparedBooks::new(&[named], &bindings, &LoreSettings { profile, ..self.settings.clone() });
+        let named = NamedBook {
+            name: "A".into(),
+            book: Arc::new(book),
+        };
+        let bindings = Bindings {
+            global: vec!["A".to_owned()],
+            ..Bindings::default()
+        };
+        let books = PreparedBooks::new(
+            &[named],
+            &bindings,
+            &LoreSettings {
+                profile,
+                ..self.settings.clone()
+            },
+        );
         let messages: Vec<LoreMessage> = self
             .chat
             .iter()
-            .map(|(from_user, text)| LoreMessage { name: "", text, from_user: *from_user, hidden: false })
+            .map(|(from_user, text)| LoreMessage {
+                name: "",
+                text,
+                from_user: *from_user,
+                hidden: false,
+            })
             .collect();
-        let external: Vec<(&str, &str)> = self.external.iter().map(|uid| ("A", uid.as_str())).collect();
+        let external: Vec<(&str, &str)> = self
+            .external
+            .iter()
+            .map(|uid| ("A", uid.as_str()))
+            .collect();
         activate(
             &books,
             &LoreInput {
                 messages: &messages,
                 earlier: Default::default(),
-                texts: CardTexts { description: &self.description, ..CardTexts::default() },
+                texts: CardTexts {
+                    description: &self.description,
+                    ..CardTexts::default()
+                },
                 injections: &[&self.note],
                 character: LoreCharacter::default(),
                 kind: GenerationKind::Normal,
@@ -140,21 +173,35 @@ impl Turn {
     /// The rule that rejects the entry in the corrected profile.
     pub(crate) fn rule(&self, uid: &str) -> Rule {
         let outcome = self.run(Profile::Corrected);
-        outcome.rejected.iter().find(|entry| entry.uid.as_str() == uid).unwrap().rule
+        outcome
+            .rejected
+            .iter()
+            .find(|entry| entry.uid.as_str() == uid)
+            .unwrap()
+            .rule
     }
 }
 
 pub(crate) fn uids(outcome: &LoreOutcome) -> String {
-    outcome.activated.iter().map(|entry| entry.uid.to_string()).collect::<Vec<_>>().join(" ")
+    outcome
+        .activated
+        .iter()
+        .map(|entry| entry.uid.to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Resolves the character's name and hidden keys.
 fn expand(written: Written<'_>) -> ExpandedText {
     let text = written.text().replace("{{char}}", "Mira");
-    match text.split_once("{{hidden_key:").and_then(|(before, rest)| Some((before, rest.split_once("}}")?))) {
-        Some((before, (key, behind))) => {
-            ExpandedText { text: format!("{before}{behind}"), hidden_keys: vec![key.to_owned()] }
-        }
+    match text
+        .split_once("{{hidden_key:")
+        .and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
+    {
+        Some((before, (key, behind))) => ExpandedText {
+            text: format!("{before}{behind}"),
+            hidden_keys: vec![key.to_owned()],
+        },
         None => text.into(),
     }
 }
@@ -164,6 +211,9 @@ fn native(uid: usize, entry: &Value) -> Value {
         "uid": uid, "key": [], "keysecondary": [], "content": format!("text {uid}"), "selective": true, "order": 100,
         "position": 0, "probability": 100, "useProbability": true,
     });
-    whole.as_object_mut().unwrap().extend(entry.as_object().unwrap().clone());
+    whole
+        .as_object_mut()
+        .unwrap()
+        .extend(entry.as_object().unwrap().clone());
     whole
 }

@@ -4,10 +4,17 @@ use super::*;
 
 #[test]
 fn required_section_with_false_condition_fails() {
-    let template = template(json!([{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]));
+    let template =
+        template(json!([{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]));
     let variables = TemplateVariables::resolve(mira()).unwrap();
     let error = compose(&template, &variables, &TemplateFlags::of(&variables, &[])).unwrap_err();
-    assert_eq!(error, ComposeError::RequiredLeftOut { section: "a".into(), condition: "assist".into() });
+    assert_eq!(
+        error,
+        ComposeError::RequiredLeftOut {
+            section: "a".into(),
+            condition: "assist".into()
+        }
+    );
 }
 
 #[test]
@@ -15,7 +22,10 @@ fn unknown_variable_fails() {
     let template = template(json!([{"name": "a", "lines": ["Hello ${charcter.name}"]}]));
     let variables = TemplateVariables::resolve(mira()).unwrap();
     let error = compose(&template, &variables, &TemplateFlags::of(&variables, &[])).unwrap_err();
-    assert_eq!(error.to_string(), "section `a`: there is no variable `${charcter.name}`; correct or remove it");
+    assert_eq!(
+        error.to_string(),
+        "section `a`: there is no variable `${charcter.name}`; correct or remove it"
+    );
 }
 
 #[test]
@@ -28,8 +38,17 @@ fn allows_ten_parents() {
         library.put(from_json(&json.to_string()).unwrap().template);
     };
     (0..12).for_each(|n| put(&mut library, n));
-    assert_eq!(resolve(library.get("t10").unwrap(), &library).unwrap().section_names().count(), 11);
-    assert!(matches!(resolve(library.get("t11").unwrap(), &library), Err(ResolveError::TooDeep { .. })));
+    assert_eq!(
+        resolve(library.get("t10").unwrap(), &library)
+            .unwrap()
+            .section_names()
+            .count(),
+        11
+    );
+    assert!(matches!(
+        resolve(library.get("t11").unwrap(), &library),
+        Err(ResolveError::TooDeep { .. })
+    ));
 }
 
 #[test]
@@ -55,11 +74,31 @@ fn converts_flat_form() {
     assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
     let resolved = resolve(&loaded.template, &TemplateLibrary::default()).unwrap();
     let quiet = of(&resolved, mira(), &[]);
-    assert_eq!((quiet.flow(SectionRole::User), quiet.flow(SectionRole::Assistant)), (String::new(), String::new()));
+    assert_eq!(
+        (
+            quiet.flow(SectionRole::User),
+            quiet.flow(SectionRole::Assistant)
+        ),
+        (String::new(), String::new())
+    );
     let composed = of(&resolved, mira().text("rating", "T"), &[Flag::Assist]);
-    let roles: Vec<_> = composed.sections.iter().map(|section| section.role).collect();
-    assert_eq!(roles, [SectionRole::System, SectionRole::User, SectionRole::Assistant]);
-    assert_eq!(composed.flow(SectionRole::System), "You are Mira.\nHello\nthere.\n\nContent: T");
+    let roles: Vec<_> = composed
+        .sections
+        .iter()
+        .map(|section| section.role)
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            SectionRole::System,
+            SectionRole::User,
+            SectionRole::Assistant
+        ]
+    );
+    assert_eq!(
+        composed.flow(SectionRole::System),
+        "You are Mira.\nHello\nthere.\n\nContent: T"
+    );
     assert_eq!(composed.flow(SectionRole::User), "Tom is here.");
     assert_eq!(composed.flow(SectionRole::Assistant), "I am Mira.");
 }
@@ -77,11 +116,29 @@ fn memories_are_not_part_of_the_head() {
         "sections": [{"name": "a", "lines": ["You are ${character.name}.", "Known: ${memory.facts}", "${known}"]}]});
     for old in [structured, flat, todays] {
         let loaded = from_json(&old.to_string()).unwrap();
-        let composed = of(&resolve(&loaded.template, &TemplateLibrary::default()).unwrap(), full(), &[]);
-        let head = composed.sections.iter().filter(|it| it.placement == SectionPlacement::Head);
-        assert_eq!(head.map(|it| it.text.as_str()).collect::<Vec<_>>(), ["You are Mira."], "{old}");
-        let facts_only = Recalls { relationship: false, facts: true, last_session: false };
-        assert_eq!(composed.recalls, facts_only, "they must still have a place: {old}");
+        let composed = of(
+            &resolve(&loaded.template, &TemplateLibrary::default()).unwrap(),
+            full(),
+            &[],
+        );
+        let head = composed
+            .sections
+            .iter()
+            .filter(|it| it.placement == SectionPlacement::Head);
+        assert_eq!(
+            head.map(|it| it.text.as_str()).collect::<Vec<_>>(),
+            ["You are Mira."],
+            "{old}"
+        );
+        let facts_only = Recalls {
+            relationship: false,
+            facts: true,
+            last_session: false,
+        };
+        assert_eq!(
+            composed.recalls, facts_only,
+            "they must still have a place: {old}"
+        );
     }
 }
 
@@ -90,9 +147,20 @@ fn template_without_memory_section_recalls_none() {
     let without = template(json!([{"name": "a", "lines": ["Hello."]}]));
     assert_eq!(of(&without, full(), &[]).recalls, Recalls::default());
     let all = of(&shipped("base-roleplay"), full(), &[]).recalls;
-    assert_eq!(all, Recalls { relationship: true, facts: true, last_session: true });
+    assert_eq!(
+        all,
+        Recalls {
+            relationship: true,
+            facts: true,
+            last_session: true
+        }
+    );
     let quiet = json!([{"name": "m", "kind": "memory", "condition": "mode != \"study\"", "lines": ["Memories."]}]);
-    assert_eq!(of(&template(quiet.clone()), full(), &[]).recalls, Recalls::default(), "its condition is false");
+    assert_eq!(
+        of(&template(quiet.clone()), full(), &[]).recalls,
+        Recalls::default(),
+        "its condition is false"
+    );
     assert_eq!(of(&template(quiet), mira(), &[]).recalls, all);
 }
 
@@ -103,6 +171,9 @@ fn converts_lines_form_with_appendix() {
     let loaded = from_json(&old.to_string()).unwrap();
     let resolved = resolve(&loaded.template, &TemplateLibrary::default()).unwrap();
     let text = |given| of(&resolved, given, &[]).flow(SectionRole::System);
-    assert_eq!(text(full()), "SESSION INTENT: a calm evening\n\nTags: smile, sea");
+    assert_eq!(
+        text(full()),
+        "SESSION INTENT: a calm evening\n\nTags: smile, sea"
+    );
     assert_eq!(text(mira().text("command", "dusk")), "SESSION INTENT: dusk");
 }

@@ -5,8 +5,9 @@ mod places;
 mod tidy;
 
 use context::prompt_template::{
-    ComposeError, Composed, Flag, Given, OmitReason, Recalls, ResolveError, ResolvedTemplate, SectionPlacement,
-    SectionRole, TemplateFlags, TemplateLibrary, TemplateVariables, built_in, compose, from_json, resolve,
+    ComposeError, Composed, Flag, Given, OmitReason, Recalls, ResolveError, ResolvedTemplate,
+    SectionPlacement, SectionRole, TemplateFlags, TemplateLibrary, TemplateVariables, built_in,
+    compose, from_json, resolve,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,7 +36,10 @@ fn full() -> Given {
         .text("extra", "No rhymes.")
         .text("user.citations", "[1] Lamps burn oil.")
         .text("character.scenario", "A quiet night.")
-        .text("character.examplesRaw", "<START>\n{{user}}: Hi\n{{char}}: Oh. Hi.")
+        .text(
+            "character.examplesRaw",
+            "<START>\n{{user}}: Hi\n{{char}}: Oh. Hi.",
+        )
         .text("lore.before", "The town is small.")
         .text("lore.after", "The sea is cold.")
         .text("interaction.description", "Talking.")
@@ -55,13 +59,20 @@ fn extending(sections: Value) -> ResolvedTemplate {
         "schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "extends": "base-roleplay",
         "sections": sections,
     });
-    resolve(&from_json(&json.to_string()).unwrap().template, built_in().unwrap()).unwrap()
+    resolve(
+        &from_json(&json.to_string()).unwrap().template,
+        built_in().unwrap(),
+    )
+    .unwrap()
 }
 
 fn template(sections: Value) -> ResolvedTemplate {
-    let json =
-        json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
-    resolve(&from_json(&json.to_string()).unwrap().template, &TemplateLibrary::default()).unwrap()
+    let json = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
+    resolve(
+        &from_json(&json.to_string()).unwrap().template,
+        &TemplateLibrary::default(),
+    )
+    .unwrap()
 }
 
 fn shipped(id: &str) -> ResolvedTemplate {
@@ -71,16 +82,30 @@ fn shipped(id: &str) -> ResolvedTemplate {
 
 fn of(template: &ResolvedTemplate, given: Given, switches: &[Flag]) -> Composed {
     let variables = TemplateVariables::resolve(given).unwrap();
-    compose(template, &variables, &TemplateFlags::of(&variables, switches)).unwrap()
+    compose(
+        template,
+        &variables,
+        &TemplateFlags::of(&variables, switches),
+    )
+    .unwrap()
 }
 
 /// Each section as `name role placement`, followed by its text.
 fn picture(composed: &Composed) -> String {
     let section = |it: &context::prompt_template::ComposedSection| {
-        let place = if it.placement == SectionPlacement::Head { String::new() } else { format!(" {:?}", it.placement) };
+        let place = if it.placement == SectionPlacement::Head {
+            String::new()
+        } else {
+            format!(" {:?}", it.placement)
+        };
         format!("[{} {:?}{place}]\n{}", it.name, it.role, it.text)
     };
-    composed.sections.iter().map(section).collect::<Vec<_>>().join("\n")
+    composed
+        .sections
+        .iter()
+        .map(section)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -110,7 +135,10 @@ fn section_keeps_its_source_text() {
         "rules": ["Be ${character.name}.", "${extra}", "Stop."]}]);
     let composed = of(&template(sections), mira(), &[]);
     let section = &composed.sections[0];
-    assert_eq!(section.text, "Of Mira:\n{{char}} is here.\n1. Be Mira.\n2. Stop.");
+    assert_eq!(
+        section.text,
+        "Of Mira:\n{{char}} is here.\n1. Be Mira.\n2. Stop."
+    );
     let written = "Of ${character.name}:\n${goal}\n{{char}} is here.\n1. Be ${character.name}.\n${extra}\n2. Stop.";
     assert_eq!(section.written, written);
 }
@@ -158,7 +186,9 @@ fn documented() -> TemplateLibrary {
 fn composes_documented_sms_template() {
     let library = documented();
     let sms = resolve(library.get("SMS Chat").unwrap(), &library).unwrap();
-    let given = full().text("persona.gender", "male").text("persona.age", "40");
+    let given = full()
+        .text("persona.gender", "male")
+        .text("persona.age", "40");
     let composed = of(&sms, given, &Flag::SWITCHES);
     insta::assert_snapshot!(composed.flow(SectionRole::System), @r"
     YOU are Mira texting Tom.
@@ -182,12 +212,27 @@ fn composes_documented_sms_template() {
     Content rating: T (PG-13), for teenagers.
     ");
     insta::assert_snapshot!(composed.flow(SectionRole::Assistant), @"Mira (female).");
-    let roles: Vec<_> = composed.sections.iter().map(|section| section.role).collect();
-    let introductions = roles.iter().position(|role| *role != SectionRole::System).unwrap();
-    assert_eq!(roles[introductions..], [SectionRole::User, SectionRole::Assistant]);
+    let roles: Vec<_> = composed
+        .sections
+        .iter()
+        .map(|section| section.role)
+        .collect();
+    let introductions = roles
+        .iter()
+        .position(|role| *role != SectionRole::System)
+        .unwrap();
+    assert_eq!(
+        roles[introductions..],
+        [SectionRole::User, SectionRole::Assistant]
+    );
     let given = full().text("rating", "");
     let quiet = of(&sms, given, &[]);
-    assert!(quiet.sections.iter().all(|section| section.role == SectionRole::System));
+    assert!(
+        quiet
+            .sections
+            .iter()
+            .all(|section| section.role == SectionRole::System)
+    );
     assert!(!quiet.flow(SectionRole::System).contains("Content rated"));
 }
 
@@ -201,19 +246,33 @@ fn role_texts_are_introductions() {
     let template = from_json(&template.to_string()).unwrap().template;
     let resolved = resolve(&template, built_in().unwrap()).unwrap();
     let composed = of(&resolved, full(), &[Flag::Assist]);
-    let head = composed.sections.iter().filter(|section| section.placement == SectionPlacement::Head);
-    let spoken: Vec<_> = head.skip_while(|section| section.role == SectionRole::System).collect();
+    let head = composed
+        .sections
+        .iter()
+        .filter(|section| section.placement == SectionPlacement::Head);
+    let spoken: Vec<_> = head
+        .skip_while(|section| section.role == SectionRole::System)
+        .collect();
     let names: Vec<_> = spoken.iter().map(|section| section.name.as_str()).collect();
-    assert_eq!(names, ["role.user", "persona", "role.assistant", "description"]);
+    assert_eq!(
+        names,
+        ["role.user", "persona", "role.assistant", "description"]
+    );
     let quiet = of(&resolved, full(), &[]);
-    assert!(quiet.sections.iter().all(|section| section.role == SectionRole::System));
+    assert!(
+        quiet
+            .sections
+            .iter()
+            .all(|section| section.role == SectionRole::System)
+    );
 }
 
 #[test]
 fn variables_of_the_source_documents_have_values() {
-    let template =
-        template(json!([{"name": "a", "lines": ["${system.personality.summary}", "${system.personality.casual}",
-        "${system.speechPattern}", "Mood: ${system.emotionalTendency}"]}]));
+    let template = template(
+        json!([{"name": "a", "lines": ["${system.personality.summary}", "${system.personality.casual}",
+        "${system.speechPattern}", "Mood: ${system.emotionalTendency}"]}]),
+    );
     let composed = of(&template, mira().text("character.mood", "calm"), &[]);
     let lines = composed.sections[0].text.lines().count();
     assert_eq!(lines, 4, "{}", composed.sections[0].text);
@@ -229,7 +288,11 @@ fn built_in_sms_overrides_the_same_sections() {
     3. Stay in character. Never write Tom's messages.
     4. Gently steer the story towards this: light the lamp
     ");
-    let names: Vec<_> = composed.sections.iter().map(|section| section.name.as_str()).collect();
+    let names: Vec<_> = composed
+        .sections
+        .iter()
+        .map(|section| section.name.as_str())
+        .collect();
     assert!(!names.contains(&"episode") && !names.contains(&"scene"));
     assert!(names.contains(&"memory") && names.contains(&"description"));
 }
@@ -242,46 +305,96 @@ fn every_style_has_every_variable() {
     let template = from_json(&sms.to_string()).unwrap().template;
     let resolved = resolve(&template, built_in().unwrap()).unwrap();
     let composed = of(&resolved, full(), &[]);
-    let more = composed.sections.iter().find(|section| section.name == "more").unwrap();
+    let more = composed
+        .sections
+        .iter()
+        .find(|section| section.name == "more")
+        .unwrap();
     assert_eq!(more.text, "Scene: On the pier.\nFacts:\nTom likes tea.");
 }
 
 #[test]
 fn card_prompt_replaces_rules_and_may_embed_them() {
-    let given = full().text("character.systemPrompt", "Be Mira. {{original}}").text("character.postHistory", "Sigh.");
-    let composed = of(&extending(json!([{"name": "postHistory", "lines": ["Keep it short."]}])), given, &[]);
+    let given = full()
+        .text("character.systemPrompt", "Be Mira. {{original}}")
+        .text("character.postHistory", "Sigh.");
+    let composed = of(
+        &extending(json!([{"name": "postHistory", "lines": ["Keep it short."]}])),
+        given,
+        &[],
+    );
     let first = &composed.sections[0];
     assert_eq!(first.text, "Be Mira. {{original}}");
     let original = first.original.as_deref().unwrap();
-    assert!(original.starts_with("You are Mira, talking with Tom.\n\n1. Answer as Mira would"), "{original}");
-    assert_eq!(composed.sections[1].name, "rating", "only the rules must be replaced");
-    let last = composed.sections.iter().find(|section| section.name == "postHistory").unwrap();
-    assert_eq!((last.text.as_str(), last.original.as_deref()), ("Sigh.", Some("Keep it short.")));
-    assert!(composed.omitted.iter().any(|it| it.section == "rules" && matches!(it.why, OmitReason::Replaced(_))));
+    assert!(
+        original.starts_with("You are Mira, talking with Tom.\n\n1. Answer as Mira would"),
+        "{original}"
+    );
+    assert_eq!(
+        composed.sections[1].name, "rating",
+        "only the rules must be replaced"
+    );
+    let last = composed
+        .sections
+        .iter()
+        .find(|section| section.name == "postHistory")
+        .unwrap();
+    assert_eq!(
+        (last.text.as_str(), last.original.as_deref()),
+        ("Sigh.", Some("Keep it short."))
+    );
+    assert!(
+        composed
+            .omitted
+            .iter()
+            .any(|it| it.section == "rules" && matches!(it.why, OmitReason::Replaced(_)))
+    );
 }
 
 #[test]
 fn card_prompt_is_used_without_replaced_section() {
-    let composed = of(&shipped("base-roleplay"), mira().text("character.postHistory", "Sigh."), &[]);
-    let last = composed.sections.iter().find(|section| section.name == "postHistory").unwrap();
-    assert_eq!((last.text.as_str(), last.original.as_deref()), ("Sigh.", Some("")));
+    let composed = of(
+        &shipped("base-roleplay"),
+        mira().text("character.postHistory", "Sigh."),
+        &[],
+    );
+    let last = composed
+        .sections
+        .iter()
+        .find(|section| section.name == "postHistory")
+        .unwrap();
+    assert_eq!(
+        (last.text.as_str(), last.original.as_deref()),
+        ("Sigh.", Some(""))
+    );
 }
 
 #[test]
 fn director_lists_tags_only_if_present() {
     let with = of(&shipped("director"), full(), &[]).flow(SectionRole::System);
-    assert!(with.contains("a calm evening") && with.ends_with("tags: smile, sea"), "{with}");
-    let without = of(&shipped("director"), mira().text("command", "x"), &[]).flow(SectionRole::System);
+    assert!(
+        with.contains("a calm evening") && with.ends_with("tags: smile, sea"),
+        "{with}"
+    );
+    let without =
+        of(&shipped("director"), mira().text("command", "x"), &[]).flow(SectionRole::System);
     assert!(!without.contains("Pictures"), "{without}");
 }
 
 #[test]
 fn group_template_names_the_next_speaker() {
     let composed = of(&shipped("group-scene"), full(), &[]);
-    let turn = composed.sections.iter().find(|section| section.name == "turn").unwrap();
+    let turn = composed
+        .sections
+        .iter()
+        .find(|section| section.name == "turn")
+        .unwrap();
     assert_eq!(
         (turn.placement, turn.text.as_str()),
-        (SectionPlacement::Context, "It is Mira's turn to speak, and nobody else's.")
+        (
+            SectionPlacement::Context,
+            "It is Mira's turn to speak, and nobody else's."
+        )
     );
     assert!(composed.sections[0].text.contains("Mira, Ada and Tom"));
 }
@@ -308,27 +421,61 @@ fn group_template_works_with_one_character() {
 #[test]
 fn director_without_command_uses_conversation() {
     let head = of(&shipped("director"), mira(), &[]).flow(SectionRole::System);
-    assert!(head.contains("told by the conversation") && !head.contains("meant to be:"), "{head}");
-    let with = of(&shipped("director"), mira().text("command", "dusk"), &[]).flow(SectionRole::System);
-    assert!(with.contains("meant to be: dusk") && !with.contains("told by the conversation"), "{with}");
+    assert!(
+        head.contains("told by the conversation") && !head.contains("meant to be:"),
+        "{head}"
+    );
+    let with =
+        of(&shipped("director"), mira().text("command", "dusk"), &[]).flow(SectionRole::System);
+    assert!(
+        with.contains("meant to be: dusk") && !with.contains("told by the conversation"),
+        "{with}"
+    );
 }
 
 #[test]
 fn unset_goal_leaves_no_trace() {
     let with = picture(&of(&shipped("base-roleplay"), full(), &Flag::SWITCHES));
-    assert_eq!(with.matches("light the lamp").count(), 2, "expected in the rules and in the reminder: {with}");
-    let without = picture(&of(&shipped("base-roleplay"), full().text("goal", ""), &Flag::SWITCHES));
-    assert!(!without.contains("steer") && !without.contains("Keep in mind"), "{without}");
+    assert_eq!(
+        with.matches("light the lamp").count(),
+        2,
+        "expected in the rules and in the reminder: {with}"
+    );
+    let without = picture(&of(
+        &shipped("base-roleplay"),
+        full().text("goal", ""),
+        &Flag::SWITCHES,
+    ));
+    assert!(
+        !without.contains("steer") && !without.contains("Keep in mind"),
+        "{without}"
+    );
 }
 
 #[test]
 fn empty_reminder_is_absent() {
     let composed = of(&shipped("base-roleplay"), mira(), &[Flag::ReminderDue]);
-    assert!(composed.sections.iter().all(|section| section.name != "reminder"));
+    assert!(
+        composed
+            .sections
+            .iter()
+            .all(|section| section.name != "reminder")
+    );
 }
 
 #[test]
 fn reply_stops_at_the_next_speaker() {
-    assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).stop, ["\nTom:", "\nMira:"]);
-    assert_eq!(of(&shipped("base-roleplay"), mira().text("persona.name", ""), &[]).stop, ["\nMira:"]);
+    assert_eq!(
+        of(&shipped("base-roleplay"), mira(), &[]).stop,
+        ["\nTom:", "\nMira:"]
+    );
+    assert_eq!(
+        of(
+            &shipped("base-roleplay"),
+            mira().text("persona.name", ""),
+            &[]
+        )
+        .stop,
+        ["\nMira:"]
+    );
 }

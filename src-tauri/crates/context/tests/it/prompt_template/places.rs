@@ -11,7 +11,10 @@ use super::*;
 fn supplied() -> Given {
     mira_as_the_engine_knows_her()
         .text("character.scenario", "A quiet night.")
-        .text("character.examplesRaw", "<START>\n{{user}}: Hi\n{{char}}: Oh. Hi.")
+        .text(
+            "character.examplesRaw",
+            "<START>\n{{user}}: Hi\n{{char}}: Oh. Hi.",
+        )
         .text("character.systemPrompt", "")
         .text("character.postHistory", "Sigh.")
         .list("character.tags", ["sea".into()])
@@ -55,7 +58,10 @@ fn mira_as_the_engine_knows_her() -> Given {
 fn uses_all_supplied_variables() {
     let given = supplied();
     let given: BTreeSet<&str> = given.names().collect();
-    for doc in reference().iter().filter(|doc| doc.source == VariableSource::Given) {
+    for doc in reference()
+        .iter()
+        .filter(|doc| doc.source == VariableSource::Given)
+    {
         assert!(given.contains(doc.name), "{}", doc.name);
     }
     insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), supplied(), &[Flag::ReminderDue, Flag::IncludeScene])), @r"
@@ -181,7 +187,10 @@ fn uses_details_and_pictures() {
 /// The effect of `change` on the section for lore after the character.
 fn lore_after(change: Value) -> Vec<SectionKind> {
     let mut section = json!({"name": "loreAfter"});
-    section.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    section
+        .as_object_mut()
+        .unwrap()
+        .extend(change.as_object().unwrap().clone());
     of(&extending(json!([section])), mira(), &[]).without_lore
 }
 
@@ -190,28 +199,54 @@ fn lore_after(change: Value) -> Vec<SectionKind> {
 fn lore_is_off_if_no_section_includes_it() {
     assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).without_lore, []);
     assert_eq!(lore_after(json!({"condition": "lore.after"})), []);
-    assert_eq!(lore_after(json!({"condition": "lore.after && hasMode"})), [SectionKind::LoreAfter]);
-    assert_eq!(lore_after(json!({"condition": "!always"})), [SectionKind::LoreAfter]);
-    assert_eq!(lore_after(json!({"exclude": true})), [SectionKind::LoreAfter]);
+    assert_eq!(
+        lore_after(json!({"condition": "lore.after && hasMode"})),
+        [SectionKind::LoreAfter]
+    );
+    assert_eq!(
+        lore_after(json!({"condition": "!always"})),
+        [SectionKind::LoreAfter]
+    );
+    assert_eq!(
+        lore_after(json!({"exclude": true})),
+        [SectionKind::LoreAfter]
+    );
     let without_any = template(json!([{"name": "a", "lines": ["Hello."]}]));
-    assert_eq!(of(&without_any, mira(), &[]).without_lore, [], "without lore sections, default places are used");
+    assert_eq!(
+        of(&without_any, mira(), &[]).without_lore,
+        [],
+        "without lore sections, default places are used"
+    );
 }
 
 #[test]
 fn separates_headings_from_memories_and_documents() {
     let heading = |section: Value, kind: BlockKind| {
         let composed = of(&template(json!([section])), full(), &[]);
-        composed.headings.iter().find_map(|heading| heading.of(kind, &heading.text))
+        composed
+            .headings
+            .iter()
+            .find_map(|heading| heading.of(kind, &heading.text))
     };
-    let all =
-        json!({"name": "a", "kind": "memory", "heading": "What ${persona.name} told:", "lines": ["${memory.context}"]});
-    assert_eq!(heading(all.clone(), BlockKind::Fact).as_deref(), Some("What Tom told:\nFacts:"));
+    let all = json!({"name": "a", "kind": "memory", "heading": "What ${persona.name} told:", "lines": ["${memory.context}"]});
+    assert_eq!(
+        heading(all.clone(), BlockKind::Fact).as_deref(),
+        Some("What Tom told:\nFacts:")
+    );
     assert_eq!(heading(all, BlockKind::Lore), None);
-    let facts = json!({"name": "a", "kind": "memory", "heading": "Known:", "lines": ["${memory.facts}"]});
-    assert_eq!(heading(facts.clone(), BlockKind::Memory).as_deref(), Some("Known:"));
+    let facts =
+        json!({"name": "a", "kind": "memory", "heading": "Known:", "lines": ["${memory.facts}"]});
+    assert_eq!(
+        heading(facts.clone(), BlockKind::Memory).as_deref(),
+        Some("Known:")
+    );
     assert_eq!(heading(facts, BlockKind::LastSession), None);
     let documents = json!({"name": "a", "kind": "citations", "heading": "Sources:", "lines": ["${user.citations}"]});
-    assert_eq!(heading(documents, BlockKind::Document).as_deref(), Some("Sources:"));
-    let hollow = json!({"name": "a", "kind": "memory", "heading": " ", "lines": ["${memory.facts}"]});
+    assert_eq!(
+        heading(documents, BlockKind::Document).as_deref(),
+        Some("Sources:")
+    );
+    let hollow =
+        json!({"name": "a", "kind": "memory", "heading": " ", "lines": ["${memory.facts}"]});
     assert_eq!(heading(hollow, BlockKind::Fact), None);
 }

@@ -6,7 +6,11 @@ use super::*;
 #[track_caller]
 fn assert_tidy(composed: &Composed) {
     assert_no_gaps(composed);
-    for line in composed.sections.iter().flat_map(|section| section.text.lines()) {
+    for line in composed
+        .sections
+        .iter()
+        .flat_map(|section| section.text.lines())
+    {
         if let Some(fault) = lacks_a_word(line) {
             panic!("{fault}: {line}");
         }
@@ -20,12 +24,19 @@ fn lacks_a_word(line: &str) -> Option<&'static str> {
         return Some("a double blank");
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    if words.iter().any(|word| word.starts_with(['.', ',', ';', ':', '\'', '?'])) {
+    if words
+        .iter()
+        .any(|word| word.starts_with(['.', ',', ';', ':', '\'', '?']))
+    {
         return Some("a mark after nothing");
     }
     let joining = |word: &str| JOINING.contains(&word);
-    let dangles = words.windows(2).any(|pair| joining(pair[0]) && ["and", "or"].contains(&pair[1]));
-    let ends = words.last().is_some_and(|last| joining(last.trim_end_matches(['.', ',', ';', ':', '!', '?'])));
+    let dangles = words
+        .windows(2)
+        .any(|pair| joining(pair[0]) && ["and", "or"].contains(&pair[1]));
+    let ends = words
+        .last()
+        .is_some_and(|last| joining(last.trim_end_matches(['.', ',', ';', ':', '!', '?'])));
     (dangles || ends).then_some("a conjunction that joins nothing")
 }
 
@@ -41,30 +52,44 @@ fn detects_missing_words() {
     ] {
         assert!(lacks_a_word(faulty).is_some(), "{faulty}");
     }
-    for whole in
-        ["This is a scene with Mira, Ada and Tom.", "1. Say what it looks, sounds and smells like: salt.", "- of it"]
-    {
+    for whole in [
+        "This is a scene with Mira, Ada and Tom.",
+        "1. Say what it looks, sounds and smells like: salt.",
+        "- of it",
+    ] {
         assert_eq!(lacks_a_word(whole), None, "{whole}");
     }
 }
 
-/// Checks for gaps in numbering, headings without text, repeated blank lines, and unresolved variables.
+/// Checks for gaps in numbering, headings without text, repeated blank lines, and unresolved
+/// variables.
 #[track_caller]
 fn assert_no_gaps(composed: &Composed) {
     for section in &composed.sections {
         let text = &section.text;
-        assert!(!text.trim().is_empty() && text.trim() == text, "{section:?}");
+        assert!(
+            !text.trim().is_empty() && text.trim() == text,
+            "{section:?}"
+        );
         assert!(!text.contains("\n\n\n") && !text.contains("()"), "{text}");
-        assert!(!text.lines().last().unwrap().ends_with(':'), "a label alone: {text}");
+        assert!(
+            !text.lines().last().unwrap().ends_with(':'),
+            "a label alone: {text}"
+        );
         let unresolved = text.replace("${image.", "").replace("${audio.", "");
         assert!(!unresolved.contains("${"), "{text}");
-        let numbers: Vec<usize> = text.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect();
+        let numbers: Vec<usize> = text
+            .lines()
+            .filter_map(|line| line.split_once(". ")?.0.parse().ok())
+            .collect();
         assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "{text}");
     }
 }
 
 fn named() -> Given {
-    Given::default().text("character.name", "Mira").text("persona.name", "Tom")
+    Given::default()
+        .text("character.name", "Mira")
+        .text("persona.name", "Tom")
 }
 
 #[test]
@@ -72,15 +97,28 @@ fn built_in_templates_are_tidy_for_all_flags() {
     let library = built_in().unwrap();
     for one in library.iter() {
         let template = shipped(&one.id);
-        let asked = serde_json::to_string(&[Some(one), one.extends.as_ref().and_then(|id| library.get(id))]).unwrap();
-        let all: Vec<_> = Flag::ALL.into_iter().filter(|flag| asked.contains(flag.name())).collect();
+        let asked = serde_json::to_string(&[
+            Some(one),
+            one.extends.as_ref().and_then(|id| library.get(id)),
+        ])
+        .unwrap();
+        let all: Vec<_> = Flag::ALL
+            .into_iter()
+            .filter(|flag| asked.contains(flag.name()))
+            .collect();
         // In real prompts both names are always present.
-        for (given, check) in
-            [(Given::default(), assert_no_gaps as fn(&Composed)), (named(), assert_tidy), (full(), assert_tidy)]
-        {
+        for (given, check) in [
+            (Given::default(), assert_no_gaps as fn(&Composed)),
+            (named(), assert_tidy),
+            (full(), assert_tidy),
+        ] {
             let variables = TemplateVariables::resolve(given).unwrap();
             for mask in 0..1_u32 << all.len() {
-                let on = all.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, flag)| *flag);
+                let on = all
+                    .iter()
+                    .enumerate()
+                    .filter(|(bit, _)| mask >> bit & 1 == 1)
+                    .map(|(_, flag)| *flag);
                 check(&compose(&template, &variables, &TemplateFlags::only(on)).unwrap());
             }
         }

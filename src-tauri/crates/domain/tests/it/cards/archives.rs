@@ -85,7 +85,15 @@ pub(crate) fn listed(members: &[Listed]) -> Vec<u8> {
         .concat();
         starts.push(bytes.len() as u32);
         let start = starts[member.data_of.unwrap_or(starts.len() - 1)];
-        bytes.extend([b"PK\x03\x04\x14\x00", &fields[..], &member.name, &member.bytes].concat());
+        bytes.extend(
+            [
+                b"PK\x03\x04\x14\x00",
+                &fields[..],
+                &member.name,
+                &member.bytes,
+            ]
+            .concat(),
+        );
         // Created on Unix, so that readers use the mode.
         list.extend([b"PK\x01\x02\x14\x03\x14\x00", &fields[..], &[0; 6]].concat());
         list.extend((member.mode << 16).to_le_bytes());
@@ -114,7 +122,11 @@ pub(crate) fn crowd(count: u64) -> Vec<u8> {
     bytes.extend(b"PK\x06\x06");
     bytes.extend(44_u64.to_le_bytes());
     bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    bytes.extend([count, count, length, at as u64].map(u64::to_le_bytes).concat());
+    bytes.extend(
+        [count, count, length, at as u64]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
     bytes.extend(b"PK\x06\x07\0\0\0\0");
     bytes.extend(record.to_le_bytes());
     bytes.extend([1, 0, 0, 0]);

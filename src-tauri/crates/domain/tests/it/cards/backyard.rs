@@ -34,17 +34,33 @@ fn chat() -> Value {
 }
 
 fn byaf(scenarios: &[Value]) -> Vec<u8> {
-    let paths: Vec<String> = (1..=scenarios.len()).map(|at| format!("scenarios/s{at}.json")).collect();
+    let paths: Vec<String> = (1..=scenarios.len())
+        .map(|at| format!("scenarios/s{at}.json"))
+        .collect();
     let manifest = json!({"schemaVersion": 1, "createdAt": "2025-06-12T19:03:56.873Z", "author": {"name": "Ann"},
         "characters": ["characters/c1/character.json"], "scenarios": paths});
     let mut members = vec![
-        ("manifest.json".to_owned(), manifest.to_string().into_bytes()),
-        ("characters/c1/character.json".to_owned(), character().to_string().into_bytes()),
+        (
+            "manifest.json".to_owned(),
+            manifest.to_string().into_bytes(),
+        ),
+        (
+            "characters/c1/character.json".to_owned(),
+            character().to_string().into_bytes(),
+        ),
         ("characters/c1/images/a.png".to_owned(), picture(&[])),
         ("characters/c1/images/b.webp".to_owned(), b"webp".to_vec()),
     ];
-    members.extend(paths.into_iter().zip(scenarios).map(|(path, one)| (path, one.to_string().into_bytes())));
-    let members: Vec<(&str, &[u8])> = members.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    members.extend(
+        paths
+            .into_iter()
+            .zip(scenarios)
+            .map(|(path, one)| (path, one.to_string().into_bytes())),
+    );
+    let members: Vec<(&str, &[u8])> = members
+        .iter()
+        .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+        .collect();
     archive(&members)
 }
 
@@ -57,20 +73,43 @@ fn with(mut scenario: Value, key: &str, value: Value) -> Value {
 fn the_character_becomes_a_card_with_our_macros() {
     let (card, warnings) = Card::read(&byaf(&[scenario("mill", "Come in, {user}.")])).unwrap();
     assert_eq!((card.version(), warnings), (CardVersion::V3, vec![]));
-    assert_eq!((card.name(), card.display_name(), card.creator()), ("Wren Hollow", "Wren", "Ann"));
+    assert_eq!(
+        (card.name(), card.display_name(), card.creator()),
+        ("Wren Hollow", "Wren", "Ann")
+    );
     assert_eq!(card.description(), "{{char}} keeps {{user}}'s letters.");
-    assert_eq!((card.scenario(), card.system_prompt()), ("{{user}} comes to the mill.", "Write as {{char}}."));
-    assert_eq!((card.first_mes(), card.alternate_greetings()), ("Come in, {{user}}.", vec![]));
-    assert_eq!(card.mes_example(), "<START>\n{{user}}: Who is there?\n{{char}}: Me, {{user}}.");
+    assert_eq!(
+        (card.scenario(), card.system_prompt()),
+        ("{{user}} comes to the mill.", "Write as {{char}}.")
+    );
+    assert_eq!(
+        (card.first_mes(), card.alternate_greetings()),
+        ("Come in, {{user}}.", vec![])
+    );
+    assert_eq!(
+        card.mes_example(),
+        "<START>\n{{user}}: Who is there?\n{{char}}: Me, {{user}}."
+    );
     let entry = &card.character_book().unwrap()["entries"][0];
-    assert_eq!((&entry["keys"], &entry["content"]), (&json!(["lamp", "oil"]), &json!("Lit by {{char}}.")));
+    assert_eq!(
+        (&entry["keys"], &entry["content"]),
+        (&json!(["lamp", "oil"]), &json!("Lit by {{char}}."))
+    );
 }
 
 #[test]
 fn every_scenario_gives_its_greeting_once() {
-    let all = [scenario("mill", "A"), scenario("pier", "B"), scenario("wood", "A"), scenario("moor", " ")];
+    let all = [
+        scenario("mill", "A"),
+        scenario("pier", "B"),
+        scenario("wood", "A"),
+        scenario("moor", " "),
+    ];
     let (card, _) = Card::read(&byaf(&all)).unwrap();
-    assert_eq!((card.first_mes(), card.alternate_greetings()), ("A", vec!["B"]));
+    assert_eq!(
+        (card.first_mes(), card.alternate_greetings()),
+        ("A", vec!["B"])
+    );
     assert_eq!(card.scenario(), "{{user}} comes to the mill.");
 }
 
@@ -90,14 +129,27 @@ fn the_card_keeps_every_leaf_of_all_documents() {
 
 #[test]
 fn chats_include_replies_that_were_not_chosen() {
-    let file =
-        byaf(&[scenario("mill", "A"), with(scenario("pier", "Ahoy, {user}, says {character}."), "messages", chat())]);
+    let file = byaf(&[
+        scenario("mill", "A"),
+        with(
+            scenario("pier", "Ahoy, {user}, says {character}."),
+            "messages",
+            chat(),
+        ),
+    ]);
     let all: Vec<Scenario> = scenarios(&file).unwrap().unwrap().collect();
     let [pier] = &all[..] else { panic!("{all:?}") };
-    assert_eq!((pier.title.as_str(), pier.scenario.as_str()), ("pier", "{{user}} comes to the pier."));
+    assert_eq!(
+        (pier.title.as_str(), pier.scenario.as_str()),
+        ("pier", "{{user}} comes to the pier.")
+    );
 
     let chat = pier.clone().into_chat("Wren", "Ann");
-    let told: Vec<_> = chat.messages.iter().map(|said| (said.by, said.shown().text.as_str())).collect();
+    let told: Vec<_> = chat
+        .messages
+        .iter()
+        .map(|said| (said.by, said.shown().text.as_str()))
+        .collect();
     assert_eq!(
         told,
         [
@@ -106,18 +158,35 @@ fn chats_include_replies_that_were_not_chosen() {
             (ChatFileAuthor::Character, "Two.")
         ]
     );
-    let texts: Vec<_> = chat.messages[2].versions.iter().map(|version| version.text.as_str()).collect();
+    let texts: Vec<_> = chat.messages[2]
+        .versions
+        .iter()
+        .map(|version| version.text.as_str())
+        .collect();
     assert_eq!(texts, ["One.", "Two.", "Three."]);
-    assert_eq!(chat.messages[2].versions[0].date, "2025-06-12T19:02:00.000Z");
+    assert_eq!(
+        chat.messages[2].versions[0].date,
+        "2025-06-12T19:02:00.000Z"
+    );
 }
 
 #[test]
 fn sampler_values_are_read_and_min_p_can_be_off() {
     let (card, _) = Card::read(&byaf(&[scenario("mill", "A")])).unwrap();
     let values: Vec<_> = sampling(&card).unwrap().values().collect();
-    let expected = [("temperature", 1.3), ("top_k", 40.0), ("top_p", 0.9), ("min_p", 0.1), ("repeat_penalty", 1.1)];
+    let expected = [
+        ("temperature", 1.3),
+        ("top_k", 40.0),
+        ("top_p", 0.9),
+        ("min_p", 0.1),
+        ("repeat_penalty", 1.1),
+    ];
     assert_eq!(values, [&expected[..], &[("repeat_range", 128.0)]].concat());
-    let off = with(with(scenario("mill", "A"), "minPEnabled", json!(false)), "temperature", json!("hot"));
+    let off = with(
+        with(scenario("mill", "A"), "minPEnabled", json!(false)),
+        "temperature",
+        json!("hot"),
+    );
     let found = sampling(&Card::read(&byaf(&[off])).unwrap().0).unwrap();
     assert_eq!((found.min_p, found.temperature), (Some(0.0), None));
     let other = Card::new("Mira").unwrap();
@@ -128,14 +197,31 @@ fn sampler_values_are_read_and_min_p_can_be_off() {
 fn exports_contain_pictures_but_no_chats() {
     let file = byaf(&[with(scenario("mill", "A"), "messages", chat())]);
     let (card, _) = Card::read(&file).unwrap();
-    let named: Vec<_> = card.assets().iter().map(|asset| (&asset["type"], &asset["name"], &asset["ext"])).collect();
+    let named: Vec<_> = card
+        .assets()
+        .iter()
+        .map(|asset| (&asset["type"], &asset["name"], &asset["ext"]))
+        .collect();
     let (icon, main, hat) = (json!("icon"), json!("main"), json!("hat"));
-    assert_eq!(named, [(&icon, &main, &json!("png")), (&icon, &hat, &json!("webp"))]);
-    assert_eq!(picture_of(&file, &card).unwrap().as_deref(), Some(&picture(&[])[..]));
+    assert_eq!(
+        named,
+        [(&icon, &main, &json!("png")), (&icon, &hat, &json!("webp"))]
+    );
+    assert_eq!(
+        picture_of(&file, &card).unwrap().as_deref(),
+        Some(&picture(&[])[..])
+    );
 
     let charx = card.to_charx(Some(&file), None).unwrap();
     let names: Vec<_> = members(&charx).into_keys().collect();
-    assert_eq!(names, ["card.json", "characters/c1/images/a.png", "characters/c1/images/b.webp"]);
+    assert_eq!(
+        names,
+        [
+            "card.json",
+            "characters/c1/images/a.png",
+            "characters/c1/images/b.webp"
+        ]
+    );
     assert!(!String::from_utf8_lossy(&members(&charx)["card.json"]).contains("Hello."));
 }
 
@@ -144,31 +230,64 @@ fn a_bad_scenario_does_not_fail_the_character() {
     let mut bad = byaf(&[scenario("mill", "A"), json!("no object")]);
     let (card, warnings) = Card::read(&bad).unwrap();
     assert_eq!(card.first_mes(), "A");
-    assert!(matches!(&warnings[..], [Warning::ScenarioLeftOut { path, .. }] if path == "scenarios/s2.json"));
+    assert!(
+        matches!(&warnings[..], [Warning::ScenarioLeftOut { path, .. }] if path == "scenarios/s2.json")
+    );
     assert_eq!(scenarios(&bad).unwrap().unwrap().count(), 0);
-    bad = archive(&[("manifest.json", br#"{"characters": ["characters/x/character.json"]}"#)]);
+    bad = archive(&[(
+        "manifest.json",
+        br#"{"characters": ["characters/x/character.json"]}"#,
+    )]);
     let error = Card::read(&bad).unwrap_err();
-    assert_eq!(error, CardError::MissingMember { path: "characters/x/character.json".into() });
+    assert_eq!(
+        error,
+        CardError::MissingMember {
+            path: "characters/x/character.json".into()
+        }
+    );
     bad = archive(&[("manifest.json", b"{}")]);
-    assert!(matches!(Card::read(&bad).unwrap_err(), CardError::UnknownFormat { .. }));
+    assert!(matches!(
+        Card::read(&bad).unwrap_err(),
+        CardError::UnknownFormat { .. }
+    ));
 }
 
 #[test]
 fn refuses_documents_above_the_limit() {
-    let long =
-        with(scenario("mill", "A"), "grammar", json!((0..800_000).map(|at: u32| at.to_string()).collect::<String>()));
-    assert!(matches!(Card::read(&byaf(&[long])).unwrap_err(), CardError::TooLarge { .. }));
+    let long = with(
+        scenario("mill", "A"),
+        "grammar",
+        json!(
+            (0..800_000)
+                .map(|at: u32| at.to_string())
+                .collect::<String>()
+        ),
+    );
+    assert!(matches!(
+        Card::read(&byaf(&[long])).unwrap_err(),
+        CardError::TooLarge { .. }
+    ));
     let deep = format!(r#"{{"a": {}1{}}}"#, "[".repeat(98), "]".repeat(98));
-    let deep = with(scenario("mill", "A"), "grammar", serde_json::from_str(&deep).unwrap());
+    let deep = with(
+        scenario("mill", "A"),
+        "grammar",
+        serde_json::from_str(&deep).unwrap(),
+    );
     assert!(
-        matches!(Card::read(&byaf(&[deep])).unwrap_err(), CardError::TooComplex { .. }),
+        matches!(
+            Card::read(&byaf(&[deep])).unwrap_err(),
+            CardError::TooComplex { .. }
+        ),
         "it could not be read again"
     );
 }
 
 #[test]
 fn other_files_have_no_scenarios() {
-    let charx = archive(&[("card.json", v3("Mira").as_bytes()), ("manifest.json", b"{}")]);
+    let charx = archive(&[
+        ("card.json", v3("Mira").as_bytes()),
+        ("manifest.json", b"{}"),
+    ]);
     for bytes in [&b"{}"[..], &picture(&[]), &charx] {
         assert!(scenarios(bytes).unwrap().is_none());
     }

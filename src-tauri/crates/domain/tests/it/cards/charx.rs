@@ -22,11 +22,22 @@ const JPEG: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 and pixels \xff\xd9";
 
 #[test]
 fn reads_the_card_at_the_root_of_an_archive() {
-    let (card, warnings) = Card::read(&archive(&[("notes.txt", b"x"), ("card.json", v3("Mira").as_bytes())])).unwrap();
-    assert_eq!((card.name(), card.version(), warnings), ("Mira", CardVersion::V3, vec![]));
+    let (card, warnings) = Card::read(&archive(&[
+        ("notes.txt", b"x"),
+        ("card.json", v3("Mira").as_bytes()),
+    ]))
+    .unwrap();
+    assert_eq!(
+        (card.name(), card.version(), warnings),
+        ("Mira", CardVersion::V3, vec![])
+    );
     // Archivers add one top-level folder if the user packs a folder.
-    let error = Card::read(&archive(&[("all/cards/card.json", v3("Mira").as_bytes())])).unwrap_err();
-    assert!(matches!(error, CardError::UnknownFormat { .. }) && error.to_string().contains("card.json"), "{error}");
+    let error =
+        Card::read(&archive(&[("all/cards/card.json", v3("Mira").as_bytes())])).unwrap_err();
+    assert!(
+        matches!(error, CardError::UnknownFormat { .. }) && error.to_string().contains("card.json"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -35,21 +46,45 @@ fn reads_an_archive_appended_to_a_jpeg() {
     let both = [JPEG, &charx].concat();
     let (card, _) = Card::read(&both).unwrap();
     assert_eq!(card.name(), "Mira");
-    assert_eq!(picture_of(&both, &card).unwrap().as_deref(), Some(&both[..]));
-    assert_eq!(members(&card.to_charx(Some(&both), None).unwrap())["a.mp3"], b"la");
+    assert_eq!(
+        picture_of(&both, &card).unwrap().as_deref(),
+        Some(&both[..])
+    );
+    assert_eq!(
+        members(&card.to_charx(Some(&both), None).unwrap())["a.mp3"],
+        b"la"
+    );
     let alone = Card::read(JPEG).unwrap_err();
-    assert_eq!(alone, CardError::UnknownFormat { looks_like: "a JPEG picture" });
+    assert_eq!(
+        alone,
+        CardError::UnknownFormat {
+            looks_like: "a JPEG picture"
+        }
+    );
 }
 
 #[test]
 fn the_main_icon_is_the_picture() {
     let (main, other) = (picture(&[]), picture(&[text_chunk("Title", "other")]));
-    for uri in ["embeded://Assets/a.png", "embedded://Assets/a.png", "__asset:Assets/a.png"] {
-        let second = json!({"type": "icon", "uri": "embeded://assets/a.png", "name": "hat", "ext": "png"});
+    for uri in [
+        "embeded://Assets/a.png",
+        "embedded://Assets/a.png",
+        "__asset:Assets/a.png",
+    ] {
+        let second =
+            json!({"type": "icon", "uri": "embeded://assets/a.png", "name": "hat", "ext": "png"});
         let card = with_assets(json!([second, icon(uri)]));
-        let file = archive(&[("card.json", card.as_bytes()), ("Assets/a.png", &main), ("assets/a.png", &other)]);
+        let file = archive(&[
+            ("card.json", card.as_bytes()),
+            ("Assets/a.png", &main),
+            ("assets/a.png", &other),
+        ]);
         let (card, _) = Card::read(&file).unwrap();
-        assert_eq!(picture_of(&file, &card).unwrap().as_deref(), Some(&main[..]), "{uri}");
+        assert_eq!(
+            picture_of(&file, &card).unwrap().as_deref(),
+            Some(&main[..]),
+            "{uri}"
+        );
         assert_eq!(card.embedded_file_count(), 2);
     }
 }
@@ -57,12 +92,25 @@ fn the_main_icon_is_the_picture() {
 #[test]
 fn inline_pictures_are_read_and_none_is_fetched() {
     let card = with_assets(json!([icon("data:image/png;base64,iVBORw0KGgo=")]));
-    assert_eq!(picture_of(card.as_bytes(), &read_clean(&card)).unwrap().as_deref(), Some(&b"\x89PNG\r\n\x1a\n"[..]));
+    assert_eq!(
+        picture_of(card.as_bytes(), &read_clean(&card))
+            .unwrap()
+            .as_deref(),
+        Some(&b"\x89PNG\r\n\x1a\n"[..])
+    );
     for uri in ["https://example.org/a.png", "ccdefault:", "file:///a.png"] {
         let card = with_assets(json!([icon(uri)]));
-        assert_eq!(picture_of(card.as_bytes(), &read_clean(&card)).unwrap(), None, "{uri}");
+        assert_eq!(
+            picture_of(card.as_bytes(), &read_clean(&card)).unwrap(),
+            None,
+            "{uri}"
+        );
         let file = archive(&[("card.json", card.as_bytes())]);
-        assert_eq!(picture_of(&file, &read_clean(&card)).unwrap(), None, "{uri}");
+        assert_eq!(
+            picture_of(&file, &read_clean(&card)).unwrap(),
+            None,
+            "{uri}"
+        );
     }
 }
 
@@ -94,25 +142,44 @@ fn exports_copy_unknown_members() {
 #[test]
 fn exports_copy_folders() {
     let json = v3("Mira");
-    let before = listed(&[Listed::new("card.json", json.as_bytes()), Listed::new("assets/", b"")]);
+    let before = listed(&[
+        Listed::new("card.json", json.as_bytes()),
+        Listed::new("assets/", b""),
+    ]);
     let after = read_clean(&json).to_charx(Some(&before), None).unwrap();
     assert_eq!(all_but_the_card(&after), all_but_the_card(&before));
 }
 
 #[test]
 fn a_new_picture_replaces_the_old_one() {
-    let (old, new) = (picture(&[]), picture(&[card_chunk("chara", &v3("Old")), text_chunk("Title", "new")]));
+    let (old, new) = (
+        picture(&[]),
+        picture(&[card_chunk("chara", &v3("Old")), text_chunk("Title", "new")]),
+    );
     let json = with_assets(json!([icon("embeded://assets/icon/images/main.png"),
         {"type": "emotion", "uri": "embeded://joy.png", "name": "joy", "ext": "png"}]));
-    let before = archive(&[("card.json", json.as_bytes()), ("assets/icon/images/main.png", &old), ("joy.png", &old)]);
+    let before = archive(&[
+        ("card.json", json.as_bytes()),
+        ("assets/icon/images/main.png", &old),
+        ("joy.png", &old),
+    ]);
 
-    let after = read_clean(&json).to_charx(Some(&before), Some(&new)).unwrap();
+    let after = read_clean(&json)
+        .to_charx(Some(&before), Some(&new))
+        .unwrap();
 
     let (card, _) = Card::read(&after).unwrap();
     let shown = picture_of(&after, &card).unwrap().unwrap();
-    assert_eq!(shown, picture(&[text_chunk("Title", "new")]), "the picture without its card");
+    assert_eq!(
+        shown,
+        picture(&[text_chunk("Title", "new")]),
+        "the picture without its card"
+    );
     let names: Vec<_> = members(&after).into_keys().collect();
-    assert_eq!(names, ["assets/icon/images/main_2.png", "card.json", "joy.png"]);
+    assert_eq!(
+        names,
+        ["assets/icon/images/main_2.png", "card.json", "joy.png"]
+    );
     assert_eq!(
         card_of(&after)["data"]["assets"][1],
         json!({"type": "emotion", "uri": "embeded://joy.png", "name": "joy", "ext": "png"})
@@ -122,14 +189,20 @@ fn a_new_picture_replaces_the_old_one() {
 #[test]
 fn a_new_archive_has_the_picture_as_icon() {
     for source in [None, Some(v3("Mira").into_bytes())] {
-        let made = read_clean(&v3("Mira")).to_charx(source.as_deref(), Some(&picture(&[]))).unwrap();
-        let main =
-            json!([{"type": "icon", "name": "main", "uri": "embeded://assets/icon/images/main.png", "ext": "png"}]);
+        let made = read_clean(&v3("Mira"))
+            .to_charx(source.as_deref(), Some(&picture(&[])))
+            .unwrap();
+        let main = json!([{"type": "icon", "name": "main", "uri": "embeded://assets/icon/images/main.png", "ext": "png"}]);
         assert_eq!(card_of(&made)["data"]["assets"], main);
         assert_eq!(members(&made)["assets/icon/images/main.png"], picture(&[]));
     }
-    let v1 = read_clean(r#"{"name":"Mira","odd":1}"#).to_charx(None, None).unwrap();
-    assert_eq!((&card_of(&v1)["spec"], &card_of(&v1)["odd"]), (&json!("chara_card_v3"), &json!(1)));
+    let v1 = read_clean(r#"{"name":"Mira","odd":1}"#)
+        .to_charx(None, None)
+        .unwrap();
+    assert_eq!(
+        (&card_of(&v1)["spec"], &card_of(&v1)["odd"]),
+        (&json!("chara_card_v3"), &json!(1))
+    );
     assert_eq!(members(&v1).len(), 1);
 }
 
@@ -154,18 +227,37 @@ fn png_assets_become_archive_members() {
     assert_eq!(files["assets/other/other/0.webp"], b"joy");
     assert_eq!(files["assets/other/other/0.bin"], b"up");
     assert_eq!(files["assets/other/other/1.bin"], b"lone");
-    let uris: Vec<_> =
-        card_of(&made)["data"]["assets"].as_array().unwrap().iter().map(|it| it["uri"].clone()).collect();
-    let expected = ["assets/icon/images/main.png", "assets/other/other/0.webp", "assets/other/other/0.bin"];
-    assert_eq!(uris, expected.map(|path| json!(format!("embeded://{path}"))));
-    let kinds: Vec<_> = chunks(&files["assets/icon/images/main.png"]).into_iter().map(|(kind, _)| kind).collect();
+    let uris: Vec<_> = card_of(&made)["data"]["assets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["uri"].clone())
+        .collect();
+    let expected = [
+        "assets/icon/images/main.png",
+        "assets/other/other/0.webp",
+        "assets/other/other/0.bin",
+    ];
+    assert_eq!(
+        uris,
+        expected.map(|path| json!(format!("embeded://{path}")))
+    );
+    let kinds: Vec<_> = chunks(&files["assets/icon/images/main.png"])
+        .into_iter()
+        .map(|(kind, _)| kind)
+        .collect();
     assert_eq!(kinds, ["IHDR", "IDAT", "IEND"]);
 }
 
 #[test]
 fn writing_an_archive_twice_gives_the_same_bytes() {
-    let once = read_clean(&v3("Mira")).to_charx(None, Some(&picture(&[]))).unwrap();
+    let once = read_clean(&v3("Mira"))
+        .to_charx(None, Some(&picture(&[])))
+        .unwrap();
     let (card, _) = Card::read(&once).unwrap();
     assert!(card.to_charx(Some(&once), None).unwrap() == card.to_charx(Some(&once), None).unwrap());
-    assert_eq!(members(&card.to_charx(Some(&once), None).unwrap()), members(&once));
+    assert_eq!(
+        members(&card.to_charx(Some(&once), None).unwrap()),
+        members(&once)
+    );
 }

@@ -1,5 +1,5 @@
-//! Property tests with damaged files: no panic, bounded work, and intact parts survive. The seed and the number of
-//! cases are fixed. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` override them.
+//! Property tests with damaged files: no panic, bounded work, and intact parts survive. The seed
+//! and the number of cases are fixed. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` override them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,11 @@ use serde_json::{Value, json};
 use super::support::{assert_keeps, chunk, chunks, deflated, in_kind, picture};
 
 fn cases(usual: u32) -> ProptestConfig {
-    let asked = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
+    let asked = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|number| number.parse::<u64>().ok())
+    };
     ProptestConfig {
         cases: asked("PROPTEST_CASES").map_or(usual, |cases| cases as u32),
         rng_seed: RngSeed::Fixed(asked("PROPTEST_RNG_SEED").unwrap_or(27)),
@@ -36,15 +40,32 @@ fn odd_text() -> impl Strategy<Value = String> {
 /// Values of every type, including those that only JavaScript and Python write.
 fn odd_value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        prop::sample::select(&["null", "true", "-0.5", "1e999", "NaN", "-Infinity", "Infinity", "7", "[]", "{}"][..])
-            .prop_map(str::to_owned),
+        prop::sample::select(
+            &[
+                "null",
+                "true",
+                "-0.5",
+                "1e999",
+                "NaN",
+                "-Infinity",
+                "Infinity",
+                "7",
+                "[]",
+                "{}"
+            ][..]
+        )
+        .prop_map(str::to_owned),
         odd_text().prop_map(|text| format!("\"{text}\"")),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(","))),
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| format!("[{}]", items.join(","))),
             prop::collection::vec((odd_text(), inner), 0..4).prop_map(|fields| {
-                let fields: Vec<_> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(name, value)| format!("\"{name}\":{value}"))
+                    .collect();
                 format!("{{{}}}", fields.join(","))
             }),
         ]
@@ -124,7 +145,11 @@ fn card_with(odd: &str) -> String {
 }
 
 fn halves(text: &str) -> bool {
-    lenient_json::clean(text.as_bytes()).unwrap().repairs.iter().any(|one| one.fault == RepairKind::HalfCharacter)
+    lenient_json::clean(text.as_bytes())
+        .unwrap()
+        .repairs
+        .iter()
+        .any(|one| one.fault == RepairKind::HalfCharacter)
 }
 
 proptest! {
@@ -180,12 +205,27 @@ proptest! {
 /// An arbitrary chunk: other texts, random bytes, wrong checksums, texts with card keywords.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop::sample::select(&["tEXt", "zTXt", "iTXt", "iTXt deflated"][..]);
-    let keyword = prop::sample::select(&["Comment", "chara", "ccv3", "Chara", "naidata", "chara-ext-asset_:a"][..]);
+    let keyword = prop::sample::select(
+        &[
+            "Comment",
+            "chara",
+            "ccv3",
+            "Chara",
+            "naidata",
+            "chara-ext-asset_:a",
+        ][..],
+    );
     prop_oneof![
-        ("[a-zA-Z]{4}", prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(kind, data)| chunk(&kind, &data)),
-        (kind, keyword, "[ -~]{0,40}").prop_map(|(kind, keyword, text)| in_kind(kind, keyword, &text)),
-        prop::collection::vec(any::<u8>(), 0..40).prop_map(|data| chunk("zTXt", &[b"chara\0\0", &data[..]].concat())),
-        (0_usize..2_000_000).prop_map(|size| chunk("zTXt", &[b"ccv3\0\0", &deflated(&vec![b'A'; size])[..]].concat())),
+        ("[a-zA-Z]{4}", prop::collection::vec(any::<u8>(), 0..40))
+            .prop_map(|(kind, data)| chunk(&kind, &data)),
+        (kind, keyword, "[ -~]{0,40}")
+            .prop_map(|(kind, keyword, text)| in_kind(kind, keyword, &text)),
+        prop::collection::vec(any::<u8>(), 0..40)
+            .prop_map(|data| chunk("zTXt", &[b"chara\0\0", &data[..]].concat())),
+        (0_usize..2_000_000).prop_map(|size| chunk(
+            "zTXt",
+            &[b"ccv3\0\0", &deflated(&vec![b'A'; size])[..]].concat()
+        )),
     ]
     .prop_filter("ends the picture", |chunk| &chunk[4..8] != b"IEND")
 }

@@ -1,4 +1,5 @@
-//! Cards of other programs: Pygmalion JSON, text-generation-webui YAML and JSON, and Backyard cards in EXIF comments.
+//! Cards of other programs: Pygmalion JSON, text-generation-webui YAML and JSON, and Backyard cards
+//! in EXIF comments.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,14 +32,41 @@ fn legacy() -> String {
 
 /// Builds an EXIF block with this comment, in either byte order.
 fn exif(little: bool, comment: &[u8]) -> Vec<u8> {
-    let short = |number: u16| if little { number.to_le_bytes() } else { number.to_be_bytes() };
-    let long = |number: u32| if little { number.to_le_bytes() } else { number.to_be_bytes() };
+    let short = |number: u16| {
+        if little {
+            number.to_le_bytes()
+        } else {
+            number.to_be_bytes()
+        }
+    };
+    let long = |number: u32| {
+        if little {
+            number.to_le_bytes()
+        } else {
+            number.to_be_bytes()
+        }
+    };
     let part = |tag: u16, kind: u16, count: u32, value: u32| {
-        [&short(1)[..], &short(tag), &short(kind), &long(count), &long(value), &[0; 4]].concat()
+        [
+            &short(1)[..],
+            &short(tag),
+            &short(kind),
+            &long(count),
+            &long(value),
+            &[0; 4],
+        ]
+        .concat()
     };
     let order: &[u8] = if little { b"II*\0" } else { b"MM\0*" };
     let text = [b"ASCII\0\0\0", comment].concat();
-    [order, &long(8), &part(0x8769, 4, 1, 26), &part(0x9286, 7, text.len() as u32, 44), &text].concat()
+    [
+        order,
+        &long(8),
+        &part(0x8769, 4, 1, 26),
+        &part(0x9286, 7, text.len() as u32, 44),
+        &text,
+    ]
+    .concat()
 }
 
 fn png_with(exif: &[u8]) -> Vec<u8> {
@@ -46,9 +74,23 @@ fn png_with(exif: &[u8]) -> Vec<u8> {
 }
 
 fn jpeg_with(exif: &[u8]) -> Vec<u8> {
-    let segment = |kind: u8, data: &[u8]| [&[0xff, kind], &(data.len() as u16 + 2).to_be_bytes()[..], data].concat();
+    let segment = |kind: u8, data: &[u8]| {
+        [
+            &[0xff, kind],
+            &(data.len() as u16 + 2).to_be_bytes()[..],
+            data,
+        ]
+        .concat()
+    };
     let block = segment(0xe1, &[b"Exif\0\0", exif].concat());
-    [b"\xff\xd8".to_vec(), segment(0xe0, b"JFIF\0"), block, segment(0xda, b""), b"pixels\xff\xd9".to_vec()].concat()
+    [
+        b"\xff\xd8".to_vec(),
+        segment(0xe0, b"JFIF\0"),
+        block,
+        segment(0xda, b""),
+        b"pixels\xff\xd9".to_vec(),
+    ]
+    .concat()
 }
 
 #[test]
@@ -56,12 +98,23 @@ fn pygmalion_json_gains_v1_fields_and_keeps_its_own() {
     let json = json!({"char_name": "Wren", "char_persona": "A bird.", "world_scenario": "A mill.", "char_greeting": "Hm.",
         "example_dialogue": "You: Hi\nWren: Hm.", "metadata": {"version": 1, "tool": null}});
     let card = read_clean(&json.to_string());
-    assert_eq!((card.version(), card.name(), card.description()), (CardVersion::V1, "Wren", "A bird."));
-    assert_eq!((card.scenario(), card.first_mes(), card.mes_example()), ("A mill.", "Hm.", "You: Hi\nWren: Hm."));
+    assert_eq!(
+        (card.version(), card.name(), card.description()),
+        (CardVersion::V1, "Wren", "A bird.")
+    );
+    assert_eq!(
+        (card.scenario(), card.first_mes(), card.mes_example()),
+        ("A mill.", "Hm.", "You: Hi\nWren: Hm.")
+    );
     assert_keeps(&json, &serde_json::from_str(&card.to_json_v3()).unwrap());
     // Existing V1 fields are not overwritten, and a V2 card is not converted.
-    let both = read_clean(r#"{"name":"Mira","char_name":"Wren","description":"","context":"A","greeting":"Hm."}"#);
-    assert_eq!((both.name(), both.description(), both.first_mes()), ("Mira", "", "Hm."));
+    let both = read_clean(
+        r#"{"name":"Mira","char_name":"Wren","description":"","context":"A","greeting":"Hm."}"#,
+    );
+    assert_eq!(
+        (both.name(), both.description(), both.first_mes()),
+        ("Mira", "", "Hm.")
+    );
     let v2 = read_clean(&v2("Mira").replace("\"spec\"", "\"context\":\"x\",\"spec\""));
     assert_eq!((v2.description(), v2.version()), ("", CardVersion::V2));
 }
@@ -71,49 +124,106 @@ fn reads_text_generation_webui_yaml() {
     let (card, warnings) = Card::read(format!("\u{feff}{YAML}").as_bytes()).unwrap();
     assert_eq!((card.name(), warnings), ("Wren Hollow", vec![]));
     assert_eq!(card.first_mes(), "*She looks up.*\n\n\"Lost?\"");
-    assert_eq!(card.description(), "Wren keeps the lamps of {{user}}'s town.\nShe is forty.");
+    assert_eq!(
+        card.description(),
+        "Wren keeps the lamps of {{user}}'s town.\nShe is forty."
+    );
     assert_eq!(card.tags(), ["lamps", "towns"]);
     let v3: Value = serde_json::from_str(&card.to_json_v3()).unwrap();
-    assert_eq!((&v3["greeting"], &v3["turn_template"]), (&json!(card.first_mes()), &json!("")));
+    assert_eq!(
+        (&v3["greeting"], &v3["turn_template"]),
+        (&json!(card.first_mes()), &json!(""))
+    );
 }
 
 #[test]
 fn plain_text_is_not_read_as_yaml() {
-    for text in
-        ["Once upon a time", "name: Wren", "name: [1\ncontext: x", "- name: Wren\n  context: x", "title: a\ncontext: b"]
-    {
+    for text in [
+        "Once upon a time",
+        "name: Wren",
+        "name: [1\ncontext: x",
+        "- name: Wren\n  context: x",
+        "title: a\ncontext: b",
+    ] {
         let error = Card::read(text.as_bytes()).unwrap_err();
-        assert_eq!(error, CardError::UnknownFormat { looks_like: "an unknown kind of file" }, "{text}");
+        assert_eq!(
+            error,
+            CardError::UnknownFormat {
+                looks_like: "an unknown kind of file"
+            },
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn refuses_yaml_that_needs_too_much_memory() {
     let laughs = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\nname: Wren\ncontext: x\n";
-    assert!(matches!(Card::read(laughs.as_bytes()).unwrap_err(), CardError::TooComplex { .. }));
-    let deep = format!("name: Wren\ncontext: {}x{}\n", "[".repeat(60), "]".repeat(60));
-    assert!(matches!(Card::read(deep.as_bytes()).unwrap_err(), CardError::TooComplex { what: "too many levels", .. }));
+    assert!(matches!(
+        Card::read(laughs.as_bytes()).unwrap_err(),
+        CardError::TooComplex { .. }
+    ));
+    let deep = format!(
+        "name: Wren\ncontext: {}x{}\n",
+        "[".repeat(60),
+        "]".repeat(60)
+    );
+    assert!(matches!(
+        Card::read(deep.as_bytes()).unwrap_err(),
+        CardError::TooComplex {
+            what: "too many levels",
+            ..
+        }
+    ));
     let wide = format!("name: Wren\ncontext: x\ntags: [{}]\n", "x, ".repeat(20_000));
-    assert!(matches!(Card::read(wide.as_bytes()).unwrap_err(), CardError::TooComplex { what: "too many values", .. }));
+    assert!(matches!(
+        Card::read(wide.as_bytes()).unwrap_err(),
+        CardError::TooComplex {
+            what: "too many values",
+            ..
+        }
+    ));
     let endless = format!("name: Wren\ncontext: {}\n", "x".repeat(2 << 20));
-    assert!(matches!(Card::read(endless.as_bytes()).unwrap_err(), CardError::UnknownFormat { .. }));
+    assert!(matches!(
+        Card::read(endless.as_bytes()).unwrap_err(),
+        CardError::UnknownFormat { .. }
+    ));
 }
 
 #[test]
 fn reads_old_backyard_cards_from_exif_comments() {
-    for comment in [legacy(), STANDARD.encode(legacy()), format!("{}\0\0", legacy())] {
+    for comment in [
+        legacy(),
+        STANDARD.encode(legacy()),
+        format!("{}\0\0", legacy()),
+    ] {
         for little in [false, true] {
             let block = exif(little, comment.as_bytes());
             for file in [png_with(&block), jpeg_with(&block)] {
                 let (card, warnings) = Card::read(&file).unwrap();
-                assert_eq!((card.name(), card.display_name(), warnings), ("Wren Hollow", "Wren", vec![]));
-                assert_eq!((card.description(), card.first_mes()), ("{{char}} is a bird.", "Hello {{user}}."));
+                assert_eq!(
+                    (card.name(), card.display_name(), warnings),
+                    ("Wren Hollow", "Wren", vec![])
+                );
+                assert_eq!(
+                    (card.description(), card.first_mes()),
+                    ("{{char}} is a bird.", "Hello {{user}}.")
+                );
                 assert_eq!(card.mes_example(), "<START>\n{{user}}: Hey.\n{{char}}: Hm.");
-                assert_eq!(card.character_book().unwrap()["entries"][0]["keys"], json!(["lamp"]));
+                assert_eq!(
+                    card.character_book().unwrap()["entries"][0]["keys"],
+                    json!(["lamp"])
+                );
                 assert_eq!(sampling(&card).unwrap().min_p, Some(0.6));
                 let kept = &card.extensions().unwrap()["backyard"];
-                assert_eq!(leaves(kept), leaves(&serde_json::from_str(&legacy()).unwrap()));
-                assert_eq!(picture_of(&file, &card).unwrap().as_deref(), Some(&file[..]));
+                assert_eq!(
+                    leaves(kept),
+                    leaves(&serde_json::from_str(&legacy()).unwrap())
+                );
+                assert_eq!(
+                    picture_of(&file, &card).unwrap().as_deref(),
+                    Some(&file[..])
+                );
             }
         }
     }
@@ -122,7 +232,10 @@ fn reads_old_backyard_cards_from_exif_comments() {
 
 #[test]
 fn a_card_text_has_precedence_over_a_comment() {
-    let png = picture(&[chunk("eXIf", &exif(true, legacy().as_bytes())), card_chunk("chara", &v2("Mira"))]);
+    let png = picture(&[
+        chunk("eXIf", &exif(true, legacy().as_bytes())),
+        card_chunk("chara", &v2("Mira")),
+    ]);
     assert_eq!(Card::read(&png).unwrap().0.name(), "Mira");
     let (card, _) = Card::read(&png_with(&exif(true, legacy().as_bytes()))).unwrap();
     let written = card.to_png(&png).unwrap();
@@ -132,20 +245,37 @@ fn a_card_text_has_precedence_over_a_comment() {
 #[test]
 fn other_comments_are_not_cards() {
     for comment in [&b"Taken at the mill"[..], b"", b"MTIz"] {
-        assert_eq!(Card::read(&png_with(&exif(true, comment))).unwrap_err(), CardError::NoCard);
+        assert_eq!(
+            Card::read(&png_with(&exif(true, comment))).unwrap_err(),
+            CardError::NoCard
+        );
         let jpeg = Card::read(&jpeg_with(&exif(true, comment))).unwrap_err();
-        assert_eq!(jpeg, CardError::UnknownFormat { looks_like: "a JPEG picture" });
+        assert_eq!(
+            jpeg,
+            CardError::UnknownFormat {
+                looks_like: "a JPEG picture"
+            }
+        );
     }
 }
 
 #[test]
 fn an_animated_png_keeps_its_frames() {
-    let frames = [chunk("acTL", &[0; 8]), chunk("fcTL", &[1; 26]), chunk("fdAT", &[2; 40])];
+    let frames = [
+        chunk("acTL", &[0; 8]),
+        chunk("fcTL", &[1; 26]),
+        chunk("fdAT", &[2; 40]),
+    ];
     let apng = picture(&[frames.concat(), card_chunk("chara", &v2("Mira"))]);
     let (mut card, _) = Card::read(&apng).unwrap();
     card.set_description("Edited.");
     let written = card.to_png(&apng).unwrap();
-    let moving = |png: &[u8]| chunks(png).into_iter().filter(|(kind, _)| kind != "tEXt").collect::<Vec<_>>();
+    let moving = |png: &[u8]| {
+        chunks(png)
+            .into_iter()
+            .filter(|(kind, _)| kind != "tEXt")
+            .collect::<Vec<_>>()
+    };
     assert_eq!(moving(&written), moving(&picture(&[frames.concat()])));
     assert_eq!(Card::read(&written).unwrap().0.description(), "Edited.");
 }

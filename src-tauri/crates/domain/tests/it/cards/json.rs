@@ -7,16 +7,26 @@ use super::support::{assert_keeps, leaves, read, read_clean, read_error, v2, v3}
 
 #[test]
 fn recognizes_each_version() {
-    assert_eq!(read_clean(r#"{"name":"Mira","description":"d"}"#).version(), CardVersion::V1);
+    assert_eq!(
+        read_clean(r#"{"name":"Mira","description":"d"}"#).version(),
+        CardVersion::V1
+    );
     assert_eq!(read_clean(&v2("Mira")).version(), CardVersion::V2);
     assert_eq!(read_clean(&v3("Mira")).version(), CardVersion::V3);
 }
 
 #[test]
 fn fields_read_the_same_in_every_version() {
-    for json in [r#"{"name":" Mira ","first_mes":"Hi"}"#, &v2("Mira"), &v3("Mira")] {
+    for json in [
+        r#"{"name":" Mira ","first_mes":"Hi"}"#,
+        &v2("Mira"),
+        &v3("Mira"),
+    ] {
         let card = read_clean(json);
-        assert_eq!((card.name(), card.scenario(), card.tags()), ("Mira", "", vec![]));
+        assert_eq!(
+            (card.name(), card.scenario(), card.tags()),
+            ("Mira", "", vec![])
+        );
     }
 }
 
@@ -28,9 +38,15 @@ fn a_byte_order_mark_does_not_matter() {
 
 #[test]
 fn an_unknown_spec_is_read_as_v2_with_a_warning() {
-    let (card, warnings) = read(r#"{"spec":"chara_card_v9","spec_version":"9.0","data":{"name":"Mira"}}"#);
+    let (card, warnings) =
+        read(r#"{"spec":"chara_card_v9","spec_version":"9.0","data":{"name":"Mira"}}"#);
     assert_eq!(card.version(), CardVersion::V2);
-    assert_eq!(warnings, [Warning::UnknownSpec { spec: "chara_card_v9".into() }]);
+    assert_eq!(
+        warnings,
+        [Warning::UnknownSpec {
+            spec: "chara_card_v9".into()
+        }]
+    );
     let (_, warnings) = read(r#"{"data":{"name":"Mira"}}"#);
     assert_eq!(warnings, [Warning::MissingSpec]);
 }
@@ -38,7 +54,12 @@ fn an_unknown_spec_is_read_as_v2_with_a_warning() {
 #[test]
 fn a_newer_version_is_read_with_a_warning() {
     let newer = |version: &str| read(&v3("Mira").replace("\"3.0\"", version)).1;
-    let warning = |found: &str| [Warning::UnknownVersion { found: found.into(), read_as: "3.0" }];
+    let warning = |found: &str| {
+        [Warning::UnknownVersion {
+            found: found.into(),
+            read_as: "3.0",
+        }]
+    };
     assert_eq!(newer("\"3.5\""), warning("3.5"));
     assert_eq!(newer("4"), warning("4"));
     assert_eq!(newer("\"soon\""), warning("soon"));
@@ -50,12 +71,20 @@ fn a_newer_version_is_read_with_a_warning() {
 fn a_flat_card_that_claims_a_spec_is_read_as_v1() {
     let (card, warnings) = read(r#"{"spec":"chara_card_v2","name":"Mira"}"#);
     assert_eq!(card.version(), CardVersion::V1);
-    assert_eq!(warnings, [Warning::MissingData { spec: "chara_card_v2".into() }]);
+    assert_eq!(
+        warnings,
+        [Warning::MissingData {
+            spec: "chara_card_v2".into()
+        }]
+    );
 }
 
 #[test]
 fn a_card_in_a_card_is_unwrapped() {
-    let (card, warnings) = read(&format!(r#"{{"spec":"chara_card_v2","data":{}}}"#, v3("Mira")));
+    let (card, warnings) = read(&format!(
+        r#"{{"spec":"chara_card_v2","data":{}}}"#,
+        v3("Mira")
+    ));
     assert_eq!((card.name(), card.version()), ("Mira", CardVersion::V3));
     assert_eq!(warnings, [Warning::NestedTwice]);
 }
@@ -74,47 +103,113 @@ fn odd_fields_are_named_by_path_and_kept() {
     `data.extensions` should be an object, but is a list; it is kept and treated as empty
     `data.character_book` should be an object, but is null; it is kept and treated as empty
     ");
-    assert_eq!((card.description(), card.alternate_greetings(), card.tags()), ("", vec!["a", "b"], vec!["cosy"]));
+    assert_eq!(
+        (card.description(), card.alternate_greetings(), card.tags()),
+        ("", vec!["a", "b"], vec!["cosy"])
+    );
     assert!(card.character_book().is_none() && card.extensions().is_none());
     assert_keeps(&serde_json::from_str(json).unwrap(), &card.to_value());
 }
 
 #[test]
 fn a_card_without_a_usable_name_is_refused_by_path() {
-    assert_eq!(read_error(&v2("  ")), CardError::NoName { path: "data.name" });
-    assert_eq!(read_error(r#"{"name":5}"#), CardError::NoName { path: "name" });
+    assert_eq!(
+        read_error(&v2("  ")),
+        CardError::NoName { path: "data.name" }
+    );
+    assert_eq!(
+        read_error(r#"{"name":5}"#),
+        CardError::NoName { path: "name" }
+    );
     assert_eq!(read_error("{}"), CardError::NoName { path: "name" });
-    assert_eq!(read_error(r#"{"spec":"chara_card_v2"}"#), CardError::NoName { path: "data.name" });
-    assert_eq!(read_error(&v3(&"x".repeat(301))), CardError::NameTooLong { path: "data.name", limit: 300 });
+    assert_eq!(
+        read_error(r#"{"spec":"chara_card_v2"}"#),
+        CardError::NoName { path: "data.name" }
+    );
+    assert_eq!(
+        read_error(&v3(&"x".repeat(301))),
+        CardError::NameTooLong {
+            path: "data.name",
+            limit: 300
+        }
+    );
 }
 
 #[test]
 fn refuses_values_that_are_not_objects() {
-    assert_eq!(read_error("[1]"), CardError::NotAnObject { path: "(file)", found: "a list" });
+    assert_eq!(
+        read_error("[1]"),
+        CardError::NotAnObject {
+            path: "(file)",
+            found: "a list"
+        }
+    );
     let list = r#"{"spec":"chara_card_v2","data":[]}"#;
-    assert_eq!(read_error(list), CardError::NotAnObject { path: "data", found: "a list" });
+    assert_eq!(
+        read_error(list),
+        CardError::NotAnObject {
+            path: "data",
+            found: "a list"
+        }
+    );
 }
 
 #[test]
 fn refuses_broken_json_with_its_position() {
     let error = read_error("{\"name\": \"Mira\",\n \"tags\": [}");
-    assert_eq!(error.to_string(), "the card is not valid JSON, line 2, column 11: expected value");
+    assert_eq!(
+        error.to_string(),
+        "the card is not valid JSON, line 2, column 11: expected value"
+    );
     // JavaScript also reads such a file and substitutes a replacement character.
     let (latin1, warnings) = Card::read(b"{\"name\":\"Ren\xe9\"}").unwrap();
     assert_eq!((latin1.name(), warnings.len()), ("Ren\u{fffd}", 1));
-    assert!(warnings[0].to_string().contains("save the file as UTF-8"), "{}", warnings[0]);
+    assert!(
+        warnings[0].to_string().contains("save the file as UTF-8"),
+        "{}",
+        warnings[0]
+    );
 }
 
 #[test]
 fn refuses_hostile_json_before_allocation() {
-    let deep = format!(r#"{{"name":"x","a":{}{}}}"#, "[".repeat(101), "]".repeat(101));
-    assert_eq!(read_error(&deep), CardError::TooComplex { what: "too many levels", limit: 100 });
+    let deep = format!(
+        r#"{{"name":"x","a":{}{}}}"#,
+        "[".repeat(101),
+        "]".repeat(101)
+    );
+    assert_eq!(
+        read_error(&deep),
+        CardError::TooComplex {
+            what: "too many levels",
+            limit: 100
+        }
+    );
     let wide = format!(r#"{{"name":"x","a":[{}0]}}"#, "0,".repeat(1_200_000));
-    assert_eq!(read_error(&wide), CardError::TooComplex { what: "too many values", limit: 1_200_000 });
+    assert_eq!(
+        read_error(&wide),
+        CardError::TooComplex {
+            what: "too many values",
+            limit: 1_200_000
+        }
+    );
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
-    assert!(matches!(read_error(&long), CardError::TooLarge { limit: domain::card::MAX_JSON, .. }));
+    assert!(matches!(
+        read_error(&long),
+        CardError::TooLarge {
+            limit: domain::card::MAX_JSON,
+            ..
+        }
+    ));
     // Brackets inside strings do not increase the nesting depth.
-    assert_eq!(read_clean(&format!(r#"{{"name":"x","scenario":"\"{}"}}"#, "[".repeat(300))).name(), "x");
+    assert_eq!(
+        read_clean(&format!(
+            r#"{{"name":"x","scenario":"\"{}"}}"#,
+            "[".repeat(300)
+        ))
+        .name(),
+        "x"
+    );
 }
 
 #[test]
@@ -128,13 +223,22 @@ fn names_the_type_of_other_files() {
     assert_eq!(found(b"\xff\xd8\xff\xe0"), "a JPEG picture");
     assert_eq!(found(b"RIFF\x24\0\0\0WEBPVP8 "), "a WEBP picture");
     assert_eq!(found(b"GGUF\x03"), "a model file");
-    assert_eq!(found(b"rcc||rccv1||AAAA"), "a card that RisuAI has encrypted");
+    assert_eq!(
+        found(b"rcc||rccv1||AAAA"),
+        "a card that RisuAI has encrypted"
+    );
     assert_eq!(found(&[111, 0, 9, 0, 0, 0, 1]), "a RisuAI module");
     assert_eq!(found(b"Once upon a time"), "an unknown kind of file");
     assert_eq!(found(b"GIF89a"), "a GIF picture");
     let template = b"instruction_template: |-\n  {{ messages }}\n";
-    assert_eq!(found(template), "a text-generation-webui instruction template");
-    assert_eq!(found(b"temperature: 0.7\ntop_p: 0.9\n"), "a text-generation-webui sampler preset");
+    assert_eq!(
+        found(template),
+        "a text-generation-webui instruction template"
+    );
+    assert_eq!(
+        found(b"temperature: 0.7\ntop_p: 0.9\n"),
+        "a text-generation-webui sampler preset"
+    );
     assert_eq!(found(b"\0\0\0\x1cftypavif"), "an AVIF picture");
     assert_eq!(found(b"SQLite format 3\0"), "a database");
 }
@@ -168,7 +272,13 @@ fn an_edit_changes_only_its_field() {
     expected.insert("/data/extensions/inglenook/pinned".into(), true.into());
     assert_eq!(leaves(&card.to_value()), expected);
 
-    let order: Vec<_> = card.to_value().as_object().unwrap().keys().cloned().collect();
+    let order: Vec<_> = card
+        .to_value()
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
     assert_eq!(order, ["x", "spec", "spec_version", "data", "y"]);
 }
 
@@ -180,8 +290,14 @@ fn an_edit_updates_the_copy_for_v1_readers() {
     card.set_name("Mirabel").unwrap();
     card.set_scenario("Ferry");
     let root = card.to_value();
-    assert_eq!((&root["name"], &root["scenario"]), (&json!("Mirabel"), &json!("other")));
-    assert_eq!(root["data"], json!({"name": "Mirabel", "scenario": "Ferry"}));
+    assert_eq!(
+        (&root["name"], &root["scenario"]),
+        (&json!("Mirabel"), &json!("other"))
+    );
+    assert_eq!(
+        root["data"],
+        json!({"name": "Mirabel", "scenario": "Ferry"})
+    );
 }
 
 #[test]
@@ -190,12 +306,21 @@ fn a_new_card_is_complete() {
     card.set_first_mes("Come in.");
     card.set_alternate_greetings(&["Sit down.", " "]);
     card.set_nickname("Mi");
-    assert_eq!((card.name(), card.display_name(), card.version()), ("Mira", "Mi", CardVersion::V3));
+    assert_eq!(
+        (card.name(), card.display_name(), card.version()),
+        ("Mira", "Mi", CardVersion::V3)
+    );
     assert_eq!(card.greetings(), ["Come in.", "Sit down."]);
     assert_eq!(read_clean(&card.to_json()), card);
-    assert_eq!(card.to_value()["data"]["group_only_greetings"], Value::Array(vec![]));
+    assert_eq!(
+        card.to_value()["data"]["group_only_greetings"],
+        Value::Array(vec![])
+    );
 
-    assert_eq!(Card::new(" ").unwrap_err(), CardError::NoName { path: "name" });
+    assert_eq!(
+        Card::new(" ").unwrap_err(),
+        CardError::NoName { path: "name" }
+    );
     assert!(card.set_name("").is_err());
     assert_eq!(card.name(), "Mira");
 }
@@ -206,7 +331,10 @@ fn dates_are_seconds_in_the_file() {
     assert_eq!(card.creation_date(), None);
     card.set_creation_date(domain::Timestamp(1_703_462_400_123));
     assert_eq!(card.to_value()["data"]["creation_date"], 1_703_462_400);
-    assert_eq!(card.creation_date(), Some(domain::Timestamp(1_703_462_400_000)));
+    assert_eq!(
+        card.creation_date(),
+        Some(domain::Timestamp(1_703_462_400_000))
+    );
     let unknown = read_clean(r#"{"name":"Mira","modification_date":0}"#);
     assert_eq!(unknown.modification_date(), None);
 }

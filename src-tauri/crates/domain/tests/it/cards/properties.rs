@@ -49,11 +49,15 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 /// Typical decimals. Beyond 15 digits `serde_json` may differ in the last bit.
 fn any_decimal() -> impl Strategy<Value = Value> {
-    (any::<i32>(), 0..6).prop_map(|(digits, places)| Value::from(f64::from(digits) / 10_f64.powi(places)))
+    (any::<i32>(), 0..6)
+        .prop_map(|(digits, places)| Value::from(f64::from(digits) / 10_f64.powi(places)))
 }
 
 fn any_key() -> impl Strategy<Value = String> {
-    prop_oneof![prop::sample::select(KEYS).prop_map(str::to_owned), "\\PC{0,8}"]
+    prop_oneof![
+        prop::sample::select(KEYS).prop_map(str::to_owned),
+        "\\PC{0,8}"
+    ]
 }
 
 fn fields_with_a_name(most: usize) -> impl Strategy<Value = Map<String, Value>> {
@@ -68,13 +72,18 @@ fn fields_with_a_name(most: usize) -> impl Strategy<Value = Map<String, Value>> 
 fn any_card(most: usize) -> impl Strategy<Value = Value> {
     let spec = prop::sample::select(&["chara_card_v2", "chara_card_v3", "other"][..]);
     let flat = fields_with_a_name(most).prop_filter("names a format", |fields| {
-        !fields.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
+        !fields
+            .get("spec")
+            .and_then(Value::as_str)
+            .is_some_and(|spec| spec.starts_with("chara_card"))
     });
-    let nested = (fields_with_a_name(most), fields_with_a_name(most), spec).prop_map(|(mut root, data, spec)| {
-        root.insert("spec".into(), spec.into());
-        root.insert("data".into(), Value::Object(data));
-        root
-    });
+    let nested = (fields_with_a_name(most), fields_with_a_name(most), spec).prop_map(
+        |(mut root, data, spec)| {
+            root.insert("spec".into(), spec.into());
+            root.insert("data".into(), Value::Object(data));
+            root
+        },
+    );
     prop_oneof![flat.prop_map(Value::Object), nested.prop_map(Value::Object)]
 }
 

@@ -19,12 +19,14 @@ fn absent_extensions_become_an_empty_object() {
 
 #[test]
 fn notes_are_read_by_language() {
-    let notes =
-        json!({ "name": "Mira", "creator_notes": "Hi", "creator_notes_multilingual": { "de": "Hallo", "fr": 7 } });
+    let notes = json!({ "name": "Mira", "creator_notes": "Hi", "creator_notes_multilingual": { "de": "Hallo", "fr": 7 } });
     let mut card = card(notes);
     assert_eq!(card.creator_notes_multilingual(), [("de", "Hallo")]);
     card.set_creator_notes_multilingual(&[("de", "Servus")]);
-    assert_eq!(card.to_value()["data"]["creator_notes_multilingual"], json!({ "de": "Servus", "fr": 7 }));
+    assert_eq!(
+        card.to_value()["data"]["creator_notes_multilingual"],
+        json!({ "de": "Servus", "fr": 7 })
+    );
 }
 
 #[test]
@@ -32,7 +34,10 @@ fn sources_are_kept_unchanged() {
     let card = card(json!({ "name": "Mira", "source": ["https://example.org/1", "id:2"] }));
     assert_eq!(card.source(), ["https://example.org/1", "id:2"]);
     let written: Value = serde_json::from_str(&card.to_json_v3()).unwrap();
-    assert_eq!(written["data"]["source"], json!(["https://example.org/1", "id:2"]));
+    assert_eq!(
+        written["data"]["source"],
+        json!(["https://example.org/1", "id:2"])
+    );
 }
 
 #[test]
@@ -43,23 +48,42 @@ fn without_assets_the_picture_is_the_icon() {
     assert_eq!(domain::card::picture(&png, &card).unwrap().unwrap(), png);
 }
 
-/// Covers all standard types, custom types and every kind of location. Only the main icon is the avatar.
+/// Covers all standard types, custom types and every kind of location. Only the main icon is the
+/// avatar.
 #[test]
 fn assets_of_every_type_are_kept() {
-    let asset =
-        |kind: &str, name: &str, uri: &str, ext: &str| json!({ "type": kind, "name": name, "uri": uri, "ext": ext });
+    let asset = |kind: &str, name: &str, uri: &str, ext: &str| json!({ "type": kind, "name": name, "uri": uri, "ext": ext });
     let assets = json!([
         asset("background", "main", "https://example.org/b.webp", "webp"),
         asset("user_icon", "Tom", "ccdefault:", "png"),
-        asset("emotion", "neutral", "embeded://assets/emotion/images/neutral.jpeg", "jpeg"),
-        asset("x_live2d", "model", "embeded://assets/x_live2d/l2d/m.moc3", "moc3"),
+        asset(
+            "emotion",
+            "neutral",
+            "embeded://assets/emotion/images/neutral.jpeg",
+            "jpeg"
+        ),
+        asset(
+            "x_live2d",
+            "model",
+            "embeded://assets/x_live2d/l2d/m.moc3",
+            "moc3"
+        ),
         asset("icon", "other", "data:image/png;base64,AAAA", "png"),
         asset("icon", "main", "data:image/png;base64,iVBORw==", "png"),
         asset("x_strange", "s", "ipfs://x", "unknown"),
     ]);
     let card = card(json!({ "name": "Mira", "assets": assets }));
-    assert_eq!(domain::card::picture(b"{}", &card).unwrap().unwrap().as_ref(), b"\x89PNG");
-    assert_eq!((card.embedded_file_count(), card.icon_is_embedded()), (2, false));
+    assert_eq!(
+        domain::card::picture(b"{}", &card)
+            .unwrap()
+            .unwrap()
+            .as_ref(),
+        b"\x89PNG"
+    );
+    assert_eq!(
+        (card.embedded_file_count(), card.icon_is_embedded()),
+        (2, false)
+    );
     for written in [card.to_json_v2(), card.to_json_v3()] {
         let written: Value = serde_json::from_str(&written).unwrap();
         assert_eq!(leaves(&written["data"]["assets"]), leaves(&assets));

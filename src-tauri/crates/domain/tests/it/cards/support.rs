@@ -15,13 +15,25 @@ const PIXELS: &[u8] = &[0x78, 0x9c, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x
 /// Builds a chunk with length and checksum.
 pub(crate) fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
     let body = [kind.as_bytes(), data].concat();
-    [&(data.len() as u32).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat()
+    [
+        &(data.len() as u32).to_be_bytes()[..],
+        &body,
+        &crc32fast::hash(&body).to_be_bytes(),
+    ]
+    .concat()
 }
 
 /// Builds a picture with these chunks between pixels and end.
 pub(crate) fn picture(extra: &[Vec<u8>]) -> Vec<u8> {
     let signature = b"\x89PNG\r\n\x1a\n".to_vec();
-    [signature, chunk("IHDR", HEADER), chunk("IDAT", PIXELS), extra.concat(), chunk("IEND", b"")].concat()
+    [
+        signature,
+        chunk("IHDR", HEADER),
+        chunk("IDAT", PIXELS),
+        extra.concat(),
+        chunk("IEND", b""),
+    ]
+    .concat()
 }
 
 pub(crate) fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
@@ -32,9 +44,23 @@ pub(crate) fn text_chunk(keyword: &str, text: &str) -> Vec<u8> {
 pub(crate) fn in_kind(kind: &str, keyword: &str, text: &str) -> Vec<u8> {
     match kind {
         "tEXt" => text_chunk(keyword, text),
-        "zTXt" => chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &deflated(text.as_bytes())].concat()),
-        "iTXt" => chunk("iTXt", &[keyword.as_bytes(), b"\0\0\0en\0\0", text.as_bytes()].concat()),
-        _ => chunk("iTXt", &[keyword.as_bytes(), b"\0\x01\0\0\0", &deflated(text.as_bytes())].concat()),
+        "zTXt" => chunk(
+            "zTXt",
+            &[keyword.as_bytes(), b"\0\0", &deflated(text.as_bytes())].concat(),
+        ),
+        "iTXt" => chunk(
+            "iTXt",
+            &[keyword.as_bytes(), b"\0\0\0en\0\0", text.as_bytes()].concat(),
+        ),
+        _ => chunk(
+            "iTXt",
+            &[
+                keyword.as_bytes(),
+                b"\0\x01\0\0\0",
+                &deflated(text.as_bytes()),
+            ]
+            .concat(),
+        ),
     }
 }
 
@@ -54,8 +80,15 @@ pub(crate) fn chunks(png: &[u8]) -> Vec<(String, Vec<u8>)> {
     let (mut found, mut rest) = (Vec::new(), &png[8..]);
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_be_bytes(*length) as usize;
-        found.push((String::from_utf8(after[..4].to_vec()).unwrap(), after[4..4 + length].to_vec()));
-        rest = if after.starts_with(b"IEND") { &[] } else { &after[4 + length + 4..] };
+        found.push((
+            String::from_utf8(after[..4].to_vec()).unwrap(),
+            after[4..4 + length].to_vec(),
+        ));
+        rest = if after.starts_with(b"IEND") {
+            &[]
+        } else {
+            &after[4 + length + 4..]
+        };
     }
     found
 }
@@ -64,7 +97,9 @@ pub(crate) fn chunks(png: &[u8]) -> Vec<(String, Vec<u8>)> {
 pub(crate) fn card_in(png: &[u8], keyword: &str) -> Value {
     let start = format!("{keyword}\0").into_bytes();
     let chunks = chunks(png);
-    let mut texts = chunks.iter().filter(|(kind, data)| kind == "tEXt" && data.starts_with(&start));
+    let mut texts = chunks
+        .iter()
+        .filter(|(kind, data)| kind == "tEXt" && data.starts_with(&start));
     let (_, data) = texts.next().unwrap();
     assert!(texts.next().is_none(), "{keyword} is there twice");
     serde_json::from_slice(&STANDARD.decode(&data[start.len()..]).unwrap()).unwrap()
@@ -75,11 +110,18 @@ pub(crate) fn leaves(value: &Value) -> BTreeMap<String, Value> {
     fn collect(path: String, value: &Value, leaves: &mut BTreeMap<String, Value>) {
         match value {
             Value::Array(items) if !items.is_empty() => {
-                items.iter().enumerate().for_each(|(i, item)| collect(format!("{path}/{i}"), item, leaves));
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(i, item)| collect(format!("{path}/{i}"), item, leaves));
             }
             Value::Object(fields) if !fields.is_empty() => {
                 fields.iter().for_each(|(key, item)| {
-                    collect(format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")), item, leaves)
+                    collect(
+                        format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")),
+                        item,
+                        leaves,
+                    )
                 });
             }
             leaf => _ = leaves.insert(path, leaf.clone()),
@@ -90,14 +132,16 @@ pub(crate) fn leaves(value: &Value) -> BTreeMap<String, Value> {
     leaves
 }
 
-/// Asserts that every leaf of `before` is in `after`, at the same place or, for an upgraded V1 card, inside `data`.
+/// Asserts that every leaf of `before` is in `after`, at the same place or, for an upgraded V1
+/// card, inside `data`.
 pub(crate) fn assert_keeps(before: &Value, after: &Value) {
     let (before, after) = (leaves(before), leaves(after));
     for (path, value) in before {
         if matches!(path.split('/').nth(1), Some("spec" | "spec_version")) {
             continue;
         }
-        let kept = after.get(&path) == Some(&value) || after.get(&format!("/data{path}")) == Some(&value);
+        let kept =
+            after.get(&path) == Some(&value) || after.get(&format!("/data{path}")) == Some(&value);
         assert!(kept, "{path} was {value} and is lost");
     }
 }

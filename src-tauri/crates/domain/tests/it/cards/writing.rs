@@ -3,7 +3,9 @@
 use domain::card::{Card, CardError};
 use serde_json::{Value, json};
 
-use super::support::{assert_keeps, card_chunk, card_in, chunk, chunks, picture, read, read_clean, text_chunk, v2, v3};
+use super::support::{
+    assert_keeps, card_chunk, card_in, chunk, chunks, picture, read, read_clean, text_chunk, v2, v3,
+};
 
 const V1: &str = r#"{"name":"Mira","description":"d","personality":"p","scenario":"s","first_mes":"f","mes_example":"m",
     "creator_notes":"n","fav":true,"spec":"mine","data":{"own":[1]},"create_date":"2023-1-1 @00h"}"#;
@@ -22,7 +24,10 @@ fn upgrade_to_v3_is_lossless_and_complete() {
         let (card, _) = read(&json);
         let upgraded = value(&card.to_json_v3());
         assert_keeps(&value(&json), &upgraded);
-        assert_eq!((&upgraded["spec"], &upgraded["spec_version"]), (&json!("chara_card_v3"), &json!("3.0")));
+        assert_eq!(
+            (&upgraded["spec"], &upgraded["spec_version"]),
+            (&json!("chara_card_v3"), &json!("3.0"))
+        );
         for list in ["alternate_greetings", "group_only_greetings", "tags"] {
             assert_eq!(upgraded["data"][list], json!([]));
         }
@@ -34,8 +39,14 @@ fn upgrade_to_v3_is_lossless_and_complete() {
 #[test]
 fn the_fields_of_v1_move_into_data_once() {
     let upgraded = value(&read(V1).0.to_json_v3());
-    assert_eq!((&upgraded["data"]["description"], &upgraded["description"]), (&json!("d"), &Value::Null));
-    assert_eq!((&upgraded["fav"], &upgraded["data"]["data"]["own"]), (&json!(true), &json!([1])));
+    assert_eq!(
+        (&upgraded["data"]["description"], &upgraded["description"]),
+        (&json!("d"), &Value::Null)
+    );
+    assert_eq!(
+        (&upgraded["fav"], &upgraded["data"]["data"]["own"]),
+        (&json!(true), &json!([1]))
+    );
 }
 
 #[test]
@@ -62,19 +73,33 @@ fn a_picture_gets_both_versions_and_keeps_the_rest() {
         chunk("zTXt", b"Note\0\0\x78\x9c"),
         chunk("prVt", &[0, 255]),
     ];
-    let old = [card_chunk("CHARA", &v2("Old")), card_chunk("ccv3", &v3("Old")), card_chunk("chara", &v2("Older"))];
-    let before = [picture(&[others.concat(), old.concat()]), b"behind".to_vec()].concat();
+    let old = [
+        card_chunk("CHARA", &v2("Old")),
+        card_chunk("ccv3", &v3("Old")),
+        card_chunk("chara", &v2("Older")),
+    ];
+    let before = [
+        picture(&[others.concat(), old.concat()]),
+        b"behind".to_vec(),
+    ]
+    .concat();
 
     let after = read_clean(&v3("Mira")).to_png(&before).unwrap();
 
     assert_eq!(
-        (&card_in(&after, "ccv3")["data"]["name"], &card_in(&after, "chara")["data"]["name"]),
+        (
+            &card_in(&after, "ccv3")["data"]["name"],
+            &card_in(&after, "chara")["data"]["name"]
+        ),
         (&json!("Mira"), &json!("Mira"))
     );
     assert_eq!(card_in(&after, "chara")["spec"], "chara_card_v2");
     assert!(after.ends_with(b"behind"));
     let whole = &after[..after.len() - b"behind".len()];
-    let rest: Vec<_> = chunks(whole).into_iter().filter(|(_, data)| !is_card(data)).collect();
+    let rest: Vec<_> = chunks(whole)
+        .into_iter()
+        .filter(|(_, data)| !is_card(data))
+        .collect();
     assert_eq!(rest, chunks(&picture(&others)));
     assert_eq!(Card::read(&after).unwrap().1, []);
 }
@@ -96,16 +121,27 @@ fn writing_twice_gives_the_same_file() {
 fn the_v2_copy_has_a_notice_and_no_decorators() {
     let png = read_clean(DECORATED).to_png(&picture(&[])).unwrap();
     let copy = &card_in(&png, "chara")["data"];
-    assert!(copy["creator_notes"].as_str().unwrap().starts_with("This is a Character Card V3"));
+    assert!(
+        copy["creator_notes"]
+            .as_str()
+            .unwrap()
+            .starts_with("This is a Character Card V3")
+    );
     assert!(copy["creator_notes"].as_str().unwrap().ends_with("By Ann."));
-    let contents = |data: &Value| [0, 1].map(|i| data["character_book"]["entries"][i]["content"].clone());
-    assert_eq!(contents(copy), [json!("Lamps burn oil."), json!("Plain @@text")]);
+    let contents =
+        |data: &Value| [0, 1].map(|i| data["character_book"]["entries"][i]["content"].clone());
+    assert_eq!(
+        contents(copy),
+        [json!("Lamps burn oil."), json!("Plain @@text")]
+    );
     assert_keeps(&value(DECORATED), &card_in(&png, "ccv3"));
 }
 
 #[test]
 fn an_original_v2_card_is_exported_unchanged() {
-    let json = DECORATED.replace("chara_card_v3", "chara_card_v2").replace("3.0", "2.0");
+    let json = DECORATED
+        .replace("chara_card_v3", "chara_card_v2")
+        .replace("3.0", "2.0");
     let png = read_clean(&json).to_png(&picture(&[])).unwrap();
     assert_keeps(&value(&json), &card_in(&png, "chara"));
     assert_keeps(&value(&json), &card_in(&png, "ccv3"));
@@ -115,13 +151,25 @@ fn an_original_v2_card_is_exported_unchanged() {
 fn refuses_to_write_into_a_broken_picture() {
     let card = read_clean(&v3("Mira"));
     let whole = picture(&[]);
-    assert!(matches!(card.to_png(&whole[..40]).unwrap_err(), CardError::Truncated { .. }));
-    assert!(matches!(card.to_png(b"JPEG").unwrap_err(), CardError::BrokenPng { offset: 0, .. }));
+    assert!(matches!(
+        card.to_png(&whole[..40]).unwrap_err(),
+        CardError::Truncated { .. }
+    ));
+    assert!(matches!(
+        card.to_png(b"JPEG").unwrap_err(),
+        CardError::BrokenPng { offset: 0, .. }
+    ));
 }
 
 #[test]
 fn refuses_to_write_a_card_above_the_read_limit() {
     let mut card = Card::new("Mira").unwrap();
     card.set_description(&"x".repeat(domain::card::MAX_JSON));
-    assert!(matches!(card.to_png(&picture(&[])).unwrap_err(), CardError::TooLarge { what: "the card's JSON", .. }));
+    assert!(matches!(
+        card.to_png(&picture(&[])).unwrap_err(),
+        CardError::TooLarge {
+            what: "the card's JSON",
+            ..
+        }
+    ));
 }

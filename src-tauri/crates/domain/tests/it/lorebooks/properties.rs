@@ -47,15 +47,27 @@ fn any_book() -> impl Strategy<Value = Value> {
         "characterFilter",
         "odd",
     ];
-    let entry = prop::collection::vec((prop::sample::select(NAMES), json_value()), 0..8)
-        .prop_map(|fields| Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()));
+    let entry = prop::collection::vec((prop::sample::select(NAMES), json_value()), 0..8).prop_map(
+        |fields| {
+            Value::Object(
+                fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect(),
+            )
+        },
+    );
     let entry = prop_oneof![9 => entry, 1 => json_value()].boxed();
     let map = prop::collection::vec(("[a-z]|[0-9]{1,3}", entry.clone()), 0..5)
         .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>()));
     let list = prop::collection::vec(entry, 0..5).prop_map(Value::from);
     (prop_oneof![map, list], any::<bool>()).prop_map(|(entries, alone)| {
         let book = json!({"name": "W", "entries": entries, "odd": [1]});
-        if alone { json!({"spec": "lorebook_v3", "data": book}) } else { book }
+        if alone {
+            json!({"spec": "lorebook_v3", "data": book})
+        } else {
+            book
+        }
     })
 }
 
@@ -64,10 +76,15 @@ fn leaves(value: &Value) -> BTreeMap<String, &Value> {
     fn collect<'v>(path: &str, value: &'v Value, leaves: &mut BTreeMap<String, &'v Value>) {
         match value {
             Value::Array(items) if !items.is_empty() => {
-                items.iter().enumerate().for_each(|(at, item)| collect(&format!("{path}/{at}"), item, leaves));
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(at, item)| collect(&format!("{path}/{at}"), item, leaves));
             }
             Value::Object(fields) if !fields.is_empty() => {
-                fields.iter().for_each(|(name, item)| collect(&format!("{path}/{name}"), item, leaves));
+                fields
+                    .iter()
+                    .for_each(|(name, item)| collect(&format!("{path}/{name}"), item, leaves));
             }
             leaf => _ = leaves.insert(path.to_owned(), leaf),
         }
@@ -82,22 +99,35 @@ fn assert_keeps(before: &Value, after: &Value) {
     let kept = leaves(after);
     for (path, value) in leaves(before) {
         // An empty object may have been filled.
-        if value.as_object().is_some_and(|it| it.is_empty()) && after.pointer(&path).is_some_and(Value::is_object) {
+        if value.as_object().is_some_and(|it| it.is_empty())
+            && after.pointer(&path).is_some_and(Value::is_object)
+        {
             continue;
         }
-        assert_eq!(kept.get(&path), Some(&value), "{path} of {before}\nin {after}");
+        assert_eq!(
+            kept.get(&path),
+            Some(&value),
+            "{path} of {before}\nin {after}"
+        );
     }
 }
 
 /// Generates some of these fields with values of their kinds.
 fn some_of(fields: &'static [(&'static str, Kind)]) -> impl Strategy<Value = Map<String, Value>> {
-    prop::collection::vec((prop::sample::select(fields), any::<prop::sample::Index>(), "[a-z, /@]{0,8}"), 0..12)
-        .prop_map(|chosen| {
-            let field = |((name, kind), at, word): ((&str, Kind), prop::sample::Index, String)| {
-                (name.to_owned(), kind.value(at.index(1_000) as i64, word))
-            };
-            chosen.into_iter().map(field).collect()
-        })
+    prop::collection::vec(
+        (
+            prop::sample::select(fields),
+            any::<prop::sample::Index>(),
+            "[a-z, /@]{0,8}",
+        ),
+        0..12,
+    )
+    .prop_map(|chosen| {
+        let field = |((name, kind), at, word): ((&str, Kind), prop::sample::Index, String)| {
+            (name.to_owned(), kind.value(at.index(1_000) as i64, word))
+        };
+        chosen.into_iter().map(field).collect()
+    })
 }
 
 /// Type of a field in the formats.
@@ -193,7 +223,10 @@ fn native_book() -> impl Strategy<Value = Value> {
     let entry = (some_of(NATIVE), any::<bool>()).prop_map(|(mut entry, free)| {
         entry.entry("key").or_insert_with(|| json!(["lamp"]));
         if free {
-            entry.insert("extensions".to_owned(), json!({ "theirs": { "x": [1, null] } }));
+            entry.insert(
+                "extensions".to_owned(),
+                json!({ "theirs": { "x": [1, null] } }),
+            );
         }
         entry
     });
@@ -254,8 +287,12 @@ const RISUAI: &[(&str, Kind)] = &[
 fn foreign_book() -> impl Strategy<Value = Value> {
     let list = |fields| prop::collection::vec(some_of(fields).prop_map(Value::Object), 0..4);
     prop_oneof![
-        list(AGNAI).prop_map(|all| json!({ "kind": "memory", "name": "M", "description": "d", "entries": all })),
-        list(NOVELAI).prop_map(|all| json!({ "lorebookVersion": 5, "settings": { "x": 1 }, "entries": all })),
+        list(AGNAI).prop_map(
+            |all| json!({ "kind": "memory", "name": "M", "description": "d", "entries": all })
+        ),
+        list(NOVELAI).prop_map(
+            |all| json!({ "lorebookVersion": 5, "settings": { "x": 1 }, "entries": all })
+        ),
         list(RISUAI).prop_map(|all| json!({ "type": "risu", "ver": 1, "data": all })),
     ]
 }

@@ -30,14 +30,29 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn keep(&self, store: &mut WriteTransaction<'_>, chat: &Chat, persona: &Persona) -> Result<(), StoreError> {
+    fn keep(
+        &self,
+        store: &mut WriteTransaction<'_>,
+        chat: &Chat,
+        persona: &Persona,
+    ) -> Result<(), StoreError> {
         let message = store.messages_mut().append(&self.message)?;
         if let Some(speaker) = &self.speaker {
             store.groups_mut().set_speaker(message.id, speaker)?;
         }
         if message.role == Role::User {
             let (id, text, now) = (message.id, message.text(), message.created);
-            obey(store, &CommandMessage { chat, persona, message: id, text, now, limited: false })?;
+            obey(
+                store,
+                &CommandMessage {
+                    chat,
+                    persona,
+                    message: id,
+                    text,
+                    now,
+                    limited: false,
+                },
+            )?;
         }
         Ok(())
     }
@@ -46,7 +61,13 @@ impl Line {
 impl Stage {
     /// Adds a message. It is stored with others, at the latest by [`Stage::settle`].
     pub(super) async fn say(&mut self, said: Say, number: usize) -> ApiResult<()> {
-        let Say { pair, chat, who, text, id } = said;
+        let Say {
+            pair,
+            chat,
+            who,
+            text,
+            id,
+        } = said;
         let chat = self.chat(&pair, &chat).await?;
         let speaker = |role| (role, None);
         let (role, speaker) = match who.as_str() {
@@ -56,15 +77,35 @@ impl Stage {
             _ => (Role::Character, Some(self.somebody(&who).await?)),
         };
         let message = new(chat, role, text, self.engine.base.now());
-        self.known.call(id.unwrap_or_else(|| number.to_string()), message.id);
-        self.known.waiting.push(Line { chat, message, speaker });
-        if self.known.waiting.len() >= AT_ONCE { self.settle().await } else { Ok(()) }
+        self.known
+            .call(id.unwrap_or_else(|| number.to_string()), message.id);
+        self.known.waiting.push(Line {
+            chat,
+            message,
+            speaker,
+        });
+        if self.known.waiting.len() >= AT_ONCE {
+            self.settle().await
+        } else {
+            Ok(())
+        }
     }
 
     async fn somebody(&self, name: &str) -> ApiResult<Speaker> {
-        let names = self.engine.base.store().read(|store| store.characters().names()).await?;
-        let character = names.into_iter().find(|(_, known)| known == name).map(|(id, _)| id);
-        Ok(Speaker { character, name: name.to_owned() })
+        let names = self
+            .engine
+            .base
+            .store()
+            .read(|store| store.characters().names())
+            .await?;
+        let character = names
+            .into_iter()
+            .find(|(_, known)| known == name)
+            .map(|(id, _)| id);
+        Ok(Speaker {
+            character,
+            name: name.to_owned(),
+        })
     }
 
     /// Stores the messages that were added.
@@ -82,7 +123,8 @@ impl Stage {
         let kept = self.engine.base.store().write(move |store| {
             for line in &lines {
                 let of = chats.iter().find(|(chat, _)| chat.id == line.chat);
-                of.map(|(chat, persona)| line.keep(store, chat, persona)).transpose()?;
+                of.map(|(chat, persona)| line.keep(store, chat, persona))
+                    .transpose()?;
             }
             Ok(())
         });
@@ -91,46 +133,92 @@ impl Stage {
 
     /// A turn as in the app, except that no model writes the reply.
     pub(super) async fn turn(&mut self, turn: Turn, number: usize) -> ApiResult<()> {
-        let Turn { pair, chat, text, reply, id } = turn;
+        let Turn {
+            pair,
+            chat,
+            text,
+            reply,
+            id,
+        } = turn;
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
         let snapshot = self.engine.library.snapshot_of(chat).await?;
-        let sender = Sender { source: MessageSource::Typed, limited: false };
-        let sent = self.engine.turns.commit(&snapshot, text, Vec::new(), sender).await?;
+        let sender = Sender {
+            source: MessageSource::Typed,
+            limited: false,
+        };
+        let sent = self
+            .engine
+            .turns
+            .commit(&snapshot, text, Vec::new(), sender)
+            .await?;
         self.known.call(name.clone(), sent.id);
         let chat = snapshot.chat;
-        let PreparedTurn { answerer, turn: activated, made } =
-            self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;
+        let PreparedTurn {
+            answerer,
+            turn: activated,
+            made,
+        } = self
+            .engine
+            .turns
+            .prepare(&chat, Aim::Last, &TurnOptions::default())
+            .await?;
         self.engine.turns.keep_plan(&activated, &made).await?;
         let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
         let turns: Vec<Speaking> = self.engine.library.next_turns(&chat).await?;
         let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
-        let (target, model, now) =
-            (Target::NewMessage { message, swipe, turn }, answerer.name.clone(), self.engine.base.now());
+        let (target, model, now) = (
+            Target::NewMessage {
+                message,
+                swipe,
+                turn,
+            },
+            answerer.name.clone(),
+            self.engine.base.now(),
+        );
         let kept = self.engine.base.store().write(move |store| {
             target.insert(store, &chat, &reply, &model, now)?;
-            store.swipes_mut().set_text(swipe, &reply, SwipeState::Finished)
+            store
+                .swipes_mut()
+                .set_text(swipe, &reply, SwipeState::Finished)
         });
         kept.await?;
         self.known.call(format!("{name}.reply"), message);
-        self.engine.turns.record(swipe, &Figures::default(), &activated, &made, &answerer).await
+        self.engine
+            .turns
+            .record(swipe, &Figures::default(), &activated, &made, &answerer)
+            .await
     }
 
     /// Adds another reply to a message, as regenerating does.
     pub(super) async fn swipe(&self, message: MessageId, text: String) -> ApiResult<()> {
         let message = self.engine.library.message(message).await?;
-        let (chat, now) = (self.engine.library.chat(message.chat).await?, self.engine.base.now());
-        let target = Target::NewSwipe { message, swipe: SwipeId(Uuid::now_v7()) };
+        let (chat, now) = (
+            self.engine.library.chat(message.chat).await?,
+            self.engine.base.now(),
+        );
+        let target = Target::NewSwipe {
+            message,
+            swipe: SwipeId(Uuid::now_v7()),
+        };
         let added = self.engine.base.store().write(move |store| {
             target.insert(store, &chat, &text, "", now)?;
-            store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Finished)
+            store
+                .swipes_mut()
+                .set_text(target.swipe(), &text, SwipeState::Finished)
         });
         Ok(added.await?)
     }
 
-    /// Copies the messages of `from` up to `after` to the chat `to`, as an imported branch has them. A copy has the
-    /// scenario's name of the original with `@branch` appended.
-    pub(super) async fn copy(&mut self, from: ChatId, after: MessageId, to: ChatId, branch: &str) -> ApiResult<()> {
+    /// Copies the messages of `from` up to `after` to the chat `to`, as an imported branch has
+    /// them. A copy has the scenario's name of the original with `@branch` appended.
+    pub(super) async fn copy(
+        &mut self,
+        from: ChatId,
+        after: MessageId,
+        to: ChatId,
+        branch: &str,
+    ) -> ApiResult<()> {
         let copied = self.engine.base.store().write(move |store| {
             let mut copied = Vec::new();
             for message in store.messages().page(from, None, u32::MAX)? {
@@ -164,5 +252,11 @@ fn new(chat: ChatId, role: Role, text: String, created: Timestamp) -> NewMessage
 }
 
 fn swipe(text: String, created: Timestamp) -> NewSwipe {
-    NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None }
+    NewSwipe {
+        id: SwipeId(Uuid::now_v7()),
+        text,
+        state: SwipeState::Finished,
+        created,
+        model: None,
+    }
 }

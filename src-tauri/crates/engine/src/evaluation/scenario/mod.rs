@@ -1,8 +1,9 @@
 //! End-to-end tests of memory, without a model as a judge. A scenario describes events in chats,
 //! and its probes show what prompts then contain.
 //!
-//! A scenario is a file of JSON lines. Each is a [`Step`] with its name: `{"step":"say","pair":"p1","chat":"main",
-//! "who":"user","text":"My boat is the Zebulon.","time":"2026-03-01T20:15"}`. The steps are
+//! A scenario is a file of JSON lines. Each is a [`Step`] with its name:
+//! `{"step":"say","pair":"p1","chat":"main", "who":"user","text":"My boat is the
+//! Zebulon.","time":"2026-03-01T20:15"}`. The steps are
 //!
 //! | step | fields | effect |
 //! |---|---|---|
@@ -47,8 +48,8 @@ use provider::FakeProvider;
 
 pub use probe::{Item, Probed};
 pub use step::{
-    Branch, Character, Chat, Deleted, Informed, Lorebook, Noted, Pair, Presence, Probe, Rewritten, Say, ScenarioEntry,
-    Set, Step, Timed, Turn, Where,
+    Branch, Character, Chat, Deleted, Informed, Lorebook, Noted, Pair, Presence, Probe, Rewritten,
+    Say, ScenarioEntry, Set, Step, Timed, Turn, Where,
 };
 
 use crate::Engine;
@@ -72,8 +73,9 @@ pub enum ScenarioError {
     Step { step: usize, error: ApiError },
 }
 
-/// Runs `steps` in the folder of `options` and returns the answers of the probes. Token counts are exact if a model is
-/// available, otherwise estimated; no model writes anything. The clock of `options` is ignored.
+/// Runs `steps` in the folder of `options` and returns the answers of the probes. Token counts are
+/// exact if a model is available, otherwise estimated; no model writes anything. The clock of
+/// `options` is ignored.
 ///
 /// # Errors
 /// [`ScenarioError`]: the folder cannot be opened, or a step fails.
@@ -88,7 +90,10 @@ pub async fn run(options: Options, steps: Vec<Timed>) -> Result<Vec<Probed>, Sce
     let mut answers = Vec::new();
     let steps_there = steps.len();
     for (number, Timed { time, step }) in (1..).zip(steps) {
-        let at = |error| ScenarioError::Step { step: number, error };
+        let at = |error| ScenarioError::Step {
+            step: number,
+            error,
+        };
         tell_time(&hands, time.as_deref()).map_err(at)?;
         if step != Step::Reopen {
             answers.extend(stage.take(step, number).await.map_err(at)?);
@@ -99,14 +104,21 @@ pub async fn run(options: Options, steps: Vec<Timed>) -> Result<Vec<Probed>, Sce
     }
     let settled = stage.settle().await;
     stage.engine.shutdown().await;
-    settled.map_err(|error| ScenarioError::Step { step: steps_there, error })?;
+    settled.map_err(|error| ScenarioError::Step {
+        step: steps_there,
+        error,
+    })?;
     Ok(answers)
 }
 
 /// Whether a model or an endpoint can count tokens.
 async fn counts(engine: &Engine) -> bool {
     let there = engine.base.store().read(|store| {
-        let here = store.models().list()?.iter().any(|model| Path::new(&model.path).exists());
+        let here = store
+            .models()
+            .list()?
+            .iter()
+            .any(|model| Path::new(&model.path).exists());
         Ok(here || !store.endpoints().list()?.is_empty())
     });
     there.await.unwrap_or(false)
@@ -114,9 +126,20 @@ async fn counts(engine: &Engine) -> bool {
 
 fn tell_time(hands: &Hands, time: Option<&str>) -> ApiResult<()> {
     let Some(time) = time else { return Ok(()) };
-    let civil = || Some(time.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let civil = || {
+        Some(
+            time.parse::<DateTime>()
+                .ok()?
+                .to_zoned(TimeZone::UTC)
+                .ok()?
+                .timestamp(),
+        )
+    };
     let Some(at) = time.parse::<jiff::Timestamp>().ok().or_else(civil) else {
-        return Err(bad_input(format!("The time {time:?} cannot be read."), "Write it like 2026-03-01T20:15:00Z."));
+        return Err(bad_input(
+            format!("The time {time:?} cannot be read."),
+            "Write it like 2026-03-01T20:15:00Z.",
+        ));
     };
     hands.move_to(Timestamp(at.as_millisecond()));
     Ok(())

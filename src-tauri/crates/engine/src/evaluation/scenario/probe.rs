@@ -11,7 +11,8 @@ use super::step::Probe;
 use crate::api::{Origin, PromptBlock, SettingOwner, WhatIf, Zone};
 use crate::base::error::ApiResult;
 
-/// The kinds of blocks that are memory: everything that was said or learned earlier and is included again.
+/// The kinds of blocks that are memory: everything that was said or learned earlier and is included
+/// again.
 const OF_MEMORY: [BlockKind; 7] = [
     BlockKind::Relationship,
     BlockKind::Fact,
@@ -58,23 +59,40 @@ pub struct Item {
 
 impl Stage {
     pub(super) async fn probe(&mut self, probe: Probe) -> ApiResult<Probed> {
-        let Probe { id, pair, chat, text, budget, whole } = probe;
+        let Probe {
+            id,
+            pair,
+            chat,
+            text,
+            budget,
+            whole,
+        } = probe;
         let of = self.chat(&pair, &chat).await?;
         self.allow(of, budget).await?;
         let started = Instant::now();
-        let report = self.engine.preview_prompt(of.to_string(), text, WhatIf::default()).await?;
+        let report = self
+            .engine
+            .preview_prompt(of.to_string(), text, WhatIf::default())
+            .await?;
         let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
         let kept = || report.blocks.iter().filter(|block| block.kept);
         let mut items = Vec::new();
-        for block in kept().filter(|block| OF_MEMORY.iter().any(|kind| kind.as_str() == block.kind)) {
+        for block in kept().filter(|block| OF_MEMORY.iter().any(|kind| kind.as_str() == block.kind))
+        {
             items.push(self.item(block).await?);
         }
-        let window = kept().filter(|block| block.zone == Zone::Window && block.kind == BlockKind::Message.as_str());
+        let window = kept().filter(|block| {
+            block.zone == Zone::Window && block.kind == BlockKind::Message.as_str()
+        });
         Ok(Probed {
             id,
             pair,
             chat,
-            memory: items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join("\n"),
+            memory: items
+                .iter()
+                .map(|item| item.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n"),
             memory_tokens: items.iter().map(|item| item.tokens).sum(),
             items,
             tokens: report.tokens.total,
@@ -89,9 +107,17 @@ impl Stage {
         if self.known.budgets.insert(chat, budget).unwrap_or_default() == budget {
             return Ok(());
         }
-        let (owner, words) = (SettingOwner::Chat { id: chat.to_string() }, budget.map(|tokens| tokens.to_string()));
+        let (owner, words) = (
+            SettingOwner::Chat {
+                id: chat.to_string(),
+            },
+            budget.map(|tokens| tokens.to_string()),
+        );
         let words = words.unwrap_or_else(|| "auto".to_owned());
-        self.engine.set_setting_in_words(owner, "retrieval_cap".to_owned(), words).await.map(|_| ())
+        self.engine
+            .set_setting_in_words(owner, "retrieval_cap".to_owned(), words)
+            .await
+            .map(|_| ())
     }
 
     async fn item(&self, block: &PromptBlock) -> ApiResult<Item> {
@@ -99,8 +125,15 @@ impl Stage {
             Origin::Message { id } => vec![id.clone()],
             Origin::Memory { id } => {
                 let id = id.parse::<MemoryId>()?;
-                let memory = self.engine.base.store().read(move |store| store.memories().get(id)).await?;
-                memory.map_or_else(Vec::new, |memory| memory.sources.iter().map(ToString::to_string).collect())
+                let memory = self
+                    .engine
+                    .base
+                    .store()
+                    .read(move |store| store.memories().get(id))
+                    .await?;
+                memory.map_or_else(Vec::new, |memory| {
+                    memory.sources.iter().map(ToString::to_string).collect()
+                })
             }
             _ => Vec::new(),
         };

@@ -9,7 +9,9 @@ use serde_json::json;
 
 use super::lines::Line;
 use super::probe::Probed;
-use super::step::{Branch, Character, Chat, Informed, Lorebook, Noted, Pair, Presence, Rewritten, Set, Step, Where};
+use super::step::{
+    Branch, Character, Chat, Informed, Lorebook, Noted, Pair, Presence, Rewritten, Set, Step, Where,
+};
 use crate::Engine;
 use crate::OpenError;
 use crate::Options;
@@ -48,25 +50,39 @@ impl Known {
     /// The scenario's name of a message, or its id if it has none.
     pub(super) fn name_of(&self, message: &str) -> String {
         let id = message.parse::<MessageId>().ok();
-        id.and_then(|id| self.names.get(&id)).cloned().unwrap_or_else(|| message.to_owned())
+        id.and_then(|id| self.names.get(&id))
+            .cloned()
+            .unwrap_or_else(|| message.to_owned())
     }
 
     pub(super) fn message(&self, name: &str) -> ApiResult<MessageId> {
-        self.messages.get(name).copied().ok_or_else(|| unknown("message", name))
+        self.messages
+            .get(name)
+            .copied()
+            .ok_or_else(|| unknown("message", name))
     }
 
     pub(super) fn pair(&self, name: &str) -> ApiResult<(CharacterId, PersonaId)> {
-        self.pairs.get(name).copied().ok_or_else(|| unknown("pair", name))
+        self.pairs
+            .get(name)
+            .copied()
+            .ok_or_else(|| unknown("pair", name))
     }
 }
 
 fn unknown(what: &str, name: &str) -> api::ApiError {
-    bad_input(format!("There is no {what} \"{name}\"."), "Add a step before this one that names it.")
+    bad_input(
+        format!("There is no {what} \"{name}\"."),
+        "Add a step before this one that names it.",
+    )
 }
 
 impl Stage {
     pub(super) fn new(engine: Engine) -> Self {
-        Self { engine, known: Known::default() }
+        Self {
+            engine,
+            known: Known::default(),
+        }
     }
 
     /// Ends the engine, which frees the folder, and opens another one there.
@@ -74,7 +90,10 @@ impl Stage {
         let Self { engine, known } = self;
         engine.shutdown().await;
         drop(engine);
-        Ok(Self { engine: Engine::open(options.clone()).await?, known })
+        Ok(Self {
+            engine: Engine::open(options.clone()).await?,
+            known,
+        })
     }
 
     /// Runs one step; `number` names its message if the step does not.
@@ -86,24 +105,42 @@ impl Stage {
         self.settle().await?;
         match step {
             Step::Probe(probe) => return self.probe(probe).await.map(Some),
-            Step::Character(Character { name, description }) => _ = self.character(&name, &description).await?,
+            Step::Character(Character { name, description }) => {
+                _ = self.character(&name, &description).await?
+            }
             Step::Pair(pair) => self.pair(pair).await?,
             Step::Chat(chat) => self.members(chat).await?,
-            Step::Presence(Presence { pair, chat, character, away }) => {
+            Step::Presence(Presence {
+                pair,
+                chat,
+                character,
+                away,
+            }) => {
                 let (chat, member) = self.member(&pair, &chat, &character).await?;
                 self.engine.set_member(chat, member, false, away).await?;
             }
-            Step::Inform(Informed { pair, chat, character }) => {
+            Step::Inform(Informed {
+                pair,
+                chat,
+                character,
+            }) => {
                 let (chat, member) = self.member(&pair, &chat, &character).await?;
                 self.engine.let_member_know(chat, member).await?;
             }
             Step::Turn(turn) => self.turn(turn, number).await?,
             Step::Edit(Rewritten { message, text }) => {
-                _ = self.engine.edit_message(self.known.message(&message)?.to_string(), text).await?;
+                _ = self
+                    .engine
+                    .edit_message(self.known.message(&message)?.to_string(), text)
+                    .await?;
             }
-            Step::Swipe(Rewritten { message, text }) => self.swipe(self.known.message(&message)?, text).await?,
+            Step::Swipe(Rewritten { message, text }) => {
+                self.swipe(self.known.message(&message)?, text).await?
+            }
             Step::Delete(deleted) => {
-                self.engine.delete_message(self.known.message(&deleted.message)?.to_string()).await?;
+                self.engine
+                    .delete_message(self.known.message(&deleted.message)?.to_string())
+                    .await?;
             }
             Step::Branch(branch) => self.branch(branch).await?,
             Step::DeleteChat(Where { pair, chat }) => {
@@ -120,7 +157,11 @@ impl Stage {
             Step::Consolidate => _ = self.engine.consolidate_memories().await?,
             Step::Compact => {
                 let now = self.engine.base.now();
-                self.engine.base.store().purge(store::Before::all(now), manifest::without_words).await?;
+                self.engine
+                    .base
+                    .store()
+                    .purge(store::Before::all(now), manifest::without_words)
+                    .await?;
             }
             Step::Say(_) | Step::Reopen => {}
         }
@@ -128,18 +169,40 @@ impl Stage {
     }
 
     async fn character(&self, name: &str, description: &str) -> ApiResult<CharacterId> {
-        let known = self.engine.base.store().read(|store| store.characters().names()).await?;
+        let known = self
+            .engine
+            .base
+            .store()
+            .read(|store| store.characters().names())
+            .await?;
         if let Some((id, _)) = known.into_iter().find(|(_, known)| known == name) {
             return Ok(id);
         }
         let mut card = Card::new(name)?;
         card.set_description(description);
-        Ok(self.engine.library.add_character(&card, None, None).await?.id)
+        Ok(self
+            .engine
+            .library
+            .add_character(&card, None, None)
+            .await?
+            .id)
     }
 
-    async fn pair(&mut self, Pair { pair, persona, character }: Pair) -> ApiResult<()> {
+    async fn pair(
+        &mut self,
+        Pair {
+            pair,
+            persona,
+            character,
+        }: Pair,
+    ) -> ApiResult<()> {
         let character = self.character(&character, "").await?;
-        let known = self.engine.base.store().read(|store| store.personas().list()).await?;
+        let known = self
+            .engine
+            .base
+            .store()
+            .read(|store| store.personas().list())
+            .await?;
         let persona = match known.into_iter().find(|known| known.name == persona) {
             Some(known) => known.id,
             None => {
@@ -151,8 +214,8 @@ impl Stage {
         Ok(())
     }
 
-    /// The chat with that name, which is created if it is missing. The title contains the name, so that another run in
-    /// the same folder finds the chat.
+    /// The chat with that name, which is created if it is missing. The title contains the name, so
+    /// that another run in the same folder finds the chat.
     pub(super) async fn chat(&mut self, pair: &str, chat: &str) -> ApiResult<ChatId> {
         let key = (pair.to_owned(), chat.to_owned());
         if let Some(id) = self.known.chats.get(&key) {
@@ -161,12 +224,22 @@ impl Stage {
         let (character, persona) = self.known.pair(pair)?;
         let title = format!("{pair}: {chat}");
         let named = title.clone();
-        let there = self.engine.base.store().read(|store| store.chats().list()).await?;
-        let id = match there.into_iter().find(|known| known.character == character && known.title == named) {
+        let there = self
+            .engine
+            .base
+            .store()
+            .read(|store| store.chats().list())
+            .await?;
+        let id = match there
+            .into_iter()
+            .find(|known| known.character == character && known.title == named)
+        {
             Some(known) => known.id,
             None => {
                 let id = self.engine.library.start_chat(character).await?;
-                self.engine.set_chat_persona(id.to_string(), persona.to_string()).await?;
+                self.engine
+                    .set_chat_persona(id.to_string(), persona.to_string())
+                    .await?;
                 self.engine.rename_chat(id.to_string(), title).await?;
                 id
             }
@@ -175,7 +248,14 @@ impl Stage {
         Ok(id)
     }
 
-    async fn members(&mut self, Chat { pair, chat, members }: Chat) -> ApiResult<()> {
+    async fn members(
+        &mut self,
+        Chat {
+            pair,
+            chat,
+            members,
+        }: Chat,
+    ) -> ApiResult<()> {
         let id = self.chat(&pair, &chat).await?;
         let mut characters = Vec::with_capacity(members.len());
         for name in &members {
@@ -186,10 +266,21 @@ impl Stage {
 
     /// The ids of a chat and of a participant.
     async fn member(&mut self, pair: &str, chat: &str, name: &str) -> ApiResult<(String, String)> {
-        Ok((self.chat(pair, chat).await?.to_string(), self.character(name, "").await?.to_string()))
+        Ok((
+            self.chat(pair, chat).await?.to_string(),
+            self.character(name, "").await?.to_string(),
+        ))
     }
 
-    async fn branch(&mut self, Branch { pair, chat, after, to }: Branch) -> ApiResult<()> {
+    async fn branch(
+        &mut self,
+        Branch {
+            pair,
+            chat,
+            after,
+            to,
+        }: Branch,
+    ) -> ApiResult<()> {
         let (from, after) = (self.chat(&pair, &chat).await?, self.known.message(&after)?);
         let branch = self.chat(&pair, &to).await?;
         self.copy(from, after, branch, &to).await
@@ -242,12 +333,25 @@ impl Stage {
     async fn noted(&self, Noted { pair, text }: &Noted) -> ApiResult<Vec<api::Memory>> {
         let (character, persona) = self.known.pair(pair)?;
         let mut all = self.engine.every_memory(character.to_string()).await?;
-        let of_pair = |memory: &api::Memory| memory.persona.as_deref().is_none_or(|id| id == persona.to_string());
+        let of_pair = |memory: &api::Memory| {
+            memory
+                .persona
+                .as_deref()
+                .is_none_or(|id| id == persona.to_string())
+        };
         all.retain(|memory| of_pair(memory) && memory.text.contains(text));
         Ok(all)
     }
 
-    async fn lorebook(&mut self, Lorebook { pair, chat, name, entries }: Lorebook) -> ApiResult<()> {
+    async fn lorebook(
+        &mut self,
+        Lorebook {
+            pair,
+            chat,
+            name,
+            entries,
+        }: Lorebook,
+    ) -> ApiResult<()> {
         let binding = match chat {
             Some(chat) => Binding::Chat(self.chat(&pair, &chat).await?),
             None => Binding::Character(self.known.pair(&pair)?.0),
@@ -261,15 +365,34 @@ impl Stage {
         let (book, _) = Book::from_value(json!({ "entries": entries }))
             .map_err(|error| bad_input(error.to_string(), "Write entries with a text."))?;
         let json = book.to_value().to_string();
-        self.engine.library.add_lorebook(name, json, None, vec![binding]).await.map(|_| ())
+        self.engine
+            .library
+            .add_lorebook(name, json, None, vec![binding])
+            .await
+            .map(|_| ())
     }
 
-    async fn set(&mut self, Set { pair, chat, key, value }: Set) -> ApiResult<()> {
+    async fn set(
+        &mut self,
+        Set {
+            pair,
+            chat,
+            key,
+            value,
+        }: Set,
+    ) -> ApiResult<()> {
         let owner = match (pair, chat) {
-            (Some(pair), Some(chat)) => SettingOwner::Chat { id: self.chat(&pair, &chat).await?.to_string() },
-            (Some(pair), None) => SettingOwner::Character { id: self.known.pair(&pair)?.0.to_string() },
+            (Some(pair), Some(chat)) => SettingOwner::Chat {
+                id: self.chat(&pair, &chat).await?.to_string(),
+            },
+            (Some(pair), None) => SettingOwner::Character {
+                id: self.known.pair(&pair)?.0.to_string(),
+            },
             _ => SettingOwner::Global,
         };
-        self.engine.set_setting_in_words(owner, key, value).await.map(|_| ())
+        self.engine
+            .set_setting_in_words(owner, key, value)
+            .await
+            .map(|_| ())
     }
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// A step and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// RFC 3339, or a date and a time without a zone, which is UTC then. Without it, the time of the step before.
+    /// RFC 3339, or a date and a time without a zone, which is UTC then. Without it, the time of
+    /// the step before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     #[serde(flatten)]
@@ -107,7 +108,8 @@ pub struct Say {
     pub id: Option<String>,
 }
 
-/// A whole turn: the prompt is assembled and its plan stored. `reply` takes the place of the model's reply.
+/// A whole turn: the prompt is assembled and its plan stored. `reply` takes the place of the
+/// model's reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     pub pair: String,
@@ -141,7 +143,8 @@ pub struct Branch {
     pub to: String,
 }
 
-/// A memory of the pair, as the memory panel writes it. To forget: every memory that contains the text.
+/// A memory of the pair, as the memory panel writes it. To forget: every memory that contains the
+/// text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noted {
     pub pair: String,
@@ -184,7 +187,8 @@ pub struct Probe {
     pub pair: String,
     pub chat: String,
     pub text: String,
-    /// Token limit of everything that is retrieved (setting `retrieval_cap`). Without it, the settings decide.
+    /// Token limit of everything that is retrieved (setting `retrieval_cap`). Without it, the
+    /// settings decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<u32>,
     /// Returns the whole prompt with the answer.

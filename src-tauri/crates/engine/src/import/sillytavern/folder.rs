@@ -1,5 +1,5 @@
-//! Finds the files in a SillyTavern folder. Only names are read here. Links that lead outside the folder are not
-//! followed, because they could import unrelated files of this machine.
+//! Finds the files in a SillyTavern folder. Only names are read here. Links that lead outside the
+//! folder are not followed, because they could import unrelated files of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,21 @@ const PICTURES: [&str; 6] = ["png", "apng", "jpg", "jpeg", "webp", "gif"];
 const LEFT: [(&str, &str); 9] = [
     ("themes", "themes of SillyTavern are not supported"),
     ("movingUI", "themes of SillyTavern are not supported"),
-    ("assets", "sounds and pictures of extensions are not supported"),
+    (
+        "assets",
+        "sounds and pictures of extensions are not supported",
+    ),
     ("extensions", "extensions of SillyTavern cannot run here"),
     ("workflows", "generating pictures is not supported"),
     ("user/images", "pictures of old messages are not imported"),
-    ("user/files", "files attached to old messages are not imported"),
-    ("reasoning", "thoughts in replies are detected automatically"),
+    (
+        "user/files",
+        "files attached to old messages are not imported",
+    ),
+    (
+        "reasoning",
+        "thoughts in replies are detected automatically",
+    ),
     ("vectors", "data computed from chats is computed again here"),
 ];
 
@@ -59,7 +68,8 @@ struct FolderEntry {
 }
 
 impl SillyTavernFolder {
-    /// Whether `folder` has SillyTavern's characters and settings, so that a person who imports it means all of it.
+    /// Whether `folder` has SillyTavern's characters and settings, so that a person who imports it
+    /// means all of it.
     pub(crate) fn is_whole(folder: &Path) -> bool {
         let mut roots = USERS.iter().map(|user| folder.join(user));
         roots.any(|root| root.join("characters").is_dir() && root.join(SETTINGS).is_file())
@@ -70,12 +80,26 @@ impl SillyTavernFolder {
     /// # Errors
     /// `BadInput` if the folder contains no characters.
     pub(crate) fn look(folder: &Path) -> ApiResult<Self> {
-        let root = USERS.iter().map(|user| folder.join(user)).find(|root| root.join("characters").is_dir());
-        let root = root.and_then(|root| root.canonicalize().ok()).ok_or_else(|| {
-            let message = format!("{} is not a SillyTavern folder: it has no characters.", folder.display());
-            bad_input(message, "Choose the folder of SillyTavern, or its data/default-user.")
-        })?;
-        let mut tavern = Self { root, ..Self::default() };
+        let root = USERS
+            .iter()
+            .map(|user| folder.join(user))
+            .find(|root| root.join("characters").is_dir());
+        let root = root
+            .and_then(|root| root.canonicalize().ok())
+            .ok_or_else(|| {
+                let message = format!(
+                    "{} is not a SillyTavern folder: it has no characters.",
+                    folder.display()
+                );
+                bad_input(
+                    message,
+                    "Choose the folder of SillyTavern, or its data/default-user.",
+                )
+            })?;
+        let mut tavern = Self {
+            root,
+            ..Self::default()
+        };
         tavern.cards = tavern.cards();
         tavern.chats = tavern.chats();
         tavern.groups = tavern.files("groups", &["json"]);
@@ -105,20 +129,31 @@ impl SillyTavernFolder {
 
     /// Reports a file that is not imported.
     pub(crate) fn leave(&mut self, file: String, reason: impl Into<String>) {
-        self.left.push(Skipped { id: String::new(), file, reason: reason.into() });
+        self.left.push(Skipped {
+            id: String::new(),
+            file,
+            reason: reason.into(),
+        });
     }
 
     fn cards(&mut self) -> Vec<PathBuf> {
-        let (folders, files): (Vec<_>, Vec<_>) = self.entries("characters").into_iter().partition(|one| one.folder);
+        let (folders, files): (Vec<_>, Vec<_>) = self
+            .entries("characters")
+            .into_iter()
+            .partition(|one| one.folder);
         for folder in folders {
-            // A folder with a character's name contains its expressions. SillyTavern shows one with each reply.
+            // A folder with a character's name contains its expressions. SillyTavern shows one with
+            // each reply.
             let name = file_name(&folder.path);
             let faces = self.files(&format!("characters/{name}"), &PICTURES);
             if !faces.is_empty() {
                 self.faces.push((name, faces));
             }
         }
-        let (cards, others): (Vec<_>, Vec<_>) = files.into_iter().map(|one| one.path).partition(|path| is_card(path));
+        let (cards, others): (Vec<_>, Vec<_>) = files
+            .into_iter()
+            .map(|one| one.path)
+            .partition(|path| is_card(path));
         for other in others {
             self.leave(file_name(&other), "its extension is not that of a card");
         }
@@ -141,12 +176,22 @@ impl SillyTavernFolder {
     /// Files with one of these extensions. Others are reported.
     fn files(&mut self, folder: &str, endings: &[&str]) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for FolderEntry { path, folder: is_folder } in self.entries(folder) {
-            let fits = |ending: &&str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        for FolderEntry {
+            path,
+            folder: is_folder,
+        } in self.entries(folder)
+        {
+            let fits = |ending: &&str| {
+                path.extension()
+                    .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+            };
             if !is_folder && endings.iter().any(fits) {
                 files.push(path);
             } else {
-                self.leave(format!("{folder}/{}", file_name(&path)), "this type of file does not belong in the folder");
+                self.leave(
+                    format!("{folder}/{}", file_name(&path)),
+                    "this type of file does not belong in the folder",
+                );
             }
         }
         self.capped(files, folder)
@@ -154,14 +199,18 @@ impl SillyTavernFolder {
 
     fn capped(&mut self, mut files: Vec<PathBuf>, what: &str) -> Vec<PathBuf> {
         if files.len() > MAX_FILES {
-            let reason = format!("{} files are more than the maximum", files.len() - MAX_FILES);
+            let reason = format!(
+                "{} files are more than the maximum",
+                files.len() - MAX_FILES
+            );
             self.leave(what.to_owned(), reason);
             files.truncate(MAX_FILES);
         }
         files
     }
 
-    /// Direct entries of one of its folders, by name. Empty if the folder is unreadable. Skips leftovers of the OS.
+    /// Direct entries of one of its folders, by name. Empty if the folder is unreadable. Skips
+    /// leftovers of the OS.
     fn entries(&mut self, folder: &str) -> Vec<FolderEntry> {
         let place = self.root.join(folder);
         if !self.holds(&place) {
@@ -190,7 +239,8 @@ impl SillyTavernFolder {
 
     /// Whether `path` exists and is inside the folder after links are followed.
     fn holds(&self, path: &Path) -> bool {
-        path.canonicalize().is_ok_and(|real| real.starts_with(&self.root))
+        path.canonicalize()
+            .is_ok_and(|real| real.starts_with(&self.root))
     }
 
     /// Whether its settings may be read.
@@ -215,7 +265,14 @@ pub(crate) fn files_skipped(count: usize) -> String {
 fn is_leftover(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.starts_with('.')
-        || ["thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx", "icon\r"].contains(&lower.as_str())
+        || [
+            "thumbs.db",
+            "ehthumbs.db",
+            "desktop.ini",
+            "__macosx",
+            "icon\r",
+        ]
+        .contains(&lower.as_str())
 }
 
 fn is_card(path: &Path) -> bool {
@@ -232,7 +289,8 @@ pub(crate) fn stem(path: &Path) -> String {
     composed(&path.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// Normalizes a name to composed characters (NFC), because file systems and programs encode "é" in two ways.
+/// Normalizes a name to composed characters (NFC), because file systems and programs encode "é" in
+/// two ways.
 pub(crate) fn composed(name: &str) -> String {
     name.nfc().collect()
 }
@@ -244,7 +302,10 @@ mod tests {
     #[test]
     fn file_names_have_composed_accents() {
         let apart = Path::new("chats/Zoe\u{301}.png");
-        assert_eq!((file_name(apart), stem(apart)), ("Zo\u{e9}.png".to_owned(), "Zo\u{e9}".to_owned()));
+        assert_eq!(
+            (file_name(apart), stem(apart)),
+            ("Zo\u{e9}.png".to_owned(), "Zo\u{e9}".to_owned())
+        );
     }
 
     fn write(folder: &Path, name: &str) {
@@ -285,7 +346,8 @@ mod tests {
         let tavern = SillyTavernFolder::look(folder.path()).unwrap();
         assert_eq!(names(&tavern.cards), ["Ada.PNG", "Bo.png"]);
         assert_eq!(names(&tavern.chats), ["night.jsonl"]);
-        let others = [&tavern.groups, &tavern.group_chats, &tavern.worlds].map(|files| names(files).join(" "));
+        let others = [&tavern.groups, &tavern.group_chats, &tavern.worlds]
+            .map(|files| names(files).join(" "));
         assert_eq!(others, ["1.json", "2.jsonl", "Sea.json"]);
         let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
         let expected = [
@@ -297,12 +359,19 @@ mod tests {
             "themes",
         ];
         assert_eq!(left, expected);
-        assert!(tavern.left[5].reason.starts_with("2 files skipped"), "{:?}", tavern.left[5]);
+        assert!(
+            tavern.left[5].reason.starts_with("2 files skipped"),
+            "{:?}",
+            tavern.left[5]
+        );
         assert_eq!(
             (names(&tavern.avatars), names(&tavern.backgrounds)),
             (vec!["me.png".into()], vec!["sea.jpg".into()])
         );
-        assert_eq!((tavern.faces[0].0.as_str(), names(&tavern.faces[0].1)), ("Ada", vec!["joy.png".into()]));
+        assert_eq!(
+            (tavern.faces[0].0.as_str(), names(&tavern.faces[0].1)),
+            ("Ada", vec!["joy.png".into()])
+        );
 
         let other = SillyTavernFolder::look(&folder.path().join("data/default-user/worlds"));
         assert!(other.is_err_and(|error| error.to_string().contains("it has no characters")));
@@ -316,7 +385,11 @@ mod tests {
         let (folder, secret) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(secret.path(), "card.png");
         write(folder.path(), "characters/Ada.png");
-        symlink(secret.path().join("card.png"), folder.path().join("characters/Eve.png")).unwrap();
+        symlink(
+            secret.path().join("card.png"),
+            folder.path().join("characters/Eve.png"),
+        )
+        .unwrap();
         symlink("Ada.png", folder.path().join("characters/Inside.png")).unwrap();
         symlink("gone.png", folder.path().join("characters/Nowhere.png")).unwrap();
         symlink(secret.path(), folder.path().join("chats")).unwrap();
@@ -324,7 +397,10 @@ mod tests {
         let tavern = SillyTavernFolder::look(folder.path()).unwrap();
         assert_eq!(names(&tavern.cards), ["Ada.png", "Inside.png"]);
         let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
-        assert_eq!(left, ["characters/Eve.png", "characters/Nowhere.png", "chats"]);
+        assert_eq!(
+            left,
+            ["characters/Eve.png", "characters/Nowhere.png", "chats"]
+        );
         assert!(!tavern.holds_settings());
     }
 }

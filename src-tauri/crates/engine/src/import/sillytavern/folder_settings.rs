@@ -1,5 +1,5 @@
-//! Imports SillyTavern settings that have a counterpart here: lorebooks, the author's note and stop strings. Settings
-//! that the user has already changed here stay.
+//! Imports SillyTavern settings that have a counterpart here: lorebooks, the author's note and stop
+//! strings. Settings that the user has already changed here stay.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,10 @@ const LORE: [(&str, &str); 11] = [
     ("world_info_match_whole_words", "lore_whole_words"),
     ("world_info_include_names", "lore_include_names"),
     ("world_info_min_activations", "lore_min_activations"),
-    ("world_info_min_activations_depth_max", "lore_min_activations_depth"),
+    (
+        "world_info_min_activations_depth_max",
+        "lore_min_activations_depth",
+    ),
     ("world_info_use_group_scoring", "lore_group_scoring"),
 ];
 /// Setting values, indexed by SillyTavern's numbers.
@@ -53,10 +56,14 @@ impl Imports {
         let mut wanted = of_lore(settings);
         wanted.extend(of_note(settings));
         wanted.extend(stop_strings(settings).map(|texts| ("stop_strings", texts)));
-        self.take_settings(SettingOwner::Global, "Settings", wanted, report).await?;
+        self.take_settings(SettingOwner::Global, "Settings", wanted, report)
+            .await?;
         for (character, name, note) in notes_of_characters(settings, cast) {
-            let owner = SettingOwner::Character { id: character.to_string() };
-            self.take_settings(owner, &format!("Author's note of {name}"), note, report).await?;
+            let owner = SettingOwner::Character {
+                id: character.to_string(),
+            };
+            self.take_settings(owner, &format!("Author's note of {name}"), note, report)
+                .await?;
         }
         Ok(())
     }
@@ -70,12 +77,21 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         let of = crate::base::convert::owner(&owner)?;
-        let own: BTreeMap<String, String> =
-            self.base().store().read(move |store| store.scoped_settings().of(of)).await?;
+        let own: BTreeMap<String, String> = self
+            .base()
+            .store()
+            .read(move |store| store.scoped_settings().of(of))
+            .await?;
         let (mut taken, mut kept) = (Vec::new(), Vec::new());
         for (key, text) in wanted {
-            let Some(setting) = setting(key) else { continue };
-            if setting.kind.read(&text).is_ok_and(|value| value == setting.default) {
+            let Some(setting) = setting(key) else {
+                continue;
+            };
+            if setting
+                .kind
+                .read(&text)
+                .is_ok_and(|value| value == setting.default)
+            {
                 continue;
             }
             if own.contains_key(key) {
@@ -83,14 +99,22 @@ impl Imports {
                 continue;
             }
             let shown: String = text.chars().take(40).collect();
-            match self.config().set_setting_in_words(owner.clone(), key.to_owned(), text).await {
+            match self
+                .config()
+                .set_setting_in_words(owner.clone(), key.to_owned(), text)
+                .await
+            {
                 Ok(_) => taken.push(format!("{key}: {shown}")),
                 Err(error) => taken.push(format!("{key} is left out: {error}")),
             }
         }
         if !kept.is_empty() {
             let reason = format!("{} keep the values that are set here", kept.join(", "));
-            report.skipped.push(Skipped { id: String::new(), file: SETTINGS.to_owned(), reason });
+            report.skipped.push(Skipped {
+                id: String::new(),
+                file: SETTINGS.to_owned(),
+                reason,
+            });
         }
         if !taken.is_empty() {
             let id = if let Owner::Global = of {
@@ -99,7 +123,13 @@ impl Imports {
                 of.id().map(|id| id.to_string()).unwrap_or_default()
             };
             let (kind, name, file) = ("settings".to_owned(), name.to_owned(), SETTINGS.to_owned());
-            report.imported.push(Imported { kind, id, name, file, warnings: taken });
+            report.imported.push(Imported {
+                kind,
+                id,
+                name,
+                file,
+                warnings: taken,
+            });
         }
         Ok(())
     }
@@ -108,37 +138,61 @@ impl Imports {
 fn of_lore(settings: &Value) -> Wanted {
     let empty = Map::new();
     // Older versions store these keys at the top level.
-    let nested = settings.get("world_info_settings").and_then(Value::as_object);
+    let nested = settings
+        .get("world_info_settings")
+        .and_then(Value::as_object);
     let places = [nested, settings.as_object()].map(|place| place.unwrap_or(&empty));
     let find = |key: &str| places.iter().find_map(|place| place.get(key));
     let strategy = find("world_info_character_strategy").and_then(Value::as_u64);
     let strategy = strategy.and_then(|number| STRATEGIES.get(usize::try_from(number).ok()?));
-    let all = LORE.iter().filter_map(|(theirs, ours)| Some((*ours, in_words(ours, find(theirs)?)?)));
-    all.chain(strategy.map(|word| ("lore_strategy", (*word).to_owned()))).collect()
+    let all = LORE
+        .iter()
+        .filter_map(|(theirs, ours)| Some((*ours, in_words(ours, find(theirs)?)?)));
+    all.chain(strategy.map(|word| ("lore_strategy", (*word).to_owned())))
+        .collect()
 }
 
 fn of_note(settings: &Value) -> Wanted {
-    let Some(note) = settings.pointer("/extension_settings/note") else { return Vec::new() };
-    let all = NOTE.iter().filter_map(|(theirs, ours)| Some((*ours, in_words(ours, note.get(*theirs)?)?)));
+    let Some(note) = settings.pointer("/extension_settings/note") else {
+        return Vec::new();
+    };
+    let all = NOTE
+        .iter()
+        .filter_map(|(theirs, ours)| Some((*ours, in_words(ours, note.get(*theirs)?)?)));
     let role = role_word(note.get("defaultRole").and_then(Value::as_u64));
     let place = place_word(note.get("defaultPosition").and_then(Value::as_u64));
     let role = role.map(|word| ("author_note_role", word.to_owned()));
-    all.chain(role).chain(place.map(|word| ("author_note_place", word.to_owned()))).collect()
+    all.chain(role)
+        .chain(place.map(|word| ("author_note_place", word.to_owned())))
+        .collect()
 }
 
 /// Returns the active notes of imported characters.
 fn notes_of_characters(settings: &Value, cast: &Cast) -> Vec<(CharacterId, String, Wanted)> {
-    let all = settings.pointer("/extension_settings/note/chara").and_then(Value::as_array);
+    let all = settings
+        .pointer("/extension_settings/note/chara")
+        .and_then(Value::as_array);
     let used = |note: &&Value| note.get("useChara").and_then(Value::as_bool) == Some(true);
     let one = |note: &Value| {
-        let text = |key: &str| note.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let text = |key: &str| {
+            note.get(key)
+                .and_then(Value::as_str)
+                .filter(|text| !text.trim().is_empty())
+        };
         let name = text("name")?;
         let mut wanted = vec![("character_note", text("prompt")?.to_owned())];
-        let place = note.get("position").and_then(Value::as_u64).and_then(|at| CHARACTER_NOTE.get(at as usize));
+        let place = note
+            .get("position")
+            .and_then(Value::as_u64)
+            .and_then(|at| CHARACTER_NOTE.get(at as usize));
         wanted.extend(place.map(|word| ("character_note_place", (*word).to_owned())));
         Some((*cast.get(&composed(name))?, name.to_owned(), wanted))
     };
-    all.into_iter().flatten().filter(used).filter_map(one).collect()
+    all.into_iter()
+        .flatten()
+        .filter(used)
+        .filter_map(one)
+        .collect()
 }
 
 /// Converts SillyTavern's JSON array, stored as a string, to one stop string per line.
@@ -147,12 +201,19 @@ fn stop_strings(settings: &Value) -> Option<String> {
         Value::String(json) => serde_json::from_str(json).ok()?,
         other => other.clone(),
     };
-    let texts = all.as_array()?.iter().filter_map(Value::as_str).filter(|text| !text.is_empty());
-    let lines: Vec<String> = texts.map(|text| text.replace('\\', "\\\\").replace('\n', "\\n")).collect();
+    let texts = all
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|text| !text.is_empty());
+    let lines: Vec<String> = texts
+        .map(|text| text.replace('\\', "\\\\").replace('\n', "\\n"))
+        .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Converts a SillyTavern value to the text form of a setting. 0 becomes "off" if the setting accepts that word.
+/// Converts a SillyTavern value to the text form of a setting. 0 becomes "off" if the setting
+/// accepts that word.
 fn in_words(key: &str, value: &Value) -> Option<String> {
     match value {
         Value::Bool(on) => Some(if *on { "on" } else { "off" }.to_owned()),
@@ -175,26 +236,44 @@ mod tests {
     #[test]
     fn settings_are_found_in_new_and_old_places() {
         let lore = json!({ "world_info_depth": 4, "world_info_recursive": false, "world_info_character_strategy": 2 });
-        let expected = [("lore_scan_depth", "4"), ("lore_recursive", "off"), ("lore_strategy", "global-first")]
-            .map(|(key, text)| (key, text.to_owned()));
+        let expected = [
+            ("lore_scan_depth", "4"),
+            ("lore_recursive", "off"),
+            ("lore_strategy", "global-first"),
+        ]
+        .map(|(key, text)| (key, text.to_owned()));
         assert_eq!(of_lore(&json!({ "world_info_settings": lore })), expected);
         assert_eq!(of_lore(&lore), expected);
-        assert_eq!(of_lore(&json!({ "world_info_depth": [], "world_info_character_strategy": 9 })), []);
+        assert_eq!(
+            of_lore(&json!({ "world_info_depth": [], "world_info_character_strategy": 9 })),
+            []
+        );
     }
 
     #[test]
     fn stop_strings_become_one_per_line() {
-        let of = |texts: Value| stop_strings(&json!({ "power_user": { "custom_stopping_strings": texts } }));
-        assert_eq!(of(json!(r#"["\n{{user}}:","a\\b",""]"#)).as_deref(), Some("\\n{{user}}:\na\\\\b"));
+        let of = |texts: Value| {
+            stop_strings(&json!({ "power_user": { "custom_stopping_strings": texts } }))
+        };
+        assert_eq!(
+            of(json!(r#"["\n{{user}}:","a\\b",""]"#)).as_deref(),
+            Some("\\n{{user}}:\na\\\\b")
+        );
         assert_eq!(of(json!("")), None);
         assert_eq!(of(json!("[]")), None);
     }
 
     #[test]
     fn default_author_note_is_imported() {
-        let note =
-            json!({ "extension_settings": { "note": { "default": "Rural.", "defaultDepth": 2, "defaultRole": 1 } } });
-        let expected = [("author_note", "Rural."), ("author_note_depth", "2"), ("author_note_role", "user")];
-        assert_eq!(of_note(&note), expected.map(|(key, text)| (key, text.to_owned())));
+        let note = json!({ "extension_settings": { "note": { "default": "Rural.", "defaultDepth": 2, "defaultRole": 1 } } });
+        let expected = [
+            ("author_note", "Rural."),
+            ("author_note_depth", "2"),
+            ("author_note_role", "user"),
+        ];
+        assert_eq!(
+            of_note(&note),
+            expected.map(|(key, text)| (key, text.to_owned()))
+        );
     }
 }

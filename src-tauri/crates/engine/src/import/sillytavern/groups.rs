@@ -1,5 +1,5 @@
-//! Imports SillyTavern's group chats. One kind of file lists the members, another holds the messages. Each becomes a
-//! chat of the first member, with the others as participants.
+//! Imports SillyTavern's group chats. One kind of file lists the members, another holds the
+//! messages. Each becomes a chat of the first member, with the others as participants.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -15,7 +15,9 @@ use crate::api::{ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
-use crate::import::chats::{ChatRead, differences, not_taken, read_chat, refuse, title, without_time};
+use crate::import::chats::{
+    ChatRead, differences, not_taken, read_chat, refuse, title, without_time,
+};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::progress::ImportRun;
@@ -29,8 +31,8 @@ use crate::library::group_members::MAX_DELAY;
 const NAMED: usize = 8;
 /// Maximum size of a group file, in bytes.
 const MAX_GROUP: usize = 4 << 20;
-/// Folder of the group chats. It precedes the names of their sources, because another chat may have the same file
-/// name.
+/// Folder of the group chats. It precedes the names of their sources, because another chat may have
+/// the same file name.
 pub(crate) const FOLDER: &str = "group chats";
 
 /// A group file. It identifies members by the names of their picture files.
@@ -63,7 +65,9 @@ const USED: [&str; 9] = [
 fn settings(value: &Value) -> GroupSettings {
     let number = |key: &str| value.get(key).and_then(Value::as_u64);
     let own = value.get(OWN);
-    let directed = own.and_then(|own| own.get("order")).is_some_and(|order| order == TurnOrder::Director.as_str());
+    let directed = own
+        .and_then(|own| own.get("order"))
+        .is_some_and(|order| order == TurnOrder::Director.as_str());
     let foreign: serde_json::Map<String, Value> = value
         .as_object()
         .into_iter()
@@ -79,9 +83,15 @@ fn settings(value: &Value) -> GroupSettings {
             _ if directed => TurnOrder::Director,
             _ => TurnOrder::Natural,
         },
-        several_replies: own.and_then(|own| own.get("several_replies")?.as_bool()).unwrap_or(true),
-        self_responses: value.get("allow_self_responses").and_then(Value::as_bool).unwrap_or_default(),
-        auto_delay: number("auto_mode_delay").map_or(5, |seconds| seconds.min(MAX_DELAY.into()) as u32),
+        several_replies: own
+            .and_then(|own| own.get("several_replies")?.as_bool())
+            .unwrap_or(true),
+        self_responses: value
+            .get("allow_self_responses")
+            .and_then(Value::as_bool)
+            .unwrap_or_default(),
+        auto_delay: number("auto_mode_delay")
+            .map_or(5, |seconds| seconds.min(MAX_DELAY.into()) as u32),
         foreign: Value::Object(foreign).to_string(),
     }
 }
@@ -89,7 +99,11 @@ fn settings(value: &Value) -> GroupSettings {
 impl GroupFile {
     pub(crate) fn read(value: &Value) -> Self {
         let texts = |key: &str| -> Vec<String> {
-            let all = value.get(key).and_then(Value::as_array).into_iter().flatten();
+            let all = value
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten();
             all.filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -99,9 +113,15 @@ impl GroupFile {
         Self {
             name: text("name").unwrap_or_default().trim().to_owned(),
             members: texts("members").iter().map(|file| composed(file)).collect(),
-            muted: texts("disabled_members").iter().map(|file| composed(file)).collect(),
+            muted: texts("disabled_members")
+                .iter()
+                .map(|file| composed(file))
+                .collect(),
             chats,
-            world: value.pointer("/chat_metadata/world_info").and_then(Value::as_str).map(str::to_owned),
+            world: value
+                .pointer("/chat_metadata/world_info")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             scenario: value
                 .pointer("/chat_metadata/scenario")
                 .and_then(Value::as_str)
@@ -114,44 +134,74 @@ impl GroupFile {
 
     /// The settings, with what an export needs to name the same group again.
     pub(crate) fn keeping(&self, missing: Vec<String>) -> GroupSettings {
-        let missing_muted = missing.iter().filter(|file| self.muted.contains(file)).cloned().collect();
-        let kept = ImportedGroup { name: self.name.clone(), missing, missing_muted };
+        let missing_muted = missing
+            .iter()
+            .filter(|file| self.muted.contains(file))
+            .cloned()
+            .collect();
+        let kept = ImportedGroup {
+            name: self.name.clone(),
+            missing,
+            missing_muted,
+        };
         let mut foreign: serde_json::Map<String, Value> =
             serde_json::from_str(&self.settings.foreign).unwrap_or_default();
         if let Ok(kept) = serde_json::to_value(kept) {
             foreign.insert(OWN.to_owned(), kept);
         }
-        GroupSettings { foreign: Value::Object(foreign).to_string(), ..self.settings.clone() }
+        GroupSettings {
+            foreign: Value::Object(foreign).to_string(),
+            ..self.settings.clone()
+        }
     }
 
     /// Warning about chats of the group that are not in `there`.
     fn missing(&self, there: &HashSet<String>) -> Option<String> {
-        let mut missing: Vec<&str> =
-            self.chats.iter().filter(|chat| !there.contains(*chat)).map(String::as_str).collect();
+        let mut missing: Vec<&str> = self
+            .chats
+            .iter()
+            .filter(|chat| !there.contains(*chat))
+            .map(String::as_str)
+            .collect();
         missing.sort_unstable();
         missing.dedup();
         if !self.chats.iter().any(|chat| there.contains(chat)) {
             return Some("this group has no messages, so there is no chat to import".to_owned());
         }
-        let names = missing.iter().take(NAMED).map(|chat| format!("{chat}.jsonl")).collect::<Vec<_>>().join(", ");
+        let names = missing
+            .iter()
+            .take(NAMED)
+            .map(|chat| format!("{chat}.jsonl"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let count = missing.len();
         match count {
             0 => None,
-            1 => Some(format!("1 chat that this group names is not in the folder: {names}")),
-            count => Some(format!("{count} chats that this group names are not in the folder: {names}")),
+            1 => Some(format!(
+                "1 chat that this group names is not in the folder: {names}"
+            )),
+            count => Some(format!(
+                "{count} chats that this group names are not in the folder: {names}"
+            )),
         }
     }
 
     /// A group whose own file is missing. All speakers are members.
     fn heard_in(chat: &ChatFile) -> Self {
         let mut members = Vec::new();
-        for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character && !said.avatar.is_empty())
+        for said in chat
+            .messages
+            .iter()
+            .filter(|said| said.by == ChatFileAuthor::Character && !said.avatar.is_empty())
         {
             if !members.contains(&said.avatar) {
                 members.push(said.avatar.clone());
             }
         }
-        Self { members, ..Self::default() }
+        Self {
+            members,
+            ..Self::default()
+        }
     }
 }
 
@@ -165,9 +215,17 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         let files = tavern.groups.clone();
-        let read = tokio::task::spawn_blocking(move || files.iter().map(|file| read_group(file)).collect::<Vec<_>>());
+        let read = tokio::task::spawn_blocking(move || {
+            files
+                .iter()
+                .map(|file| read_group(file))
+                .collect::<Vec<_>>()
+        });
         let mut groups = Vec::new();
-        for read in read.await.map_err(|_| internal("a group could not be read"))? {
+        for read in read
+            .await
+            .map_err(|_| internal("a group could not be read"))?
+        {
             match read {
                 Ok(group) => groups.push(group),
                 Err((file, kind, reason)) => refuse(report, file, kind, reason),
@@ -177,7 +235,9 @@ impl Imports {
             if run.cancelled() {
                 return Ok(());
             }
-            let group = groups.iter().find(|group| group.chats.contains(&stem(path)));
+            let group = groups
+                .iter()
+                .find(|group| group.chats.contains(&stem(path)));
             if let Some((chat, linked)) = self.import_group_chat(path, group, cast, report).await? {
                 wishes.add(linked.as_ref(), Binding::Chat(chat));
             }
@@ -186,7 +246,11 @@ impl Imports {
         let there: HashSet<String> = tavern.group_chats.iter().map(|path| stem(path)).collect();
         for group in &groups {
             if let Some(reason) = group.missing(&there) {
-                report.skipped.push(Skipped { id: String::new(), file: group.name.clone(), reason });
+                report.skipped.push(Skipped {
+                    id: String::new(),
+                    file: group.name.clone(),
+                    reason,
+                });
             }
         }
         Ok(())
@@ -203,9 +267,14 @@ impl Imports {
         let (file, own) = (file_name(path), path.to_owned());
         let key = format!("{FOLDER}/{file}");
         let known = key.clone();
-        let known = self.base().store().read(move |store| store.sources().chat_from(&known)).await?;
+        let known = self
+            .base()
+            .store()
+            .read(move |store| store.sources().chat_from(&known))
+            .await?;
         let read = move || {
-            let linked = metadata(&own).and_then(|mut about| about.get_mut("world_info").map(Value::take));
+            let linked =
+                metadata(&own).and_then(|mut about| about.get_mut("world_info").map(Value::take));
             (linked, known.is_none().then(|| read_chat(&own)))
         };
         let read = tokio::task::spawn_blocking(read).await;
@@ -214,10 +283,17 @@ impl Imports {
         let chat = match (known, read) {
             (Some(known), _) => {
                 let reason = "this group chat was imported before".to_owned();
-                report.skipped.push(Skipped { id: known.to_string(), file, reason });
+                report.skipped.push(Skipped {
+                    id: known.to_string(),
+                    file,
+                    reason,
+                });
                 Some(known)
             }
-            (None, Some(Ok(read))) => self.take_group_chat((file, key), read, group, cast, report).await?,
+            (None, Some(Ok(read))) => {
+                self.take_group_chat((file, key), read, group, cast, report)
+                    .await?
+            }
             (None, Some(Err((kind, reason)))) => {
                 not_taken(report, file, kind, reason);
                 None
@@ -240,7 +316,10 @@ impl Imports {
         let group = match group {
             Some(group) => group,
             None => {
-                warnings.push("no group file lists this chat, so its speakers are the participants".to_owned());
+                warnings.push(
+                    "no group file lists this chat, so its speakers are the participants"
+                        .to_owned(),
+                );
                 heard = GroupFile::heard_in(&chat);
                 &heard
             }
@@ -255,7 +334,9 @@ impl Imports {
         let nameless = part.unheard(&chat);
         if !nameless.is_empty() {
             let names = nameless.join(", ");
-            warnings.push(format!("the library has no {names}: their messages keep these names"));
+            warnings.push(format!(
+                "the library has no {names}: their messages keep these names"
+            ));
         }
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let several = group.chats.iter().collect::<HashSet<_>>().len() > 1;
@@ -276,11 +357,18 @@ impl Imports {
         };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
         self.keep_group(id, settings, muted, scenario).await?;
-        report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        report.imported.push(Imported {
+            kind: "chat".into(),
+            id: id.to_string(),
+            name: title,
+            file,
+            warnings,
+        });
         Ok(Some(id))
     }
 
-    /// Stores how the members of an imported group take turns, who is muted, and the scenario of the group.
+    /// Stores how the members of an imported group take turns, who is muted, and the scenario of
+    /// the group.
     pub(crate) async fn keep_group(
         &self,
         chat: ChatId,
@@ -291,10 +379,17 @@ impl Imports {
         let write = self.base().store().write(move |store| {
             store.groups_mut().set_settings(chat, &settings)?;
             if !scenario.is_empty() {
-                store.chat_texts_mut().set(chat, CardText::Scenario, Some(&scenario))?;
+                store
+                    .chat_texts_mut()
+                    .set(chat, CardText::Scenario, Some(&scenario))?;
             }
-            let state = MemberState { muted: true, away: false };
-            muted.into_iter().try_for_each(|member| store.groups_mut().set_state(chat, member, state))
+            let state = MemberState {
+                muted: true,
+                away: false,
+            };
+            muted
+                .into_iter()
+                .try_for_each(|member| store.groups_mut().set_state(chat, member, state))
         });
         Ok(write.await?)
     }
@@ -324,8 +419,14 @@ impl Participants {
     /// Names of speakers who are not in the library.
     pub(crate) fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
         let mut names = Vec::new();
-        for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character && !said.name.is_empty()) {
-            let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(&composed(voice)));
+        for said in chat
+            .messages
+            .iter()
+            .filter(|said| said.by == ChatFileAuthor::Character && !said.name.is_empty())
+        {
+            let known = [&said.avatar, &said.name]
+                .into_iter()
+                .any(|voice| self.voices.contains_key(&composed(voice)));
             if !known && !names.contains(&said.name.as_str()) {
                 names.push(&said.name);
             }
@@ -334,7 +435,11 @@ impl Participants {
     }
 }
 
-pub(crate) fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
+pub(crate) fn take_part(
+    group: &GroupFile,
+    cast: &Cast,
+    warnings: &mut Vec<String>,
+) -> Participants {
     let mut part = Participants::default();
     for file in &group.members {
         match cast.get(&stem(Path::new(file))) {
@@ -347,7 +452,9 @@ pub(crate) fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<Strin
             found => {
                 part.missing.push(file.clone());
                 warnings.push(match found {
-                    Some(_) => format!("{file} is left out: a chat can have {MAX_MEMBERS} others at most"),
+                    Some(_) => {
+                        format!("{file} is left out: a chat can have {MAX_MEMBERS} others at most")
+                    }
                     None => format!("{file} takes part, but is not in the library"),
                 });
             }
@@ -389,7 +496,11 @@ mod tests {
             "disabled_members": ["Bo.png"], "chats": ["1"], "chat_id": "2", "chat_metadata": { "world_info": "Sea" } }),
         );
         assert_eq!(
-            (group.name.as_str(), group.chats.join(" "), group.world.as_deref()),
+            (
+                group.name.as_str(),
+                group.chats.join(" "),
+                group.world.as_deref()
+            ),
             ("Table", "1 2".into(), Some("Sea"))
         );
         let mut warnings = Vec::new();
@@ -397,28 +508,54 @@ mod tests {
         let part = take_part(&group, &cast, &mut warnings);
         assert_eq!(part.members, [id(1), id(2)]);
         assert_eq!((warnings.len(), part.muted.as_slice()), (1, &[id(2)][..]));
-        assert!(warnings[0].starts_with("Zed.png takes part"), "{warnings:?}");
+        assert!(
+            warnings[0].starts_with("Zed.png takes part"),
+            "{warnings:?}"
+        );
     }
 
     #[test]
     fn turn_order_and_unknown_fields_are_read() {
-        let group = GroupFile::read(&json!({ "activation_strategy": 3, "allow_self_responses": true,
+        let group = GroupFile::read(
+            &json!({ "activation_strategy": 3, "allow_self_responses": true,
             "auto_mode_delay": 9, "generation_mode": 1, "hideMutedSprites": true, "members": ["Ada.png"],
-            "chat_metadata": { "scenario": " A storm. " } }));
+            "chat_metadata": { "scenario": " A storm. " } }),
+        );
         let settings = group.settings;
-        assert_eq!((settings.order, settings.self_responses, settings.auto_delay), (TurnOrder::Pooled, true, 9));
+        assert_eq!(
+            (settings.order, settings.self_responses, settings.auto_delay),
+            (TurnOrder::Pooled, true, 9)
+        );
         let foreign: Value = serde_json::from_str(&settings.foreign).unwrap();
-        assert_eq!((&foreign["generation_mode"], &foreign["hideMutedSprites"]), (&json!(1), &json!(true)));
-        assert_eq!((group.scenario.as_str(), foreign.get("members")), ("A storm.", None));
+        assert_eq!(
+            (&foreign["generation_mode"], &foreign["hideMutedSprites"]),
+            (&json!(1), &json!(true))
+        );
+        assert_eq!(
+            (group.scenario.as_str(), foreign.get("members")),
+            ("A storm.", None)
+        );
     }
 
     #[test]
     fn malformed_groups_are_read_as_empty() {
-        for odd in [json!({}), json!({ "members": 7, "chats": [1, null], "name": [] })] {
+        for odd in [
+            json!({}),
+            json!({ "members": 7, "chats": [1, null], "name": [] }),
+        ] {
             let group = GroupFile::read(&odd);
-            let settings =
-                GroupSettings { order: TurnOrder::Natural, several_replies: true, ..GroupSettings::default() };
-            assert_eq!(group, GroupFile { settings, ..GroupFile::default() });
+            let settings = GroupSettings {
+                order: TurnOrder::Natural,
+                several_replies: true,
+                ..GroupSettings::default()
+            };
+            assert_eq!(
+                group,
+                GroupFile {
+                    settings,
+                    ..GroupFile::default()
+                }
+            );
         }
     }
 }

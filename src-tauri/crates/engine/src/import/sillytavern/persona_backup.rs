@@ -12,12 +12,27 @@ use crate::library::personas::new_persona;
 const MAX_PERSONAS: usize = 500;
 
 impl Imports {
-    /// Imports the personas of a backup that have new names. Returns `false` if the file is not a persona backup.
-    pub(crate) async fn import_personas(&self, file: &str, json: &Value, report: &mut ImportReport) -> ApiResult<bool> {
-        let Some(PersonaBackup { names, about }) = PersonaBackup::of(json) else { return Ok(false) };
-        let mut known: Vec<(String, String)> =
-            self.library().list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
-        let named = names.iter().filter_map(|(picture, name)| Some((picture, name.as_str()?.trim())));
+    /// Imports the personas of a backup that have new names. Returns `false` if the file is not a
+    /// persona backup.
+    pub(crate) async fn import_personas(
+        &self,
+        file: &str,
+        json: &Value,
+        report: &mut ImportReport,
+    ) -> ApiResult<bool> {
+        let Some(PersonaBackup { names, about }) = PersonaBackup::of(json) else {
+            return Ok(false);
+        };
+        let mut known: Vec<(String, String)> = self
+            .library()
+            .list_personas()
+            .await?
+            .into_iter()
+            .map(|one| (one.name, one.id))
+            .collect();
+        let named = names
+            .iter()
+            .filter_map(|(picture, name)| Some((picture, name.as_str()?.trim())));
         let (mut taken, mut left) = (0, 0);
         for (picture, name) in named.filter(|(_, name)| !name.is_empty()) {
             if taken >= MAX_PERSONAS {
@@ -27,7 +42,11 @@ impl Imports {
             taken += 1;
             if let Some((_, id)) = known.iter().find(|(one, _)| one == name) {
                 let reason = format!("there is already a persona \"{name}\"");
-                report.skipped.push(Skipped { id: id.clone(), file: file.to_owned(), reason });
+                report.skipped.push(Skipped {
+                    id: id.clone(),
+                    file: file.to_owned(),
+                    reason,
+                });
                 continue;
             }
             let about = about.and_then(|about| about.get(picture));
@@ -37,11 +56,19 @@ impl Imports {
         }
         if left > 0 {
             let reason = format!("{left} more personas are left out");
-            report.skipped.push(Skipped { id: String::new(), file: file.to_owned(), reason });
+            report.skipped.push(Skipped {
+                id: String::new(),
+                file: file.to_owned(),
+                reason,
+            });
         }
         if taken == 0 {
             let reason = "this persona backup contains no persona with a name".to_owned();
-            report.refused.push(Refused { file: file.to_owned(), kind: "malformed".into(), reason });
+            report.refused.push(Refused {
+                file: file.to_owned(),
+                kind: "malformed".into(),
+                reason,
+            });
         }
         Ok(true)
     }
@@ -53,10 +80,21 @@ impl Imports {
         about: Option<&Value>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<String>> {
-        let text = |field: &str| about.and_then(|about| about.get(field)?.as_str()).unwrap_or_default();
+        let text = |field: &str| {
+            about
+                .and_then(|about| about.get(field)?.as_str())
+                .unwrap_or_default()
+        };
         let mut warnings = Vec::new();
-        let (description, place) = (text("description").to_owned(), persona_place(about, &mut warnings));
-        let persona = Persona { description, place, ..new_persona(name) };
+        let (description, place) = (
+            text("description").to_owned(),
+            persona_place(about, &mut warnings),
+        );
+        let persona = Persona {
+            description,
+            place,
+            ..new_persona(name)
+        };
         match self.library().save_persona(persona).await {
             Ok(saved) => {
                 if !text("lorebook").is_empty() {
@@ -65,12 +103,22 @@ impl Imports {
                         .push(format!("its lorebook \"{book}\" is not in this file; bind it to the persona yourself"));
                 }
                 let (kind, id) = ("persona".to_owned(), saved.id.clone());
-                report.imported.push(Imported { kind, id, name: saved.name, file: file.to_owned(), warnings });
+                report.imported.push(Imported {
+                    kind,
+                    id,
+                    name: saved.name,
+                    file: file.to_owned(),
+                    warnings,
+                });
                 Ok(Some(saved.id))
             }
             Err(error) => {
                 let reason = format!("the persona \"{name}\": {error}");
-                report.refused.push(Refused { file: file.to_owned(), kind: "malformed".into(), reason });
+                report.refused.push(Refused {
+                    file: file.to_owned(),
+                    kind: "malformed".into(),
+                    reason,
+                });
                 Ok(None)
             }
         }

@@ -1,5 +1,5 @@
-//! Imports the pictures of a SillyTavern folder: persona pictures, character expressions and backgrounds. Persona
-//! pictures are re-encoded without metadata; all other files stay unchanged.
+//! Imports the pictures of a SillyTavern folder: persona pictures, character expressions and
+//! backgrounds. Persona pictures are re-encoded without metadata; all other files stay unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -13,23 +13,41 @@ use crate::base::files::read_capped;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
-use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, files_skipped, stem};
+use crate::import::sillytavern::folder::{
+    SillyTavernFolder, composed, file_name, files_skipped, stem,
+};
 use crate::library::card_assets::{NewAsset, ending, mime};
 use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
 
 /// A file with its stored hash and type, or with the reason for refusing it.
-type PictureFile = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
+type PictureFile = (
+    PathBuf,
+    Result<(AssetHash, &'static str), (&'static str, String)>,
+);
 
 impl Imports {
-    /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or why it could not.
-    pub(crate) async fn import_face_of_persona(&self, id: PersonaId, file: &Path) -> ApiResult<Result<bool, String>> {
-        let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
+    /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or
+    /// why it could not.
+    pub(crate) async fn import_face_of_persona(
+        &self,
+        id: PersonaId,
+        file: &Path,
+    ) -> ApiResult<Result<bool, String>> {
+        let pictures = self
+            .base()
+            .store()
+            .read(|store| store.personas().pictures())
+            .await?;
         if pictures.contains_key(&id) {
             return Ok(Ok(false));
         }
         let file = file.to_owned();
-        let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_PICTURE_BYTES, "a picture"));
-        let bytes = match read.await.map_err(|_| internal("a picture could not be read"))? {
+        let read =
+            tokio::task::spawn_blocking(move || read_capped(&file, MAX_PICTURE_BYTES, "a picture"));
+        let bytes = match read
+            .await
+            .map_err(|_| internal("a picture could not be read"))?
+        {
             Ok(bytes) => bytes,
             Err((_, why)) => return Ok(Err(why)),
         };
@@ -41,8 +59,8 @@ impl Imports {
             .map_err(|error| error.to_string()))
     }
 
-    /// Adds expression pictures to the cards of the characters that their folders belong to, as Character Card V3
-    /// assets of type `emotion`.
+    /// Adds expression pictures to the cards of the characters that their folders belong to, as
+    /// Character Card V3 assets of type `emotion`.
     pub(crate) async fn import_faces_of(
         &self,
         tavern: &mut SillyTavernFolder,
@@ -56,10 +74,16 @@ impl Imports {
             }
             let (place, count) = (format!("characters/{folder}"), files.len());
             match cast.get(&composed(&folder)) {
-                Some(id) => self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report).await?,
+                Some(id) => {
+                    self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report)
+                        .await?
+                }
                 None => {
                     let skipped = files_skipped(count);
-                    tavern.leave(place, format!("{skipped}: no imported character has this file name"));
+                    tavern.leave(
+                        place,
+                        format!("{skipped}: no imported character has this file name"),
+                    );
                 }
             }
             run.step();
@@ -79,25 +103,50 @@ impl Imports {
             let ext = path.extension().unwrap_or_default().to_string_lossy();
             match looked {
                 Ok((file, mime)) => {
-                    let from = Some((root.to_owned(), format!("{place}/{} {file}", file_name(&path))));
-                    let (kind, name, ext) = ("emotion".to_owned(), plain(&stem(&path)), ending(&ext));
-                    faces.push(NewAsset { kind, name, ext, file, mime, from });
+                    let from = Some((
+                        root.to_owned(),
+                        format!("{place}/{} {file}", file_name(&path)),
+                    ));
+                    let (kind, name, ext) =
+                        ("emotion".to_owned(), plain(&stem(&path)), ending(&ext));
+                    faces.push(NewAsset {
+                        kind,
+                        name,
+                        ext,
+                        file,
+                        mime,
+                        from,
+                    });
                 }
-                Err(why) => report.refused.push(refused(format!("{place}/{}", file_name(&path)), why)),
+                Err(why) => report
+                    .refused
+                    .push(refused(format!("{place}/{}", file_name(&path)), why)),
             }
         }
         let character = self.library().character(id).await?;
         match self.library().put_card_assets(id, faces).await {
             Ok(0) => {
                 let reason = format!("the expressions of {} were imported before", character.name);
-                report.skipped.push(Skipped { id: id.to_string(), file: place, reason });
+                report.skipped.push(Skipped {
+                    id: id.to_string(),
+                    file: place,
+                    reason,
+                });
             }
             Ok(count) => {
                 let warnings = vec![format!("expressions added to the card's files: {count}")];
                 let (kind, id) = ("faces".to_owned(), id.to_string());
-                report.imported.push(Imported { kind, id, name: character.name, file: place, warnings });
+                report.imported.push(Imported {
+                    kind,
+                    id,
+                    name: character.name,
+                    file: place,
+                    warnings,
+                });
             }
-            Err(error) => report.refused.push(refused(place, ("malformed", error.to_string()))),
+            Err(error) => report
+                .refused
+                .push(refused(place, ("malformed", error.to_string()))),
         }
         Ok(())
     }
@@ -122,24 +171,46 @@ impl Imports {
                         let kept = self.base().store().write(move |store| {
                             store.assets_mut().put_kept(asset, mime, now)?;
                             let (luminance, scene_words) = (None, String::new());
-                            let background = Background { asset, name, created: now, luminance, scene_words };
+                            let background = Background {
+                                asset,
+                                name,
+                                created: now,
+                                luminance,
+                                scene_words,
+                            };
                             store.backgrounds_mut().add(&background)
                         });
                         added += usize::from(kept.await?);
                     }
-                    Err(why) => report.refused.push(refused(format!("{BACKGROUNDS}/{name}"), why)),
+                    Err(why) => report
+                        .refused
+                        .push(refused(format!("{BACKGROUNDS}/{name}"), why)),
                 }
             }
             run.step();
         }
         if added > 0 {
             let warnings = vec![format!("backgrounds imported: {added}")];
-            let (kind, name, file) = ("backgrounds".to_owned(), BACKGROUNDS.to_owned(), BACKGROUNDS.to_owned());
-            report.imported.push(Imported { kind, id: String::new(), name, file, warnings });
+            let (kind, name, file) = (
+                "backgrounds".to_owned(),
+                BACKGROUNDS.to_owned(),
+                BACKGROUNDS.to_owned(),
+            );
+            report.imported.push(Imported {
+                kind,
+                id: String::new(),
+                name,
+                file,
+                warnings,
+            });
         } else if !tavern.backgrounds.is_empty() && !run.cancelled() {
             let reason = "they were imported before".to_owned();
             // A non-empty id tells the UI that the files were imported and not left in the folder.
-            report.skipped.push(Skipped { id: BACKGROUNDS.to_owned(), file: BACKGROUNDS.to_owned(), reason });
+            report.skipped.push(Skipped {
+                id: BACKGROUNDS.to_owned(),
+                file: BACKGROUNDS.to_owned(),
+                reason,
+            });
         }
         Ok(())
     }
@@ -148,9 +219,14 @@ impl Imports {
     async fn keep_pictures(&self, files: Vec<PathBuf>) -> ApiResult<Vec<PictureFile>> {
         let store = self.base().store().clone();
         let keep = move || -> Result<Vec<PictureFile>, store::StoreError> {
-            files.into_iter().map(|path| Ok((path.clone(), keep_picture(&store, &path)?))).collect()
+            files
+                .into_iter()
+                .map(|path| Ok((path.clone(), keep_picture(&store, &path)?)))
+                .collect()
         };
-        Ok(tokio::task::spawn_blocking(keep).await.map_err(|_| internal("pictures could not be read"))??)
+        Ok(tokio::task::spawn_blocking(keep)
+            .await
+            .map_err(|_| internal("pictures could not be read"))??)
     }
 }
 
@@ -164,7 +240,12 @@ fn keep_picture(store: &Store, path: &Path) -> Result<KeptPicture, store::StoreE
         Ok(bytes) => bytes,
         Err(why) => return Ok(Err(why)),
     };
-    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Gif];
+    let known = [
+        ImageFormat::Png,
+        ImageFormat::Jpeg,
+        ImageFormat::WebP,
+        ImageFormat::Gif,
+    ];
     if !image::guess_format(&bytes).is_ok_and(|format| known.contains(&format)) {
         return Ok(Err(("unknownFormat", "it is not a picture".to_owned())));
     }
@@ -172,5 +253,9 @@ fn keep_picture(store: &Store, path: &Path) -> Result<KeptPicture, store::StoreE
 }
 
 fn refused(file: String, (kind, reason): (&'static str, String)) -> Refused {
-    Refused { file, kind: kind.to_owned(), reason }
+    Refused {
+        file,
+        kind: kind.to_owned(),
+        reason,
+    }
 }

@@ -1,5 +1,5 @@
-//! Imports the presets of a SillyTavern folder: all that the user made, and those in use. The ones in use are then chosen
-//! in the settings, so that a chat answers as it did there.
+//! Imports the presets of a SillyTavern folder: all that the user made, and those in use. The ones
+//! in use are then chosen in the settings, so that a chat answers as it did there.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,8 @@ impl InUse {
 }
 
 impl Imports {
-    /// Imports the user's own presets and those in use. The others come with SillyTavern and are skipped by name.
+    /// Imports the user's own presets and those in use. The others come with SillyTavern and are
+    /// skipped by name.
     pub(crate) async fn import_presets_of(
         &self,
         tavern: &mut SillyTavernFolder,
@@ -79,7 +80,12 @@ impl Imports {
             if run.cancelled() {
                 break;
             }
-            let name = composed(settings.pointer(place).and_then(Value::as_str).unwrap_or_default());
+            let name = composed(
+                settings
+                    .pointer(place)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default(),
+            );
             let mut shipped = Vec::new();
             for file in tavern.presets(folder) {
                 let used = stem(&file) == name;
@@ -100,30 +106,47 @@ impl Imports {
         }
         // The one of the story string is more than the one of the system prompt.
         parts.sort_by_key(|(folder, ..)| *folder == SYSTEM_PROMPT);
-        parts.into_iter().for_each(|(_, _, stored)| in_use.add(stored));
+        parts
+            .into_iter()
+            .for_each(|(_, _, stored)| in_use.add(stored));
         Ok(in_use)
     }
 
-    /// Combines the context template and the system prompt in use, which are two files there and one template here.
+    /// Combines the context template and the system prompt in use, which are two files there and
+    /// one template here.
     async fn import_merged(
         &self,
         parts: &[(&str, PathBuf, Vec<Stored>)],
         report: &mut ImportReport,
     ) -> ApiResult<Option<Vec<Stored>>> {
-        let of = |wanted: &str| parts.iter().find(|(folder, ..)| *folder == wanted).map(|(_, file, _)| file.clone());
-        let (Some(context), Some(prompt)) = (of(CONTEXT), of(SYSTEM_PROMPT)) else { return Ok(None) };
-        let name = format!("{}, {}", stem(&context), stem(&prompt));
-        let read = tokio::task::spawn_blocking(move || Some((read_json(&context)?, read_json(&prompt)?))).await;
-        let Some((context, prompt)) = read.map_err(|_| internal("a preset could not be read"))? else {
+        let of = |wanted: &str| {
+            parts
+                .iter()
+                .find(|(folder, ..)| *folder == wanted)
+                .map(|(_, file, _)| file.clone())
+        };
+        let (Some(context), Some(prompt)) = (of(CONTEXT), of(SYSTEM_PROMPT)) else {
             return Ok(None);
         };
-        let bundle = json!({ "name": name, "context": renamed(context, &name), "sysprompt": prompt }).to_string();
+        let name = format!("{}, {}", stem(&context), stem(&prompt));
+        let read =
+            tokio::task::spawn_blocking(move || Some((read_json(&context)?, read_json(&prompt)?)))
+                .await;
+        let Some((context, prompt)) = read.map_err(|_| internal("a preset could not be read"))?
+        else {
+            return Ok(None);
+        };
+        let bundle =
+            json!({ "name": name, "context": renamed(context, &name), "sysprompt": prompt })
+                .to_string();
         let file = PathBuf::from(format!("{name}.json"));
-        Ok(Some(self.import_own_preset(&file, Some(bundle), report).await?))
+        Ok(Some(
+            self.import_own_preset(&file, Some(bundle), report).await?,
+        ))
     }
 
-    /// Imports a preset unless it is in the library, and returns what the library has of it. `text` replaces the content
-    /// of the file.
+    /// Imports a preset unless it is in the library, and returns what the library has of it. `text`
+    /// replaces the content of the file.
     async fn import_own_preset(
         &self,
         file: &Path,
@@ -133,49 +156,85 @@ impl Imports {
         let known = self.stored_preset(file.to_owned(), text.clone()).await?;
         if !known.is_empty() {
             let reason = "it was imported before".to_owned();
-            report.skipped.push(Skipped { id: known[0].id.clone(), file: file_name(file), reason });
+            report.skipped.push(Skipped {
+                id: known[0].id.clone(),
+                file: file_name(file),
+                reason,
+            });
             return Ok(known);
         }
         let before = report.imported.len();
         match text {
-            Some(text) => self.import_one(file_name(file), text.into_bytes(), report).await?,
+            Some(text) => {
+                self.import_one(file_name(file), text.into_bytes(), report)
+                    .await?
+            }
             None => self.import_path(file, false, report).await?,
         }
         let new = report.imported.get(before..).unwrap_or_default().iter();
-        Ok(new.map(|one| Stored { kind: one.kind.clone(), id: one.id.clone(), name: one.name.clone() }).collect())
+        Ok(new
+            .map(|one| Stored {
+                kind: one.kind.clone(),
+                id: one.id.clone(),
+                name: one.name.clone(),
+            })
+            .collect())
     }
 
-    /// What the library has of the same file: templates and chat formats with this source, and a sampler preset with its
-    /// name.
+    /// What the library has of the same file: templates and chat formats with this source, and a
+    /// sampler preset with its name.
     async fn stored_preset(&self, file: PathBuf, text: Option<String>) -> ApiResult<Vec<Stored>> {
         let name = stem(&file);
         let read = move || match text {
             Some(text) => text,
-            None => {
-                read_capped(&file, MAX_SETTINGS, "a preset").ok().and_then(|bytes| clean(&bytes)).unwrap_or_default()
-            }
+            None => read_capped(&file, MAX_SETTINGS, "a preset")
+                .ok()
+                .and_then(|bytes| clean(&bytes))
+                .unwrap_or_default(),
         };
-        let text = tokio::task::spawn_blocking(read).await.map_err(|_| internal("a file could not be read"))?;
+        let text = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|_| internal("a file could not be read"))?;
         let mut found = Vec::new();
-        let samplers = convert(&name, &text).ok().and_then(|converted| converted.sampling);
+        let samplers = convert(&name, &text)
+            .ok()
+            .and_then(|converted| converted.sampling);
         if samplers.is_some_and(|one| !one.values.is_empty()) {
             let known = self.config().list_sampler_presets().await?;
-            let known = known.into_iter().find(|known| !known.built_in && known.name == name);
-            found.extend(known.map(|one| Stored { kind: "samplerPreset".into(), id: one.id, name: one.name }));
+            let known = known
+                .into_iter()
+                .find(|known| !known.built_in && known.name == name);
+            found.extend(known.map(|one| Stored {
+                kind: "samplerPreset".into(),
+                id: one.id,
+                name: one.name,
+            }));
         }
-        let kinds = [(PresetKind::Template, "template"), (PresetKind::ChatFormat, "chatFormat")];
+        let kinds = [
+            (PresetKind::Template, "template"),
+            (PresetKind::ChatFormat, "chatFormat"),
+        ];
         let read = self.base().store().read(move |store| {
-            kinds.iter().map(|(kind, word)| Ok((*word, store.presets().list(*kind)?))).collect::<Result<Vec<_>, _>>()
+            kinds
+                .iter()
+                .map(|(kind, word)| Ok((*word, store.presets().list(*kind)?)))
+                .collect::<Result<Vec<_>, _>>()
         });
         for (kind, presets) in read.await? {
-            let same = presets.into_iter().filter(|preset| preset.source.as_deref() == Some(text.as_str()));
-            found.extend(same.map(|one| Stored { kind: kind.to_owned(), id: one.key, name: one.name }));
+            let same = presets
+                .into_iter()
+                .filter(|preset| preset.source.as_deref() == Some(text.as_str()));
+            found.extend(same.map(|one| Stored {
+                kind: kind.to_owned(),
+                id: one.key,
+                name: one.name,
+            }));
         }
         Ok(found)
     }
 
-    /// Chooses the presets in use for the whole app, and shows the quick replies in use in every chat. A setting that the
-    /// user has changed here stays; the report then offers the preset.
+    /// Chooses the presets in use for the whole app, and shows the quick replies in use in every
+    /// chat. A setting that the user has changed here stays; the report then offers the preset.
     pub(crate) async fn use_presets(
         &self,
         in_use: InUse,
@@ -183,11 +242,22 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         let of = crate::base::convert::owner(&SettingOwner::Global)?;
-        let own = self.base().store().read(move |store| store.scoped_settings().of(of)).await?;
+        let own = self
+            .base()
+            .store()
+            .read(move |store| store.scoped_settings().of(of))
+            .await?;
         let mut taken = Vec::new();
         for (kind, key, words) in CHOSEN_BY {
-            let Some(Stored { id, name, .. }) = in_use.0.iter().find(|one| one.kind == kind).cloned() else { continue };
-            if own.get(key).is_some_and(|stored| stored.trim_matches('"') == id) {
+            let Some(Stored { id, name, .. }) =
+                in_use.0.iter().find(|one| one.kind == kind).cloned()
+            else {
+                continue;
+            };
+            if own
+                .get(key)
+                .is_some_and(|stored| stored.trim_matches('"') == id)
+            {
                 continue;
             }
             if own.contains_key(key) {
@@ -198,40 +268,68 @@ impl Imports {
                 });
                 continue;
             }
-            match self.config().set_setting_in_words(SettingOwner::Global, key.to_owned(), id).await {
+            match self
+                .config()
+                .set_setting_in_words(SettingOwner::Global, key.to_owned(), id)
+                .await
+            {
                 Ok(_) => taken.push(format!("{words}: {name}")),
                 Err(error) => taken.push(format!("{words} {name} is not used: {error}")),
             }
         }
         let shown = self.show_quick_replies(settings, report).await?;
-        taken.extend(shown.into_iter().map(|name| format!("quick replies in every chat: {name}")));
+        taken.extend(
+            shown
+                .into_iter()
+                .map(|name| format!("quick replies in every chat: {name}")),
+        );
         if !taken.is_empty() {
-            let (kind, name, file) = ("settings".to_owned(), "Presets in use".to_owned(), SETTINGS.to_owned());
-            report.imported.push(Imported { kind, id: String::new(), name, file, warnings: taken });
+            let (kind, name, file) = (
+                "settings".to_owned(),
+                "Presets in use".to_owned(),
+                SETTINGS.to_owned(),
+            );
+            report.imported.push(Imported {
+                kind,
+                id: String::new(),
+                name,
+                file,
+                warnings: taken,
+            });
         }
         Ok(())
     }
 
     /// Shows the new sets in every chat that SillyTavern shows in every chat. Returns their names.
-    async fn show_quick_replies(&self, settings: &Value, report: &mut ImportReport) -> ApiResult<Vec<String>> {
+    async fn show_quick_replies(
+        &self,
+        settings: &Value,
+        report: &mut ImportReport,
+    ) -> ApiResult<Vec<String>> {
         let names = quick_replies_in_use(settings);
         let mut shown = Vec::new();
-        let sets = report.imported.iter_mut().filter(|one| one.kind == "quickReplies");
+        let sets = report
+            .imported
+            .iter_mut()
+            .filter(|one| one.kind == "quickReplies");
         for row in sets.filter(|one| names.contains(&composed(&one.name))) {
             let id = row.id.clone();
             let bind = move |store: &mut store::WriteTransaction<'_>| {
-                store.quick_reply_bindings_mut().bind(&id, QuickReplyOwner::Global, true)
+                store
+                    .quick_reply_bindings_mut()
+                    .bind(&id, QuickReplyOwner::Global, true)
             };
             self.base().store().write(bind).await?;
-            row.warnings.retain(|line| line != crate::library::quick_replies::NOT_SHOWN);
+            row.warnings
+                .retain(|line| line != crate::library::quick_replies::NOT_SHOWN);
             shown.push(row.name.clone());
         }
         Ok(shown)
     }
 }
 
-/// Whether SillyTavern uses the chosen preset of this folder: it depends on the kind of service, and two kinds can be
-/// switched off.
+/// Whether SillyTavern uses the chosen preset of this folder: it depends on the kind of service,
+/// and two kinds can be switched off.
 fn is_active(folder: &str, settings: &Value) -> bool {
     let api = settings.get("main_api").and_then(Value::as_str);
     let on = |place: &str| settings.pointer(place).and_then(Value::as_bool) != Some(false);
@@ -252,29 +350,54 @@ fn is_active(folder: &str, settings: &Value) -> bool {
 
 /// Names of the sets of quick replies that SillyTavern shows in every chat.
 fn quick_replies_in_use(settings: &Value) -> Vec<String> {
-    let Some(own) = settings.pointer("/extension_settings/quickReplyV2") else { return Vec::new() };
+    let Some(own) = settings.pointer("/extension_settings/quickReplyV2") else {
+        return Vec::new();
+    };
     if own.get("isEnabled").and_then(Value::as_bool) == Some(false) {
         return Vec::new();
     }
-    let listed = own.pointer("/config/setList").and_then(Value::as_array).into_iter().flatten();
+    let listed = own
+        .pointer("/config/setList")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let shown = listed.filter(|one| one.get("isVisible").and_then(Value::as_bool) != Some(false));
-    shown.filter_map(|one| Some(composed(one.get("set")?.as_str()?))).collect()
+    shown
+        .filter_map(|one| Some(composed(one.get("set")?.as_str()?)))
+        .collect()
 }
 
 fn shipped_row(folder: &str, names: &[String]) -> Option<Skipped> {
-    let listed = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let listed = names
+        .iter()
+        .take(NAMED)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = if names.len() > NAMED { ", ..." } else { "" };
     let (reason, one) = match names.len() {
         0 => return None,
-        1 => ("1 preset that comes with SillyTavern was not in use and was skipped".to_owned(), "it"),
-        count => (format!("{count} presets that come with SillyTavern were not in use and were skipped"), "one"),
+        1 => (
+            "1 preset that comes with SillyTavern was not in use and was skipped".to_owned(),
+            "it",
+        ),
+        count => (
+            format!("{count} presets that come with SillyTavern were not in use and were skipped"),
+            "one",
+        ),
     };
     let reason = format!("{reason}: {listed}{more}. Drop its file on the window to import {one}");
-    Some(Skipped { id: String::new(), file: folder.to_owned(), reason })
+    Some(Skipped {
+        id: String::new(),
+        file: folder.to_owned(),
+        reason,
+    })
 }
 
 fn clean(bytes: &[u8]) -> Option<String> {
-    lenient_json::clean(bytes).ok().map(|clean| clean.text.into_owned())
+    lenient_json::clean(bytes)
+        .ok()
+        .map(|clean| clean.text.into_owned())
 }
 
 fn read_json(file: &Path) -> Option<Value> {
@@ -296,31 +419,54 @@ mod tests {
     #[test]
     fn service_decides_which_presets_are_active() {
         let active = |settings: Value| -> Vec<&str> {
-            PRESETS.iter().map(|(folder, _)| *folder).filter(|folder| is_active(folder, &settings)).collect()
+            PRESETS
+                .iter()
+                .map(|(folder, _)| *folder)
+                .filter(|folder| is_active(folder, &settings))
+                .collect()
         };
         assert_eq!(active(json!({ "main_api": "openai" })), ["OpenAI Settings"]);
         let text = json!({ "main_api": "textgenerationwebui", "power_user": { "instruct": { "enabled": false } } });
         assert_eq!(active(text), ["TextGen Settings", "context", "sysprompt"]);
-        assert_eq!(active(json!({ "main_api": "novel" })).last(), Some(&"NovelAI Settings"));
+        assert_eq!(
+            active(json!({ "main_api": "novel" })).last(),
+            Some(&"NovelAI Settings")
+        );
     }
 
     #[test]
     fn visible_quick_replies_are_in_use() {
         let of = |on: bool| {
-            quick_replies_in_use(&json!({ "extension_settings": { "quickReplyV2": { "isEnabled": on, "config": {
-                "setList": [{ "set": "Default", "isVisible": true }, { "set": "Hidden", "isVisible": false }] } } } }))
+            quick_replies_in_use(
+                &json!({ "extension_settings": { "quickReplyV2": { "isEnabled": on, "config": {
+                "setList": [{ "set": "Default", "isVisible": true }, { "set": "Hidden", "isVisible": false }] } } } }),
+            )
         };
-        assert_eq!((of(true), of(false)), (vec!["Default".to_owned()], Vec::new()));
+        assert_eq!(
+            (of(true), of(false)),
+            (vec!["Default".to_owned()], Vec::new())
+        );
     }
 
     #[test]
     fn shipped_presets_are_named_in_one_line() {
         assert_eq!(shipped_row("instruct", &[]), None);
-        let one = shipped_row("instruct", &["Alpaca".to_owned()]).unwrap().reason;
-        assert!(one.starts_with("1 preset that comes with SillyTavern was not in use"), "{one}");
-        assert!(one.ends_with("Alpaca. Drop its file on the window to import it"), "{one}");
+        let one = shipped_row("instruct", &["Alpaca".to_owned()])
+            .unwrap()
+            .reason;
+        assert!(
+            one.starts_with("1 preset that comes with SillyTavern was not in use"),
+            "{one}"
+        );
+        assert!(
+            one.ends_with("Alpaca. Drop its file on the window to import it"),
+            "{one}"
+        );
         let many: Vec<String> = (0..20).map(|number| format!("P{number}")).collect();
         let many = shipped_row("instruct", &many).unwrap().reason;
-        assert!(many.contains("20 presets") && many.contains("P11, ..."), "{many}");
+        assert!(
+            many.contains("20 presets") && many.contains("P11, ..."),
+            "{many}"
+        );
     }
 }

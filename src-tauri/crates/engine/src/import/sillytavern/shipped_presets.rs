@@ -147,6 +147,10 @@ mod tests {
     #[test]
     fn names_are_sorted() {
         assert!(NAMES.is_sorted());
-        assert!(is_shipped("Alpaca") && is_shipped("simple-proxy-for-tavern") && !is_shipped("My Creative"));
+        assert!(
+            is_shipped("Alpaca")
+                && is_shipped("simple-proxy-for-tavern")
+                && !is_shipped("My Creative")
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! Tags that SillyTavern shows as folders. A closed one hides its characters from the list, so it becomes a folder. An
-//! open one leaves them there, so it becomes a smart folder that shows the tag. Such a tag has `folder_type` `CLOSED` or
-//! `OPEN`; all others have `NONE` or nothing.
+//! Tags that SillyTavern shows as folders. A closed one hides its characters from the list, so it
+//! becomes a folder. An open one leaves them there, so it becomes a smart folder that shows the
+//! tag. Such a tag has `folder_type` `CLOSED` or `OPEN`; all others have `NONE` or nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -25,9 +25,9 @@ struct TagFolder {
 }
 
 impl Imports {
-    /// Creates the folders that do not exist yet, and puts characters in them. A character with several folders goes
-    /// into the first. One that is in a folder already stays there, and so does one that was imported earlier, unless
-    /// the folder is new: the user may have moved it.
+    /// Creates the folders that do not exist yet, and puts characters in them. A character with
+    /// several folders goes into the first. One that is in a folder already stays there, and so
+    /// does one that was imported earlier, unless the folder is new: the user may have moved it.
     pub(crate) async fn import_tag_folders(
         &self,
         settings: &Value,
@@ -39,8 +39,12 @@ impl Imports {
             return Ok(());
         }
         let known = self.library().list_folders().await?;
-        let new: HashSet<String> =
-            report.imported.iter().filter(|one| one.kind == "character").map(|one| one.id.clone()).collect();
+        let new: HashSet<String> = report
+            .imported
+            .iter()
+            .filter(|one| one.kind == "character")
+            .map(|one| one.id.clone())
+            .collect();
         for tag in wanted {
             let same = |folder: &&Folder| {
                 folder.kind == FolderKind::Character
@@ -49,11 +53,17 @@ impl Imports {
             };
             let existing = known.iter().find(same);
             let members = tag.files.iter().filter_map(|file| cast.get(file).copied());
-            let members: Vec<_> = members.filter(|id| existing.is_none() || new.contains(&id.to_string())).collect();
+            let members: Vec<_> = members
+                .filter(|id| existing.is_none() || new.contains(&id.to_string()))
+                .collect();
             let folder = match existing {
                 Some(folder) => {
                     let reason = format!("the folder {} exists already", folder.name);
-                    report.skipped.push(Skipped { id: folder.id.clone(), file: SETTINGS.to_owned(), reason });
+                    report.skipped.push(Skipped {
+                        id: folder.id.clone(),
+                        file: SETTINGS.to_owned(),
+                        reason,
+                    });
                     folder.clone()
                 }
                 None => match self.add_folder(&tag, report).await? {
@@ -63,14 +73,20 @@ impl Imports {
             };
             if !tag.smart {
                 let homeless = self.without_folder(members).await?;
-                self.library().move_to_folder(FolderKind::Character, homeless, Some(folder.id)).await?;
+                self.library()
+                    .move_to_folder(FolderKind::Character, homeless, Some(folder.id))
+                    .await?;
             }
         }
         Ok(())
     }
 
     /// `None` if the library has no room for the folder. The report says so.
-    async fn add_folder(&self, tag: &TagFolder, report: &mut ImportReport) -> ApiResult<Option<Folder>> {
+    async fn add_folder(
+        &self,
+        tag: &TagFolder,
+        report: &mut ImportReport,
+    ) -> ApiResult<Option<Folder>> {
         let wanted = Folder {
             id: String::new(),
             kind: FolderKind::Character,
@@ -85,7 +101,13 @@ impl Imports {
         Ok(match self.library().save_folder(wanted).await {
             Ok(folder) => {
                 let (id, name) = (folder.id.clone(), folder.name.clone());
-                report.imported.push(Imported { kind, id, name, file, warnings: Vec::new() });
+                report.imported.push(Imported {
+                    kind,
+                    id,
+                    name,
+                    file,
+                    warnings: Vec::new(),
+                });
                 Some(folder)
             }
             Err(error) => {
@@ -115,15 +137,39 @@ impl Imports {
 /// Reads the tags with folders (`tags`) and their characters (`tag_map`), in SillyTavern's order.
 fn tag_folders(settings: &Value) -> Vec<TagFolder> {
     let mut files: HashMap<&str, Vec<String>> = HashMap::new();
-    for (file, ids) in settings.get("tag_map").and_then(Value::as_object).into_iter().flatten() {
-        for id in ids.as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for (file, ids) in settings
+        .get("tag_map")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        for id in ids
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
             files.entry(id).or_default().push(stem(Path::new(file)));
         }
     }
-    let mut tags: Vec<&Value> = settings.get("tags").and_then(Value::as_array).into_iter().flatten().collect();
-    tags.sort_by_key(|tag| tag.get("sort_order").and_then(Value::as_i64).unwrap_or(i64::MAX));
+    let mut tags: Vec<&Value> = settings
+        .get("tags")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .collect();
+    tags.sort_by_key(|tag| {
+        tag.get("sort_order")
+            .and_then(Value::as_i64)
+            .unwrap_or(i64::MAX)
+    });
     let read = |tag: &Value| {
-        let text = |key: &str| tag.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let text = |key: &str| {
+            tag.get(key)
+                .and_then(Value::as_str)
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+        };
         let smart = match text("folder_type")? {
             "CLOSED" => false,
             "OPEN" => true,
@@ -131,12 +177,18 @@ fn tag_folders(settings: &Value) -> Vec<TagFolder> {
         };
         let color = text("color").and_then(color_of);
         let files = files.get(text("id")?).cloned().unwrap_or_default();
-        Some(TagFolder { name: text("name")?.to_owned(), smart, color, files })
+        Some(TagFolder {
+            name: text("name")?.to_owned(),
+            smart,
+            color,
+            files,
+        })
     };
     tags.into_iter().filter_map(read).collect()
 }
 
-/// The colour of a folder that is next to a colour in CSS: `rgba(1, 2, 3, 1)` or `#010203`. Greys have none.
+/// The colour of a folder that is next to a colour in CSS: `rgba(1, 2, 3, 1)` or `#010203`. Greys
+/// have none.
 fn color_of(css: &str) -> Option<FolderColor> {
     let [red, green, blue] = channels(css)?.map(f32::from);
     let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
@@ -169,9 +221,17 @@ fn channels(css: &str) -> Option<[u8; 3]> {
         let channel = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
         return Some([channel(0)?, channel(2)?, channel(4)?]);
     }
-    let inner = css.strip_prefix("rgba(").or_else(|| css.strip_prefix("rgb("))?.strip_suffix(')')?;
-    let parts: Vec<f32> = inner.split(',').map_while(|part| part.trim().parse().ok()).collect();
-    let [red, green, blue, rest @ ..] = parts.as_slice() else { return None };
+    let inner = css
+        .strip_prefix("rgba(")
+        .or_else(|| css.strip_prefix("rgb("))?
+        .strip_suffix(')')?;
+    let parts: Vec<f32> = inner
+        .split(',')
+        .map_while(|part| part.trim().parse().ok())
+        .collect();
+    let [red, green, blue, rest @ ..] = parts.as_slice() else {
+        return None;
+    };
     if rest.first().is_some_and(|alpha| *alpha <= 0.0) {
         return None;
     }
@@ -214,11 +274,31 @@ mod tests {
 
     #[test]
     fn colour_in_css_becomes_the_nearest() {
-        let colors = ["rgb(230, 120, 20)", "#e6d21e", "#20a040", "rgba(140, 40, 200, 0.5)", "#f01050"].map(color_of);
-        let expected =
-            [FolderColor::Orange, FolderColor::Yellow, FolderColor::Green, FolderColor::Purple, FolderColor::Red];
+        let colors = [
+            "rgb(230, 120, 20)",
+            "#e6d21e",
+            "#20a040",
+            "rgba(140, 40, 200, 0.5)",
+            "#f01050",
+        ]
+        .map(color_of);
+        let expected = [
+            FolderColor::Orange,
+            FolderColor::Yellow,
+            FolderColor::Green,
+            FolderColor::Purple,
+            FolderColor::Red,
+        ];
         assert_eq!(colors, expected.map(Some));
-        for none in ["", "#888888", "rgba(200, 0, 0, 0)", "#12", "#ää0000", "red", "rgba(1,2)"] {
+        for none in [
+            "",
+            "#888888",
+            "rgba(200, 0, 0, 0)",
+            "#12",
+            "#ää0000",
+            "red",
+            "rgba(1,2)",
+        ] {
             assert_eq!(color_of(none), None, "{none}");
         }
     }

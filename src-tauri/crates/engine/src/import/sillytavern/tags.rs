@@ -17,7 +17,12 @@ pub(crate) type TagNames = HashMap<String, String>;
 /// Reads the names of the tags.
 pub(crate) fn tag_names(settings: &Value) -> TagNames {
     let mut names = TagNames::new();
-    for tag in settings.get("tags").and_then(Value::as_array).into_iter().flatten() {
+    for tag in settings
+        .get("tags")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         let text = |key: &str| tag.get(key).and_then(Value::as_str).map(str::trim);
         let name = text("name").filter(|name| !name.is_empty() && name.chars().count() <= LONGEST);
         if let (Some(id), Some(name)) = (text("id"), name) {
@@ -35,9 +40,17 @@ impl Tags {
     /// Reads the tags (`tags`) and the characters they belong to (`tag_map`).
     pub(crate) fn of(settings: &Value) -> Self {
         let names = tag_names(settings);
-        let given = settings.get("tag_map").and_then(Value::as_object).into_iter().flatten();
+        let given = settings
+            .get("tag_map")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
         let given = given.map(|(file, ids)| {
-            let ids = ids.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let ids = ids
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
             let tags = ids.filter_map(|id| names.get(id)).take(MOST).cloned();
             (composed(file), tags.collect())
         });
@@ -45,7 +58,10 @@ impl Tags {
     }
 
     pub(crate) fn given_to(&self, file: &str) -> &[String] {
-        self.0.get(&composed(file)).map(Vec::as_slice).unwrap_or_default()
+        self.0
+            .get(&composed(file))
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 }
 
@@ -65,6 +81,10 @@ mod tests {
         for nobody in ["Bo.png", "170", "Zed.png"] {
             assert!(tags.given_to(nobody).is_empty(), "{nobody}");
         }
-        assert!(Tags::of(&json!({ "tags": "x", "tag_map": [] })).given_to("Ada.png").is_empty());
+        assert!(
+            Tags::of(&json!({ "tags": "x", "tag_map": [] }))
+                .given_to("Ada.png")
+                .is_empty()
+        );
     }
 }

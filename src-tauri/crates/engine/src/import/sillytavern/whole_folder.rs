@@ -1,8 +1,9 @@
-//! Imports a SillyTavern folder: cards with their tags and tag folders, chats, group chats, lorebooks, personas, regex
-//! scripts and the user's presets, of which those in use are chosen. The report lists everything that is skipped.
+//! Imports a SillyTavern folder: cards with their tags and tag folders, chats, group chats,
+//! lorebooks, personas, regex scripts and the user's presets, of which those in use are chosen. The
+//! report lists everything that is skipped.
 //!
-//! The import can be cancelled, and the process can be killed, at any time. Each card and each chat is stored
-//! completely or not at all, and the next run imports what is missing.
+//! The import can be cancelled, and the process can be killed, at any time. Each card and each chat
+//! is stored completely or not at all, and the next run imports what is missing.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -41,12 +42,12 @@ enum ChatFileStatus {
 }
 
 impl Imports {
-    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such as files that
-    /// were imported before. Listeners receive the progress and the end.
+    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such
+    /// as files that were imported before. Listeners receive the progress and the end.
     ///
     /// # Errors
-    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
-    /// database.
+    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported;
+    /// errors of the database.
     pub(crate) async fn import_sillytavern(&self, folder: PathBuf) -> ApiResult<ImportReport> {
         let mut run = self.importing().begin(self.base().events())?;
         let look = move || {
@@ -54,12 +55,25 @@ impl Imports {
             let settings = settings(&mut tavern);
             Ok::<_, ApiError>((tavern, settings))
         };
-        let looked = tokio::task::spawn_blocking(look).await.map_err(|_| internal("a folder could not be read"))?;
+        let looked = tokio::task::spawn_blocking(look)
+            .await
+            .map_err(|_| internal("a folder could not be read"))?;
         let (mut tavern, settings) = looked?;
-        let files =
-            [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds, &tavern.quick_replies].map(Vec::len);
+        let files = [
+            &tavern.cards,
+            &tavern.chats,
+            &tavern.group_chats,
+            &tavern.worlds,
+            &tavern.quick_replies,
+        ]
+        .map(Vec::len);
         let pictures = tavern.faces.len() + tavern.backgrounds.len();
-        run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len() + pictures);
+        run.expect(
+            files.into_iter().sum::<usize>()
+                + personas(&settings).count()
+                + PRESETS.len()
+                + pictures,
+        );
         let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
         report.skipped.append(&mut tavern.left);
         report.cancelled = run.cancelled();
@@ -76,27 +90,44 @@ impl Imports {
         run: &mut ImportRun,
     ) -> ApiResult<ImportReport> {
         let (mut report, mut wishes) = (ImportReport::default(), Wishes::default());
-        // Keep this order: chats belong to personas and characters, and lorebooks are bound to all three.
+        // Keep this order: chats belong to personas and characters, and lorebooks are bound to all
+        // three.
         run.enter(ImportStage::Personas);
-        self.import_personas_of(tavern, settings, &mut wishes, run, &mut report).await?;
+        self.import_personas_of(tavern, settings, &mut wishes, run, &mut report)
+            .await?;
         run.enter(ImportStage::Characters);
         let tags = Tags::of(settings);
-        let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
-        self.import_tag_folders(settings, &cast, &mut report).await?;
+        let cast = self
+            .import_cards_of(tavern, tags, &mut wishes, run, &mut report)
+            .await?;
+        self.import_tag_folders(settings, &cast, &mut report)
+            .await?;
         self.bind_personas_of(settings, &cast).await?;
         run.enter(ImportStage::Chats);
-        self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
+        self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report)
+            .await?;
         run.enter(ImportStage::GroupChats);
-        self.import_groups_of(tavern, &cast, &mut wishes, run, &mut report).await?;
+        self.import_groups_of(tavern, &cast, &mut wishes, run, &mut report)
+            .await?;
         wishes.of_settings(settings, &cast);
         run.enter(ImportStage::Lorebooks);
-        self.import_worlds_of(&tavern.worlds, &tag_names(settings), wishes, run, &mut report).await?;
+        self.import_worlds_of(
+            &tavern.worlds,
+            &tag_names(settings),
+            wishes,
+            run,
+            &mut report,
+        )
+        .await?;
         run.enter(ImportStage::Presets);
         if !run.cancelled() {
             self.import_scripts_of(settings, &mut report).await?;
-            self.import_folder_settings(settings, &cast, &mut report).await?;
+            self.import_folder_settings(settings, &cast, &mut report)
+                .await?;
         }
-        let in_use = self.import_presets_of(tavern, settings, run, &mut report).await?;
+        let in_use = self
+            .import_presets_of(tavern, settings, run, &mut report)
+            .await?;
         for file in &tavern.quick_replies {
             if run.cancelled() {
                 break;
@@ -108,7 +139,8 @@ impl Imports {
             self.use_presets(in_use, settings, &mut report).await?;
         }
         run.enter(ImportStage::Pictures);
-        self.import_faces_of(tavern, &cast, run, &mut report).await?;
+        self.import_faces_of(tavern, &cast, run, &mut report)
+            .await?;
         self.import_backgrounds_of(tavern, run, &mut report).await?;
         Ok(report)
     }
@@ -124,7 +156,11 @@ impl Imports {
         if run.cancelled() {
             return Ok(());
         }
-        let files: Vec<_> = tavern.chats.iter().map(|path| (path.clone(), whose_folder(path, cast))).collect();
+        let files: Vec<_> = tavern
+            .chats
+            .iter()
+            .map(|path| (path.clone(), whose_folder(path, cast)))
+            .collect();
         let imports = self.clone();
         let looked = stream::iter(files).map(move |(path, with)| {
             let imports = imports.clone();
@@ -132,7 +168,12 @@ impl Imports {
         });
         let mut looked = pin!(looked.buffered(side_by_side()));
         while let Some(next) = looked.next().await {
-            let ReadFile { file, with, linked, found } = next?;
+            let ReadFile {
+                file,
+                with,
+                linked,
+                found,
+            } = next?;
             let chat = match found {
                 ChatFileStatus::Known(known, with) => {
                     self.skip_chat(known, with, file, report).await?;
@@ -159,11 +200,15 @@ impl Imports {
     async fn look_at_chat(&self, path: PathBuf, with: Option<CharacterId>) -> ApiResult<ReadFile> {
         let file = file_name(&path);
         let known = match with {
-            Some(with) => self.known_chat(with, &file).await?.map(|known| ChatFileStatus::Known(known, with)),
+            Some(with) => self
+                .known_chat(with, &file)
+                .await?
+                .map(|known| ChatFileStatus::Known(known, with)),
             None => None,
         };
         let read = move || {
-            let linked = metadata(&path).and_then(|mut about| about.get_mut("world_info").map(Value::take));
+            let linked =
+                metadata(&path).and_then(|mut about| about.get_mut("world_info").map(Value::take));
             let found = known.unwrap_or_else(|| match read_chat(&path) {
                 Ok(read) => ChatFileStatus::Read(Box::new(read)),
                 Err((kind, reason)) => ChatFileStatus::Refused(kind, reason),
@@ -172,11 +217,17 @@ impl Imports {
         };
         let read = tokio::task::spawn_blocking(read).await;
         let (linked, found) = read.map_err(|_| internal("a chat could not be read"))?;
-        Ok(ReadFile { file, with, linked, found })
+        Ok(ReadFile {
+            file,
+            with,
+            linked,
+            found,
+        })
     }
 }
 
 /// The character whose file has the same name as the folder of `chat`.
 fn whose_folder(chat: &std::path::Path, cast: &Cast) -> Option<CharacterId> {
-    cast.get(&composed(&chat.parent()?.file_name()?.to_string_lossy())).copied()
+    cast.get(&composed(&chat.parent()?.file_name()?.to_string_lossy()))
+        .copied()
 }

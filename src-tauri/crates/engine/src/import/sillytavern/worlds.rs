@@ -1,4 +1,5 @@
-//! Imports SillyTavern's lorebooks, which it calls worlds, with their bindings: global, character, chat or persona.
+//! Imports SillyTavern's lorebooks, which it calls worlds, with their bindings: global, character,
+//! chat or persona.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -36,14 +37,36 @@ impl Wishes {
     /// Adds the global books, and the additional books of characters.
     pub(crate) fn of_settings(&mut self, settings: &Value, cast: &Cast) {
         let worlds = ["/world_info_settings/world_info", "/world_info"];
-        let Some(worlds) = worlds.into_iter().find_map(|place| settings.pointer(place)) else { return };
-        for book in worlds.get("globalSelect").and_then(Value::as_array).into_iter().flatten() {
+        let Some(worlds) = worlds.into_iter().find_map(|place| settings.pointer(place)) else {
+            return;
+        };
+        for book in worlds
+            .get("globalSelect")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             self.add(Some(book), Binding::Global);
         }
-        for of_one in worlds.get("charLore").and_then(Value::as_array).into_iter().flatten() {
-            let name = of_one.get("name").and_then(Value::as_str).unwrap_or_default();
-            let Some(character) = cast.get(&composed(name)) else { continue };
-            for book in of_one.get("extraBooks").and_then(Value::as_array).into_iter().flatten() {
+        for of_one in worlds
+            .get("charLore")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let name = of_one
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let Some(character) = cast.get(&composed(name)) else {
+                continue;
+            };
+            for book in of_one
+                .get("extraBooks")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 self.add(Some(book), Binding::Character(*character));
             }
         }
@@ -51,8 +74,8 @@ impl Wishes {
 }
 
 impl Imports {
-    /// Imports the books and creates their bindings. Each binding is created only once, so that a later change by the
-    /// user stays.
+    /// Imports the books and creates their bindings. Each binding is created only once, so that a
+    /// later change by the user stays.
     pub(crate) async fn import_worlds_of(
         &self,
         files: &[PathBuf],
@@ -81,26 +104,49 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
         let (name, path) = (file_name(file), file.to_owned());
-        let read = tokio::task::spawn_blocking(move || read_capped(&path, lorebook::MAX_FILE, "a lorebook"));
-        let bytes = match read.await.map_err(|_| internal("a file could not be read"))? {
+        let read = tokio::task::spawn_blocking(move || {
+            read_capped(&path, lorebook::MAX_FILE, "a lorebook")
+        });
+        let bytes = match read
+            .await
+            .map_err(|_| internal("a file could not be read"))?
+        {
             Ok(bytes) => bytes,
             Err((kind, reason)) => {
-                report.refused.push(Refused { file: name, kind: kind.into(), reason });
+                report.refused.push(Refused {
+                    file: name,
+                    kind: kind.into(),
+                    reason,
+                });
                 return Ok(None);
             }
         };
         // A book with the same source content is the same book, even if it was edited here.
         let content = AssetHash::of(&bytes);
-        let known = self.base().store().read(move |store| store.lorebooks().from_source(content)).await?;
+        let known = self
+            .base()
+            .store()
+            .read(move |store| store.lorebooks().from_source(content))
+            .await?;
         if let Some(known) = known.into_iter().next() {
             let reason = format!("the lorebook {} is already in the library", known.name);
-            report.skipped.push(Skipped { id: known.id.to_string(), file: name, reason });
+            report.skipped.push(Skipped {
+                id: known.id.to_string(),
+                file: name,
+                reason,
+            });
             return Ok(Some(known.id));
         }
-        let brought = self.import_world_book(&name, &bytes, (stem(file), tags), report).await?;
+        let brought = self
+            .import_world_book(&name, &bytes, (stem(file), tags), report)
+            .await?;
         if brought.is_none() {
             let reason = "this is not a readable lorebook".into();
-            report.refused.push(Refused { file: name, kind: "malformed".into(), reason });
+            report.refused.push(Refused {
+                file: name,
+                kind: "malformed".into(),
+                reason,
+            });
         }
         Ok(brought)
     }
@@ -135,9 +181,17 @@ impl Imports {
     }
 
     /// Adds the lorebook that a character's card is linked to.
-    pub(crate) async fn wish_of(&self, character: CharacterId, wishes: &mut Wishes) -> ApiResult<()> {
+    pub(crate) async fn wish_of(
+        &self,
+        character: CharacterId,
+        wishes: &mut Wishes,
+    ) -> ApiResult<()> {
         let card = card_of(&self.library().character(character).await?)?;
-        wishes.add(card.extensions().and_then(|extensions| extensions.get("world")), Binding::Character(character));
+        wishes.add(
+            card.extensions()
+                .and_then(|extensions| extensions.get("world")),
+            Binding::Character(character),
+        );
         Ok(())
     }
 }
@@ -147,13 +201,23 @@ fn leave(report: &mut ImportReport, book: &str) {
     let file = format!("{book}.json");
     if report.skipped.iter().all(|skipped| skipped.file != file) {
         let reason = "a binding names this lorebook, but it is not among the worlds".to_owned();
-        report.skipped.push(Skipped { id: String::new(), file, reason });
+        report.skipped.push(Skipped {
+            id: String::new(),
+            file,
+            reason,
+        });
     }
 }
 
 /// Reads `chat_metadata` from the first line of a chat file. Blocks.
 pub(crate) fn metadata(file: &Path) -> Option<Value> {
     let mut line = String::new();
-    BufReader::new(std::fs::File::open(file).ok()?.take(MAX_HEADER)).read_line(&mut line).ok()?;
-    lenient_json::read(line.as_bytes()).ok()?.0.get_mut("chat_metadata").map(Value::take)
+    BufReader::new(std::fs::File::open(file).ok()?.take(MAX_HEADER))
+        .read_line(&mut line)
+        .ok()?;
+    lenient_json::read(line.as_bytes())
+        .ok()?
+        .0
+        .get_mut("chat_metadata")
+        .map(Value::take)
 }

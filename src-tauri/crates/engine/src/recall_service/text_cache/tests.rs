@@ -10,7 +10,12 @@ use super::*;
 use crate::evaluation::corpus::{empty, nobody};
 
 const CHAT: ChatId = ChatId(Uuid::from_u128(1));
-const SAID: [&str; 4] = ["A lamp.", "A parrot.", "What a green parrot!", "It rained on the lamp."];
+const SAID: [&str; 4] = [
+    "A lamp.",
+    "A parrot.",
+    "What a green parrot!",
+    "It rained on the lamp.",
+];
 
 fn message_id(number: u128) -> MessageId {
     MessageId(Uuid::from_u128(number))
@@ -19,10 +24,27 @@ fn message_id(number: u128) -> MessageId {
 async fn say(store: &Store, number: u128, text: &str) {
     let id = SwipeId(Uuid::from_u128(number));
     let created = Timestamp(number as i64);
-    let swipe = NewSwipe { id, text: text.to_owned(), state: SwipeState::Finished, created, model: None };
+    let swipe = NewSwipe {
+        id,
+        text: text.to_owned(),
+        state: SwipeState::Finished,
+        created,
+        model: None,
+    };
     let (id, swipes) = (message_id(number), vec![swipe]);
-    let new = NewMessage { id, chat: CHAT, role: Role::User, created, swipes, selected: 0, context_block: None };
-    store.write(move |w| w.messages_mut().append(&new)).await.unwrap();
+    let new = NewMessage {
+        id,
+        chat: CHAT,
+        role: Role::User,
+        created,
+        swipes,
+        selected: 0,
+        context_block: None,
+    };
+    store
+        .write(move |w| w.messages_mut().append(&new))
+        .await
+        .unwrap();
 }
 
 /// Fills a chat with the messages of [`SAID`], numbered from 0.
@@ -50,9 +72,15 @@ struct Seen {
 }
 
 fn seen(texts: &IndexedChat) -> Seen {
-    let searched = search(&[(&texts.index, i64::MAX)], ["lamp", "parrot", "gull", "rain"]);
+    let searched = search(
+        &[(&texts.index, i64::MAX)],
+        ["lamp", "parrot", "gull", "rain"],
+    );
     Seen {
-        positions: texts.messages(i64::MAX).map(|message| message.position).collect(),
+        positions: texts
+            .messages(i64::MAX)
+            .map(|message| message.position)
+            .collect(),
         searched,
         asking: texts.asking.clone(),
         naming: texts.naming.clone(),
@@ -63,7 +91,9 @@ fn seen(texts: &IndexedChat) -> Seen {
 /// Whether the cache has what a new one reads.
 async fn is_current(store: &Store, cache: &Arc<TextCache>) -> bool {
     let cache = Arc::clone(cache);
-    let both = move |read: &ReadTransaction<'_>| Ok((cache.of(read, CHAT)?, TextCache::default().of(read, CHAT)?));
+    let both = move |read: &ReadTransaction<'_>| {
+        Ok((cache.of(read, CHAT)?, TextCache::default().of(read, CHAT)?))
+    };
     let (known, anew) = store.read(both).await.unwrap();
     seen(&known) == seen(&anew) && known.index.len() == anew.index.len()
 }
@@ -71,11 +101,19 @@ async fn is_current(store: &Store, cache: &Arc<TextCache>) -> bool {
 #[tokio::test]
 async fn index_follows_all_changes_of_a_chat() {
     let (store, cache) = (Store::in_memory().unwrap(), Arc::new(TextCache::default()));
-    assert!(is_current(&store, &cache).await, "an unknown chat has no texts");
+    assert!(
+        is_current(&store, &cache).await,
+        "an unknown chat has no texts"
+    );
     create_library(&store).await;
     assert!(is_current(&store, &cache).await);
     store
-        .write(|w| w.messages_mut().edit(message_id(3), "Is it your gull? My gull lives. I live in Oak Lane now."))
+        .write(|w| {
+            w.messages_mut().edit(
+                message_id(3),
+                "Is it your gull? My gull lives. I live in Oak Lane now.",
+            )
+        })
         .await
         .unwrap();
     assert!(is_current(&store, &cache).await, "edited");
@@ -87,27 +125,59 @@ async fn index_follows_all_changes_of_a_chat() {
         .await
         .unwrap();
     let Seen { asking, news, .. } = seen(&known);
-    let gulls = known.naming(&things("my gull", Role::User), i64::MAX).count();
-    assert_eq!((asking.len(), gulls, news.len()), (1, 1, 1), "it asks, names a possession and is an update");
-    store.write(|w| w.messages_mut().edit(message_id(3), "A gull.")).await.unwrap();
+    let gulls = known
+        .naming(&things("my gull", Role::User), i64::MAX)
+        .count();
+    assert_eq!(
+        (asking.len(), gulls, news.len()),
+        (1, 1, 1),
+        "it asks, names a possession and is an update"
+    );
+    store
+        .write(|w| w.messages_mut().edit(message_id(3), "A gull."))
+        .await
+        .unwrap();
     assert!(is_current(&store, &cache).await, "edited again");
-    store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(9))).await.unwrap();
+    store
+        .write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(9)))
+        .await
+        .unwrap();
     assert!(is_current(&store, &cache).await, "deleted");
     say(&store, 4, "Another lamp.").await;
-    store.write(|w| w.messages_mut().restore(&[message_id(1)])).await.unwrap();
-    assert!(is_current(&store, &cache).await, "restored, and a message added");
-    store.write(|w| w.messages_mut().exclude(message_id(2))).await.unwrap();
+    store
+        .write(|w| w.messages_mut().restore(&[message_id(1)]))
+        .await
+        .unwrap();
+    assert!(
+        is_current(&store, &cache).await,
+        "restored, and a message added"
+    );
+    store
+        .write(|w| w.messages_mut().exclude(message_id(2)))
+        .await
+        .unwrap();
     assert!(is_current(&store, &cache).await, "excluded from recall");
-    store.write(|w| w.messages_mut().include(message_id(2))).await.unwrap();
-    store.write(|w| w.messages_mut().soft_delete(message_id(4), Timestamp(9))).await.unwrap();
-    assert!(is_current(&store, &cache).await, "one added and one deleted");
+    store
+        .write(|w| w.messages_mut().include(message_id(2)))
+        .await
+        .unwrap();
+    store
+        .write(|w| w.messages_mut().soft_delete(message_id(4), Timestamp(9)))
+        .await
+        .unwrap();
+    assert!(
+        is_current(&store, &cache).await,
+        "one added and one deleted"
+    );
 }
 
 /// A reader that searches many chats may have an older snapshot than another reader.
 #[tokio::test(flavor = "multi_thread")]
 async fn older_snapshot_leaves_the_cache_intact() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path(), store::Options { now: Timestamp(0) }).unwrap().store;
+    let store = Store::open(dir.path(), store::Options { now: Timestamp(0) })
+        .unwrap()
+        .store;
     let cache = Arc::new(TextCache::default());
     create_library(&store).await;
     assert!(is_current(&store, &cache).await);
@@ -123,12 +193,21 @@ async fn older_snapshot_leaves_the_cache_intact() {
         };
         late_store.read(look).await.unwrap()
     });
-    tokio::task::spawn_blocking(move || begins.recv().unwrap()).await.unwrap();
-    store.write(|w| w.messages_mut().edit(message_id(3), "A gull.")).await.unwrap();
+    tokio::task::spawn_blocking(move || begins.recv().unwrap())
+        .await
+        .unwrap();
+    store
+        .write(|w| w.messages_mut().edit(message_id(3), "A gull."))
+        .await
+        .unwrap();
     say(&store, 4, "Another lamp.").await;
     assert!(is_current(&store, &cache).await);
     changed.send(()).unwrap();
-    assert_eq!(late.await.unwrap().end(), SAID.len() as i64, "it sees its own snapshot");
+    assert_eq!(
+        late.await.unwrap().end(),
+        SAID.len() as i64,
+        "it sees its own snapshot"
+    );
     assert!(is_current(&store, &cache).await);
 }
 

@@ -44,7 +44,8 @@ struct CatalogueEntry {
     repo: String,
     /// Number of weights, in billions.
     billions: f64,
-    /// Those of them that compute each token, in billions; absent unless the model is a mixture of experts.
+    /// Those of them that compute each token, in billions; absent unless the model is a mixture of
+    /// experts.
     #[serde(default)]
     active_billions: Option<f64>,
     licence: String,
@@ -62,8 +63,13 @@ struct CatalogueEntry {
 }
 
 static CATALOGUE: LazyLock<Vec<CatalogueEntry>> = LazyLock::new(|| {
-    let json = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../models/catalogue.json"));
-    serde_json::from_str::<Catalogue>(json).map(|catalogue| catalogue.suggestions).unwrap_or_default()
+    let json = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../models/catalogue.json"
+    ));
+    serde_json::from_str::<Catalogue>(json)
+        .map(|catalogue| catalogue.suggestions)
+        .unwrap_or_default()
 });
 
 impl CatalogueEntry {
@@ -78,16 +84,24 @@ impl CatalogueEntry {
 
     fn fits(&self, available: Option<u64>) -> Fits {
         let context = default_context(self.context);
-        fit_report::fits(library::estimate(self.bytes(), self.cache_bytes_per_token, context, available))
+        fit_report::fits(library::estimate(
+            self.bytes(),
+            self.cache_bytes_per_token,
+            context,
+            available,
+        ))
     }
 
     /// Bytes of weights that each token reads.
     fn bytes_per_token(&self) -> u64 {
-        let share = self.active_billions.map_or(1.0, |active| active / self.billions);
+        let share = self
+            .active_billions
+            .map_or(1.0, |active| active / self.billions);
         (self.bytes() as f64 * share) as u64
     }
 
-    /// Estimated tokens per second, because each token reads its weights once; `None` if graphics cards hold them all.
+    /// Estimated tokens per second, because each token reads its weights once; `None` if graphics
+    /// cards hold them all.
     fn tokens_per_second(&self, machine: Machine) -> Option<f64> {
         let on_cards = machine.graphics > 0 && self.fits(Some(machine.graphics)) != Fits::No;
         let used = machine.memory_speed as f64 * USED_SPEED;
@@ -95,7 +109,8 @@ impl CatalogueEntry {
     }
 
     fn is_quick(&self, machine: Machine) -> bool {
-        self.tokens_per_second(machine).is_none_or(|speed| speed >= QUICK)
+        self.tokens_per_second(machine)
+            .is_none_or(|speed| speed >= QUICK)
     }
 
     /// Writes hundreds of tokens of thoughts before the first visible word.
@@ -103,8 +118,8 @@ impl CatalogueEntry {
         self.notes.iter().any(|note| note == "thinks")
     }
 
-    /// Weights in billions of a model without experts that writes about as well. The geometric mean of all and the active
-    /// weights is a rule of thumb for mixtures of experts.
+    /// Weights in billions of a model without experts that writes about as well. The geometric mean
+    /// of all and the active weights is a rule of thumb for mixtures of experts.
     fn comparable_billions(&self) -> f64 {
         (self.billions * self.active_billions.unwrap_or(self.billions)).sqrt()
     }
@@ -114,15 +129,30 @@ impl Configuration {
     /// The catalogue with what fits this machine: first the best, then by size.
     pub(crate) async fn suggested_models(&self) -> ApiResult<Vec<api::SuggestedModel>> {
         let hub = self.hub().await?;
-        let page =
-            |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
+        let page = |repo: &str| {
+            provider::hub::names::RepoId::parse(repo)
+                .map(|repo| hub.page(&repo))
+                .unwrap_or_default()
+        };
         let graphics = graphics_memory(&self.local().current_devices().await);
-        let memory_speed = tokio::task::spawn_blocking(memory_speed::bytes_per_second).await.unwrap_or_default();
-        let machine = Machine { available: self.model_memory().await, graphics, memory_speed };
+        let memory_speed = tokio::task::spawn_blocking(memory_speed::bytes_per_second)
+            .await
+            .unwrap_or_default();
+        let machine = Machine {
+            available: self.model_memory().await,
+            graphics,
+            memory_speed,
+        };
         let mut all = suggestions(machine, page);
-        let models = self.base().store().read(|store| store.models().list()).await?;
+        let models = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
         for model in &mut all {
-            model.installed = models.iter().any(|known| comes_from(&known.path, &model.repo));
+            model.installed = models
+                .iter()
+                .any(|known| comes_from(&known.path, &model.repo));
         }
         Ok(all)
     }
@@ -130,34 +160,55 @@ impl Configuration {
     /// Downloads a model of the catalogue, and makes it the default afterwards.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if the hub no longer has the file; `Provider` if the hub does not answer.
+    /// `NotFound`; `BadInput` if the hub no longer has the file; `Provider` if the hub does not
+    /// answer.
     pub(crate) async fn download_suggestion(&self, id: String) -> ApiResult<api::Download> {
-        let entry = CATALOGUE.iter().find(|entry| entry.id == id).ok_or_else(|| not_found("model"))?;
+        let entry = CATALOGUE
+            .iter()
+            .find(|entry| entry.id == id)
+            .ok_or_else(|| not_found("model"))?;
         let (_, repository) = self.repository(&entry.repo).await?;
-        let mut models =
-            repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
+        let mut models = repository
+            .files
+            .iter()
+            .filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
         // Another file may have twice the size, so the user chooses it.
         let named = models.find(|file| file.quantisation == Some(entry.quantisation()));
-        let file = named.ok_or_else(|| search::no_such_file(&entry.name, entry.quantisation(), &repository))?;
-        self.start_download(entry.repo.clone(), file.path().to_owned(), None, true).await
+        let file = named
+            .ok_or_else(|| search::no_such_file(&entry.name, entry.quantisation(), &repository))?;
+        self.start_download(entry.repo.clone(), file.path().to_owned(), None, true)
+            .await
     }
 }
 
-/// Whether the file at `path` is in a folder of this repository, as downloads of this app and of others are.
+/// Whether the file at `path` is in a folder of this repository, as downloads of this app and of
+/// others are.
 fn comes_from(path: &str, repo: &str) -> bool {
-    Path::new(path).parent().is_some_and(|folder| folder.ends_with(repo))
+    Path::new(path)
+        .parent()
+        .is_some_and(|folder| folder.ends_with(repo))
 }
 
-/// The whole catalogue. The best is the one that writes best among those that fit and answer quickly. If none is quick, it is
-/// the quickest that fits.
+/// The whole catalogue. The best is the one that writes best among those that fit and answer
+/// quickly. If none is quick, it is the quickest that fits.
 fn suggestions(machine: Machine, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
-    let fitting = || CATALOGUE.iter().filter(|entry| entry.fits(machine.available) == Fits::Yes && !entry.thinks());
-    let by_quality =
-        |a: &&CatalogueEntry, b: &&CatalogueEntry| a.comparable_billions().total_cmp(&b.comparable_billions());
-    let quick = fitting().filter(|entry| entry.is_quick(machine)).max_by(by_quality);
+    let fitting = || {
+        CATALOGUE
+            .iter()
+            .filter(|entry| entry.fits(machine.available) == Fits::Yes && !entry.thinks())
+    };
+    let by_quality = |a: &&CatalogueEntry, b: &&CatalogueEntry| {
+        a.comparable_billions().total_cmp(&b.comparable_billions())
+    };
+    let quick = fitting()
+        .filter(|entry| entry.is_quick(machine))
+        .max_by(by_quality);
     let best = quick.or_else(|| fitting().min_by_key(|entry| entry.bytes_per_token()));
     let best = best.map(|entry| entry.id.as_str());
-    let mut all: Vec<_> = CATALOGUE.iter().map(|entry| shown(entry, machine, best, &page)).collect();
+    let mut all: Vec<_> = CATALOGUE
+        .iter()
+        .map(|entry| shown(entry, machine, best, &page))
+        .collect();
     all.sort_by(|a, b| b.best.cmp(&a.best).then(a.billions.total_cmp(&b.billions)));
     all
 }
@@ -199,15 +250,27 @@ mod tests {
 
     /// A machine by its gigabytes of memory, of graphics memory, and of speed.
     fn machine(memory: u64, graphics: u64, speed: u64) -> Machine {
-        Machine { available: Some(memory * GB), graphics: graphics * GB, memory_speed: speed * GB }
+        Machine {
+            available: Some(memory * GB),
+            graphics: graphics * GB,
+            memory_speed: speed * GB,
+        }
     }
 
     #[test]
     fn every_catalogue_entry_states_its_licence() {
         assert!(CATALOGUE.len() >= 12, "{} entries", CATALOGUE.len());
         for entry in CATALOGUE.iter() {
-            assert!(!entry.licence.trim().is_empty(), "{} has no licence", entry.id);
-            assert!(entry.licence_url.starts_with("https://"), "{} links to no licence", entry.id);
+            assert!(
+                !entry.licence.trim().is_empty(),
+                "{} has no licence",
+                entry.id
+            );
+            assert!(
+                entry.licence_url.starts_with("https://"),
+                "{} links to no licence",
+                entry.id
+            );
         }
     }
 
@@ -216,13 +279,35 @@ mod tests {
         let ids: HashSet<_> = CATALOGUE.iter().map(|entry| &entry.id).collect();
         assert_eq!(ids.len(), CATALOGUE.len());
         for entry in CATALOGUE.iter() {
-            assert!(provider::hub::names::RepoId::parse(&entry.repo).is_some(), "{}", entry.repo);
-            assert!((0.4..=31.0).contains(&entry.billions) && entry.context >= 4_096, "{}", entry.id);
-            assert!(!entry.languages.is_empty() && !entry.good_at.is_empty(), "{}", entry.id);
+            assert!(
+                provider::hub::names::RepoId::parse(&entry.repo).is_some(),
+                "{}",
+                entry.repo
+            );
+            assert!(
+                (0.4..=31.0).contains(&entry.billions) && entry.context >= 4_096,
+                "{}",
+                entry.id
+            );
+            assert!(
+                !entry.languages.is_empty() && !entry.good_at.is_empty(),
+                "{}",
+                entry.id
+            );
             assert!(entry.cache_bytes_per_token > 0, "{}", entry.id);
-            assert!(entry.active_billions.is_none_or(|active| active < entry.billions), "{}", entry.id);
+            assert!(
+                entry
+                    .active_billions
+                    .is_none_or(|active| active < entry.billions),
+                "{}",
+                entry.id
+            );
             let known = |name: &String| bits_per_weight(name).is_some();
-            assert!(!entry.quantisations.is_empty() && entry.quantisations.iter().all(known), "{}", entry.id);
+            assert!(
+                !entry.quantisations.is_empty() && entry.quantisations.iter().all(known),
+                "{}",
+                entry.id
+            );
         }
         let sizes = || CATALOGUE.iter().map(|entry| entry.billions);
         assert!(sizes().any(|size| size < 0.7) && sizes().any(|size| size > 20.0));
@@ -234,14 +319,28 @@ mod tests {
         let best = |gigabytes| at(gigabytes).into_iter().find(|model| model.best);
         assert!(best(1).is_none_or(|model| model.billions < 1.0));
         let (small, large) = (best(4).unwrap().billions, best(16).unwrap().billions);
-        assert!((1.0..4.0).contains(&small) && (7.0..9.0).contains(&large), "{small} {large}");
+        assert!(
+            (1.0..4.0).contains(&small) && (7.0..9.0).contains(&large),
+            "{small} {large}"
+        );
         // Much memory does not make a large model quick, unless each token uses few of its weights.
         let most = best(256).unwrap();
-        assert!(most.billions > 25.0 && most.active_billions.unwrap() < 4.0, "{}", most.id);
+        assert!(
+            most.billions > 25.0 && most.active_billions.unwrap() < 4.0,
+            "{}",
+            most.id
+        );
         assert!(at(16)[0].best && at(16).iter().filter(|model| model.best).count() == 1);
         assert!(at(2).iter().any(|model| model.fits == Fits::No));
-        let unknown = Machine { available: None, ..machine(0, 0, 45) };
-        assert!(suggestions(unknown, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+        let unknown = Machine {
+            available: None,
+            ..machine(0, 0, 45)
+        };
+        assert!(
+            suggestions(unknown, |_| String::new())
+                .iter()
+                .all(|model| model.fits == Fits::Yes)
+        );
     }
 
     #[test]
@@ -250,11 +349,23 @@ mod tests {
             let all = suggestions(machine(memory, 0, speed), |_| String::new());
             let best = all.iter().find(|model| model.best).unwrap();
             let tokens = best.tokens_per_second.unwrap();
-            assert!(tokens >= QUICK, "{} writes {tokens} tokens/s at {speed} GB/s", best.id);
-            assert!(!best.notes.iter().any(|note| note == "thinks"), "{} thinks first", best.id);
+            assert!(
+                tokens >= QUICK,
+                "{} writes {tokens} tokens/s at {speed} GB/s",
+                best.id
+            );
+            assert!(
+                !best.notes.iter().any(|note| note == "thinks"),
+                "{} thinks first",
+                best.id
+            );
         }
         let slowest = suggestions(machine(8, 0, 1), |_| String::new());
-        assert!(slowest[0].best && slowest[0].billions < 1.0, "{}: the quickest", slowest[0].id);
+        assert!(
+            slowest[0].best && slowest[0].billions < 1.0,
+            "{}: the quickest",
+            slowest[0].id
+        );
     }
 
     #[test]
@@ -264,23 +375,42 @@ mod tests {
             all.into_iter().find(|model| model.best).unwrap()
         };
         let (without, with) = (best(0), best(24));
-        assert!(without.billions < 9.0 && with.active_billions.is_none(), "{} {}", without.id, with.id);
+        assert!(
+            without.billions < 9.0 && with.active_billions.is_none(),
+            "{} {}",
+            without.id,
+            with.id
+        );
         assert!(with.billions > 20.0, "{}: it fits the card", with.id);
     }
 
     #[test]
     fn file_in_the_folder_of_a_repository_is_installed() {
         let repo = "Qwen/Qwen3-8B-GGUF";
-        assert!(comes_from("/data/models/Qwen/Qwen3-8B-GGUF/Qwen3-8B-Q8_0.gguf", repo));
-        for other in ["/data/Qwen3-8B-GGUF/a.gguf", "/data/Qwen/Qwen3-8B-GGUF-2/a.gguf", "Qwen/Qwen3-8B-GGUF", "", "/"]
-        {
+        assert!(comes_from(
+            "/data/models/Qwen/Qwen3-8B-GGUF/Qwen3-8B-Q8_0.gguf",
+            repo
+        ));
+        for other in [
+            "/data/Qwen3-8B-GGUF/a.gguf",
+            "/data/Qwen/Qwen3-8B-GGUF-2/a.gguf",
+            "Qwen/Qwen3-8B-GGUF",
+            "",
+            "/",
+        ] {
             assert!(!comes_from(other, repo), "{other}");
         }
     }
 
     #[test]
     fn mixture_compares_with_a_smaller_dense_model() {
-        let comparable = |id: &str| CATALOGUE.iter().find(|entry| entry.id == id).unwrap().comparable_billions();
+        let comparable = |id: &str| {
+            CATALOGUE
+                .iter()
+                .find(|entry| entry.id == id)
+                .unwrap()
+                .comparable_billions()
+        };
         assert!((9.0..11.0).contains(&comparable("qwen3-30b-a3b")));
         assert!((2.0..3.0).contains(&comparable("granite-4-tiny")));
         assert_eq!(comparable("qwen3-8b"), 8.19);

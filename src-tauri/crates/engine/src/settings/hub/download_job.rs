@@ -16,7 +16,8 @@ pub(crate) struct JobFile {
     pub(crate) bytes: Option<u64>,
     /// SHA-256 in lower-case hexadecimal, as the hub states it.
     pub(crate) sha256: Option<String>,
-    /// Another file of the repository has the same name, so the name on this machine begins with the folder.
+    /// Another file of the repository has the same name, so the name on this machine begins with
+    /// the folder.
     #[serde(default)]
     pub(crate) with_folder: bool,
     /// This download has put the complete file in its place.
@@ -60,7 +61,9 @@ impl JobFile {
     fn new(part: &RemoteFile, repository: &Repository) -> Self {
         let mut all = repository.files.iter().flat_map(|file| &file.parts);
         Self {
-            with_folder: all.any(|other| other.path != part.path && safe_name(&other.path) == safe_name(&part.path)),
+            with_folder: all.any(|other| {
+                other.path != part.path && safe_name(&other.path) == safe_name(&part.path)
+            }),
             path: part.path.clone(),
             bytes: part.bytes,
             sha256: part.sha256.clone(),
@@ -70,7 +73,11 @@ impl JobFile {
 
     /// Its name on this machine. Its name on the hub is only a hint.
     fn name(&self) -> String {
-        if self.with_folder { safe_name_with_folder(&self.path) } else { safe_name(&self.path) }
+        if self.with_folder {
+            safe_name_with_folder(&self.path)
+        } else {
+            safe_name(&self.path)
+        }
     }
 }
 
@@ -82,9 +89,13 @@ impl DownloadJob {
         (file, projector): (&HubFile, Option<&HubFile>),
         folder: &Path,
     ) -> Self {
-        let folder =
-            folder.join(safe_name(repository.model.repo.owner())).join(safe_name(repository.model.repo.name()));
-        let parts = file.parts.iter().chain(projector.into_iter().flat_map(|file| &file.parts));
+        let folder = folder
+            .join(safe_name(repository.model.repo.owner()))
+            .join(safe_name(repository.model.repo.name()));
+        let parts = file
+            .parts
+            .iter()
+            .chain(projector.into_iter().flat_map(|file| &file.parts));
         Self {
             id,
             created,
@@ -121,7 +132,9 @@ impl DownloadJob {
 
     /// Size of all files; `None` if one is unknown.
     pub(crate) fn total(&self) -> Option<u64> {
-        self.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.bytes?))
+        self.files
+            .iter()
+            .try_fold(0u64, |sum, file| sum.checked_add(file.bytes?))
     }
 
     /// Bytes of `file` that are on this machine.

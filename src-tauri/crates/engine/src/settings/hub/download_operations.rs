@@ -9,8 +9,8 @@ use crate::settings::hub::download_job::{DownloadJob, JobStop};
 use crate::settings::hub::{download_run, search};
 
 impl Configuration {
-    /// Starts to download a file of the hub, with the file that lets it read pictures if `projector` names one. The
-    /// same download is not started twice.
+    /// Starts to download a file of the hub, with the file that lets it read pictures if
+    /// `projector` names one. The same download is not started twice.
     ///
     /// # Errors
     /// `NotFound` without the file; `Provider` if the hub does not answer.
@@ -23,18 +23,28 @@ impl Configuration {
     ) -> ApiResult<api::Download> {
         let (hub, repository) = self.repository(&repo).await?;
         let file = search::file(&repository, &path)?;
-        let projector = projector.map(|path| search::file(&repository, &path)).transpose()?;
+        let projector = projector
+            .map(|path| search::file(&repository, &path))
+            .transpose()?;
         let folder = self.download_folder(&self.stored_hub().await?);
         let key = (Uuid::now_v7(), self.base().now());
         let job = DownloadJob::new(key, hub.address(), &repository, (file, projector), &folder);
         let _turn = self.downloads().turn.lock().await;
         if let Some(known) = self.downloads().same(&job) {
             if !self.downloads().is_running(known.id) {
-                self.downloads().replace(DownloadJob { id: known.id, created: known.created, makes_default, ..job });
+                self.downloads().replace(DownloadJob {
+                    id: known.id,
+                    created: known.created,
+                    makes_default,
+                    ..job
+                });
             }
             return self.resume(known.id).await;
         }
-        let job = DownloadJob { makes_default, ..job };
+        let job = DownloadJob {
+            makes_default,
+            ..job
+        };
         self.keep_job(&job).await?;
         let shown = self.downloads().put(job);
         self.downloads().announce(&shown);
@@ -53,8 +63,15 @@ impl Configuration {
         let _turn = self.downloads().turn.lock().await;
         self.wait_for_stop(id).await;
         self.downloads().set_stop(id, JobStop::Paused);
-        self.keep_job(&self.downloads().job(id).ok_or_else(|| not_found("download"))?).await?;
-        self.downloads().enter(id, DownloadState::Paused, ("", ""), None);
+        self.keep_job(
+            &self
+                .downloads()
+                .job(id)
+                .ok_or_else(|| not_found("download"))?,
+        )
+        .await?;
+        self.downloads()
+            .enter(id, DownloadState::Paused, ("", ""), None);
         self.downloads().shown(id)
     }
 
@@ -70,8 +87,15 @@ impl Configuration {
             return self.downloads().shown(id);
         }
         self.downloads().set_stop(id, JobStop::None);
-        self.keep_job(&self.downloads().job(id).ok_or_else(|| not_found("download"))?).await?;
-        self.downloads().enter(id, DownloadState::Queued, ("", ""), None);
+        self.keep_job(
+            &self
+                .downloads()
+                .job(id)
+                .ok_or_else(|| not_found("download"))?,
+        )
+        .await?;
+        self.downloads()
+            .enter(id, DownloadState::Queued, ("", ""), None);
         self.run_download(id);
         self.downloads().shown(id)
     }
@@ -81,23 +105,40 @@ impl Configuration {
         let id = parse(&id)?;
         let _turn = self.downloads().turn.lock().await;
         self.wait_for_stop(id).await;
-        let job = self.downloads().job(id).ok_or_else(|| not_found("download"))?;
+        let job = self
+            .downloads()
+            .job(id)
+            .ok_or_else(|| not_found("download"))?;
         let deleted = tokio::task::spawn_blocking(move || download_run::delete_files(&job)).await;
         deleted.map_err(|_| internal("a download could not be deleted"))?;
-        self.base().store().write(move |store| store.downloads_mut().delete(id)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.downloads_mut().delete(id))
+            .await?;
         self.downloads().end(id, None);
         Ok(())
     }
 
-    /// Loads the downloads of earlier sessions. They wait for [`Self::resume_interrupted_downloads`].
+    /// Loads the downloads of earlier sessions. They wait for
+    /// [`Self::resume_interrupted_downloads`].
     pub(crate) async fn load_downloads(&self) -> ApiResult<()> {
-        for (id, json) in self.base().store().read(|store| store.downloads().list()).await? {
+        for (id, json) in self
+            .base()
+            .store()
+            .read(|store| store.downloads().list())
+            .await?
+        {
             match serde_json::from_str::<DownloadJob>(&json) {
                 Ok(job) if job.id == id => {
                     let runs = job.stop == JobStop::None;
                     self.downloads().put(job);
                     if runs {
-                        self.downloads().enter(id, DownloadState::Paused, ("The app was closed.", ""), None);
+                        self.downloads().enter(
+                            id,
+                            DownloadState::Paused,
+                            ("The app was closed.", ""),
+                            None,
+                        );
                     }
                 }
                 _ => tracing::warn!(%id, "a stored download cannot be read"),
@@ -108,18 +149,28 @@ impl Configuration {
 
     /// Resumes the downloads that ran when the app ended.
     pub(crate) fn resume_interrupted_downloads(&self) {
-        self.downloads().interrupted().into_iter().for_each(|id| self.run_download(id));
+        self.downloads()
+            .interrupted()
+            .into_iter()
+            .for_each(|id| self.run_download(id));
     }
 
     pub(crate) async fn keep_job(&self, job: &DownloadJob) -> ApiResult<()> {
-        let json = serde_json::to_string(job).map_err(|_| internal("a download could not be stored"))?;
+        let json =
+            serde_json::to_string(job).map_err(|_| internal("a download could not be stored"))?;
         let (id, created) = (job.id, job.created);
-        Ok(self.base().store().write(move |store| store.downloads_mut().set(id, created, &json)).await?)
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.downloads_mut().set(id, created, &json))
+            .await?)
     }
 
     fn run_download(&self, id: Uuid) {
         let (config, downloads) = (self.downgrade(), self.downloads().clone());
-        self.downloads().run(id, |cancel| tokio::spawn(download_run::run(config, downloads, id, cancel)));
+        self.downloads().run(id, |cancel| {
+            tokio::spawn(download_run::run(config, downloads, id, cancel))
+        });
     }
 
     async fn wait_for_stop(&self, id: Uuid) {
@@ -132,5 +183,10 @@ impl Configuration {
 }
 
 fn parse(id: &str) -> ApiResult<Uuid> {
-    Uuid::parse_str(id).map_err(|_| bad_input("This is not the id of a download.", "Use an id from a list."))
+    Uuid::parse_str(id).map_err(|_| {
+        bad_input(
+            "This is not the id of a download.",
+            "Use an id from a list.",
+        )
+    })
 }

@@ -1,7 +1,7 @@
 //! Runs one download: loads each file, compares its checksum, and adds the model to the library.
 //!
-//! A file gets its name only after its checksum was compared, and enters the library only after its header was checked.
-//! A failed check deletes it.
+//! A file gets its name only after its checksum was compared, and enters the library only after its
+//! header was checked. A failed check deletes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,25 +34,45 @@ enum Fault {
     /// The user paused or cancelled it, or the app ends.
     Stopped,
     /// Another try may succeed, after this pause if the hub asks for one.
-    Retry { reason: String, hint: String, after: Option<Duration> },
+    Retry {
+        reason: String,
+        hint: String,
+        after: Option<Duration>,
+    },
     /// The user must act.
     Final { reason: String, hint: String },
 }
 
 /// Runs the download until it is complete, stopped or failed.
-pub(crate) async fn run(config: WeakConfiguration, downloads: Downloads, id: Uuid, cancel: CancellationToken) {
+pub(crate) async fn run(
+    config: WeakConfiguration,
+    downloads: Downloads,
+    id: Uuid,
+    cancel: CancellationToken,
+) {
     let _slot = tokio::select! {
         slot = downloads.slots.clone().acquire_owned() => slot,
         () = cancel.cancelled() => return,
     };
-    let mut tries = Tries { failed: 0, bytes: received(&downloads, id) };
+    let mut tries = Tries {
+        failed: 0,
+        bytes: received(&downloads, id),
+    };
     loop {
         let Some(job) = downloads.job(id) else { return };
-        let Err(fault) = attempt(&config, &downloads, &job, &cancel).await else { return };
+        let Err(fault) = attempt(&config, &downloads, &job, &cancel).await else {
+            return;
+        };
         let pause = match fault {
             Fault::Stopped => return,
-            Fault::Final { reason, hint } => return fail(&config, &downloads, id, reason, hint).await,
-            Fault::Retry { reason, hint, after } => match tries.next(received(&downloads, id), after) {
+            Fault::Final { reason, hint } => {
+                return fail(&config, &downloads, id, reason, hint).await;
+            }
+            Fault::Retry {
+                reason,
+                hint,
+                after,
+            } => match tries.next(received(&downloads, id), after) {
                 None => return fail(&config, &downloads, id, reason, hint).await,
                 Some(pause) => {
                     downloads.enter(id, DownloadState::Waiting, (&reason, &hint), Some(pause));
@@ -76,21 +96,43 @@ struct Tries {
 impl Tries {
     /// Returns the pause before the next try; `None` to give up.
     fn next(&mut self, bytes: u64, asked: Option<Duration>) -> Option<Duration> {
-        self.failed = if bytes > self.bytes { 1 } else { self.failed + 1 };
+        self.failed = if bytes > self.bytes {
+            1
+        } else {
+            self.failed + 1
+        };
         self.bytes = bytes;
         if self.failed > RETRIES || asked.is_some_and(|pause| pause > LONGEST_ASKED) {
             return None;
         }
-        Some(asked.unwrap_or_else(|| FIRST_PAUSE.saturating_mul(1 << (self.failed - 1)).min(LONGEST_PAUSE)))
+        Some(asked.unwrap_or_else(|| {
+            FIRST_PAUSE
+                .saturating_mul(1 << (self.failed - 1))
+                .min(LONGEST_PAUSE)
+        }))
     }
 }
 
 fn received(downloads: &Downloads, id: Uuid) -> u64 {
-    downloads.job(id).map_or(0, |job| job.files.iter().map(|file| job.here(file)).sum())
+    downloads
+        .job(id)
+        .map_or(0, |job| job.files.iter().map(|file| job.here(file)).sum())
 }
 
-async fn fail(config: &WeakConfiguration, downloads: &Downloads, id: Uuid, reason: String, hint: String) {
-    downloads.set_stop(id, JobStop::Failed { reason: reason.clone(), hint: hint.clone() });
+async fn fail(
+    config: &WeakConfiguration,
+    downloads: &Downloads,
+    id: Uuid,
+    reason: String,
+    hint: String,
+) {
+    downloads.set_stop(
+        id,
+        JobStop::Failed {
+            reason: reason.clone(),
+            hint: hint.clone(),
+        },
+    );
     if let (Some(config), Some(job)) = (config.upgrade(), downloads.job(id))
         && let Err(error) = config.keep_job(&job).await
     {
@@ -106,7 +148,9 @@ async fn attempt(
     cancel: &CancellationToken,
 ) -> Result<(), Fault> {
     let folder = PathBuf::from(&job.folder);
-    tokio::fs::create_dir_all(&folder).await.map_err(|source| unwritable(&folder, &source))?;
+    tokio::fs::create_dir_all(&folder)
+        .await
+        .map_err(|source| unwritable(&folder, &source))?;
     check_room(job)?;
     let mut before = 0;
     for file in &job.files {
@@ -118,13 +162,26 @@ async fn attempt(
 
 /// All missing files must fit on the disk.
 fn check_room(job: &DownloadJob) -> Result<(), Fault> {
-    let missing: u64 = job.files.iter().filter_map(|file| Some(file.bytes?.saturating_sub(job.here(file)))).sum();
-    let Ok(free) = fs4::available_space(&job.folder) else { return Ok(()) };
+    let missing: u64 = job
+        .files
+        .iter()
+        .filter_map(|file| Some(file.bytes?.saturating_sub(job.here(file))))
+        .sum();
+    let Ok(free) = fs4::available_space(&job.folder) else {
+        return Ok(());
+    };
     if missing == 0 || free >= missing.saturating_add(RESERVE) {
         return Ok(());
     }
-    let reason = format!("The download needs {}, but the disk has {} free.", gigabytes(missing), gigabytes(free));
-    Err(Fault::Final { reason, hint: "Free some space, or choose another download folder, then try again.".into() })
+    let reason = format!(
+        "The download needs {}, but the disk has {} free.",
+        gigabytes(missing),
+        gigabytes(free)
+    );
+    Err(Fault::Final {
+        reason,
+        hint: "Free some space, or choose another download folder, then try again.".into(),
+    })
 }
 
 fn gigabytes(bytes: u64) -> String {
@@ -149,8 +206,9 @@ async fn fetch(
     if file.bytes.is_none_or(|bytes| length(&part) != bytes) {
         let source = source(config, job, file).await?;
         let folder = job.folder.clone();
-        let has_room =
-            move |rest: u64| fs4::available_space(&folder).is_ok_and(|free| free >= rest.saturating_add(RESERVE));
+        let has_room = move |rest: u64| {
+            fs4::available_space(&folder).is_ok_and(|free| free >= rest.saturating_add(RESERVE))
+        };
         let conditions = Conditions {
             bytes: file.bytes,
             verified: file.sha256.is_some(),
@@ -158,7 +216,12 @@ async fn fetch(
             has_room: Some(&has_room),
         };
         let progress = |here: u64, _| downloads.progress(job.id, before + here);
-        let loaded = telling(downloads, job.id, download_with(&source, &part, &conditions, progress)).await;
+        let loaded = telling(
+            downloads,
+            job.id,
+            download_with(&source, &part, &conditions, progress),
+        )
+        .await;
         if matches!(loaded, Err(DownloadError::Full { .. })) {
             delete_in_background(downloads, job).await;
         }
@@ -174,7 +237,9 @@ async fn fetch(
             });
         }
     }
-    tokio::fs::rename(&part, &place).await.map_err(|source| unwritable(&place, &source))?;
+    tokio::fs::rename(&part, &place)
+        .await
+        .map_err(|source| unwritable(&place, &source))?;
     // A kill after the last byte leaves the tag of the part.
     discard(&part).await.map_err(fault)?;
     if let (Some(config), Some(job)) = (config.upgrade(), downloads.mark_done(job.id, &file.path)) {
@@ -196,7 +261,12 @@ async fn telling<T>(downloads: &Downloads, id: Uuid, loading: impl Future<Output
 }
 
 /// A file of this name is already there: from an earlier try, or the user's own.
-async fn keep_existing(downloads: &Downloads, job: &DownloadJob, file: &JobFile, place: &Path) -> Result<(), Fault> {
+async fn keep_existing(
+    downloads: &Downloads,
+    job: &DownloadJob,
+    file: &JobFile,
+    place: &Path,
+) -> Result<(), Fault> {
     downloads.enter(job.id, DownloadState::Checking, ("", ""), None);
     let same = match &file.sha256 {
         Some(wanted) => hash_of(place).await? == *wanted,
@@ -218,7 +288,9 @@ async fn source(
 ) -> Result<provider::download::DownloadSource, Fault> {
     let config = config.upgrade().ok_or(Fault::Stopped)?;
     let hub = config.hub().await.map_err(final_fault)?;
-    let repo = job.repo_id().ok_or_else(|| final_fault(internal("a download has no model")))?;
+    let repo = job
+        .repo_id()
+        .ok_or_else(|| final_fault(internal("a download has no model")))?;
     if hub.address() != job.hub {
         return Err(Fault::Final {
             reason: format!("This download belongs to the hub {}.", job.hub),
@@ -229,11 +301,19 @@ async fn source(
 }
 
 /// Adds the complete model to the library. A file that is not a chat model is deleted.
-async fn add(config: &WeakConfiguration, downloads: &Downloads, job: &DownloadJob) -> Result<(), Fault> {
+async fn add(
+    config: &WeakConfiguration,
+    downloads: &Downloads,
+    job: &DownloadJob,
+) -> Result<(), Fault> {
     downloads.enter(job.id, DownloadState::Checking, ("", ""), None);
     let config = config.upgrade().ok_or(Fault::Stopped)?;
-    let Some(first) = job.files.first() else { return Err(final_fault(internal("a download has no file"))) };
-    let whole = (job.model_files == 1).then(|| Some((first.bytes?, first.sha256.clone()?))).flatten();
+    let Some(first) = job.files.first() else {
+        return Err(final_fault(internal("a download has no file")));
+    };
+    let whole = (job.model_files == 1)
+        .then(|| Some((first.bytes?, first.sha256.clone()?)))
+        .flatten();
     let added = match config.add_verified_model(job.place(first), whole).await {
         Ok(model) => model,
         Err(error) => {
@@ -253,13 +333,20 @@ async fn finish(config: &Configuration, job: &DownloadJob, model: &str) -> Resul
         config.make_default(model).await?;
     }
     let id = job.id;
-    Ok(config.base().store().write(move |store| store.downloads_mut().delete(id)).await?)
+    Ok(config
+        .base()
+        .store()
+        .write(move |store| store.downloads_mut().delete(id))
+        .await?)
 }
 
 async fn delete_in_background(downloads: &Downloads, job: &DownloadJob) {
     // The files that are complete were noted after `job` was read.
     let job = downloads.job(job.id).unwrap_or_else(|| job.clone());
-    if tokio::task::spawn_blocking(move || delete_files(&job)).await.is_err() {
+    if tokio::task::spawn_blocking(move || delete_files(&job))
+        .await
+        .is_err()
+    {
         tracing::warn!("the files of a download could not be deleted");
     }
 }
@@ -320,7 +407,12 @@ fn final_fault(error: ApiError) -> Fault {
 }
 
 fn fault(error: DownloadError) -> Fault {
-    if let DownloadError::Refused { host, status, fault } = error {
+    if let DownloadError::Refused {
+        host,
+        status,
+        fault,
+    } = error
+    {
         return refusal(HubError { host, fault }, status.as_u16());
     }
     let reason = crate::base::error::sentence(&error.to_string());
@@ -344,19 +436,37 @@ fn fault(error: DownloadError) -> Fault {
             reason: reason + " It was deleted.",
             hint: "Search for the model again. If it happens again, choose another one.".into(),
         },
-        DownloadError::Address { .. } | DownloadError::File { .. } | DownloadError::Refused { .. } => {
-            Fault::Final { reason, hint: "Make the download folder writable, then try again.".into() }
-        }
+        DownloadError::Address { .. }
+        | DownloadError::File { .. }
+        | DownloadError::Refused { .. } => Fault::Final {
+            reason,
+            hint: "Make the download folder writable, then try again.".into(),
+        },
     }
 }
 
 fn refusal(error: HubError, status: u16) -> Fault {
-    let (reason, hint) = (crate::base::error::sentence(&error.to_string()), error.hint().to_owned());
+    let (reason, hint) = (
+        crate::base::error::sentence(&error.to_string()),
+        error.hint().to_owned(),
+    );
     match error.fault {
-        HubFault::RateLimited(after) => Fault::Retry { reason, hint, after },
-        HubFault::Server(_) | HubFault::Timeout | HubFault::Unreachable => Fault::Retry { reason, hint, after: None },
+        HubFault::RateLimited(after) => Fault::Retry {
+            reason,
+            hint,
+            after,
+        },
+        HubFault::Server(_) | HubFault::Timeout | HubFault::Unreachable => Fault::Retry {
+            reason,
+            hint,
+            after: None,
+        },
         // The part was longer than the file; it is deleted, and the next try starts over.
-        HubFault::Refused(_) if status == 416 => Fault::Retry { reason, hint, after: None },
+        HubFault::Refused(_) if status == 416 => Fault::Retry {
+            reason,
+            hint,
+            after: None,
+        },
         _ => Fault::Final { reason, hint },
     }
 }

@@ -11,7 +11,8 @@ use crate::settings::handle::Configuration;
 use crate::settings::models::gguf_files;
 
 impl Configuration {
-    /// Deletes the file of a model in the download folder, or all its parts, and removes it from the library.
+    /// Deletes the file of a model in the download folder, or all its parts, and removes it from
+    /// the library.
     ///
     /// # Errors
     /// `BadInput` for a file elsewhere; `Storage` if it cannot be deleted.
@@ -19,7 +20,8 @@ impl Configuration {
         self.end_move(id.parse()?).await?;
         let model = self.local_model(id.parse::<ModelId>()?).await?;
         let folder = self.download_folder(&self.stored_hub().await?);
-        let deleted = tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;
+        let deleted =
+            tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;
         deleted.map_err(|_| internal("a model file could not be deleted"))??;
         self.remove_model(id).await
     }
@@ -33,15 +35,22 @@ fn delete(path: &Path, folder: &Path) -> ApiResult<()> {
     };
     if !is_inside {
         let message = format!("{} is not in the download folder.", path.display());
-        return Err(bad_input(message, "Remove the model from the list, and delete the file in its folder."));
+        return Err(bad_input(
+            message,
+            "Remove the model from the list, and delete the file in its folder.",
+        ));
     }
     for part in local::gguf::parts_of(path) {
         std::fs::remove_file(&part).map_err(|source| ApiError::Storage {
             message: format!("{} cannot be deleted: {source}.", part.display()),
-            hint: "Choose another model first, because this one may be in use, then try again.".into(),
+            hint: "Choose another model first, because this one may be in use, then try again."
+                .into(),
         })?;
     }
-    let emptied: Option<PathBuf> = path.parent().map(Path::to_owned).filter(|parent| parent != folder);
+    let emptied: Option<PathBuf> = path
+        .parent()
+        .map(Path::to_owned)
+        .filter(|parent| parent != folder);
     if let Some(parent) = emptied {
         delete_lone_projectors(&parent);
         // Fails, as it should, if the folder has other files.
@@ -54,7 +63,8 @@ fn delete(path: &Path, folder: &Path) -> ApiResult<()> {
 fn delete_lone_projectors(folder: &Path) {
     let files = gguf_files(folder);
     let is_projector = |file: &PathBuf| {
-        names::purpose(&file.file_name().unwrap_or_default().to_string_lossy()) == FilePurpose::Projector
+        names::purpose(&file.file_name().unwrap_or_default().to_string_lossy())
+            == FilePurpose::Projector
     };
     if !files.iter().all(is_projector) {
         return;

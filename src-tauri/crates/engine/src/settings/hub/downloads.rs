@@ -1,4 +1,5 @@
-//! State of the downloads that are not complete: what they load, how far they are, and the tasks that run them.
+//! State of the downloads that are not complete: what they load, how far they are, and the tasks
+//! that run them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,12 +49,21 @@ struct Speed {
 
 impl Downloads {
     pub(crate) fn new(events: Announcer) -> Self {
-        Self { entries: Arc::default(), slots: Arc::new(Semaphore::new(AT_A_TIME)), turn: Arc::default(), events }
+        Self {
+            entries: Arc::default(),
+            slots: Arc::new(Semaphore::new(AT_A_TIME)),
+            turn: Arc::default(),
+            events,
+        }
     }
 
     /// Stops all tasks. Their files and rows stay, so the next start resumes them.
     pub(crate) fn stop_all(&self) -> Vec<JoinHandle<()>> {
-        let tasks = self.lock().values_mut().filter_map(|entry| entry.running.take()).collect::<Vec<_>>();
+        let tasks = self
+            .lock()
+            .values_mut()
+            .filter_map(|entry| entry.running.take())
+            .collect::<Vec<_>>();
         tasks.iter().for_each(|(cancel, _)| cancel.cancel());
         tasks.into_iter().map(|(_, task)| task).collect()
     }
@@ -69,25 +79,41 @@ impl Downloads {
         }
     }
 
-    /// Shows the progress since the last call, also if there is none, so that a stalled download shows no speed.
+    /// Shows the progress since the last call, also if there is none, so that a stalled download
+    /// shows no speed.
     pub(crate) fn announce_progress(&self, id: Uuid) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&id) else { return };
+        let Some(entry) = entries.get_mut(&id) else {
+            return;
+        };
         entry.speed.measure(entry.shown.done);
         let before = entry.shown.clone();
         entry.shown.state = DownloadState::Running;
-        entry.shown.speed = entry.speed.per_second.map(|speed| speed as u64).filter(|speed| *speed > 0);
+        entry.shown.speed = entry
+            .speed
+            .per_second
+            .map(|speed| speed as u64)
+            .filter(|speed| *speed > 0);
         entry.shown.seconds_left = entry.seconds_left();
-        (entry.shown.reason, entry.shown.hint, entry.shown.retry_in) = (String::new(), String::new(), None);
+        (entry.shown.reason, entry.shown.hint, entry.shown.retry_in) =
+            (String::new(), String::new(), None);
         if entry.shown != before {
             self.announce(&entry.shown);
         }
     }
 
     /// Shows another state. `why` are a reason and a hint.
-    pub(crate) fn enter(&self, id: Uuid, state: DownloadState, why: (&str, &str), retry_in: Option<Duration>) {
+    pub(crate) fn enter(
+        &self,
+        id: Uuid,
+        state: DownloadState,
+        why: (&str, &str),
+        retry_in: Option<Duration>,
+    ) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&id) else { return };
+        let Some(entry) = entries.get_mut(&id) else {
+            return;
+        };
         entry.shown.state = state;
         (entry.shown.reason, entry.shown.hint) = (why.0.to_owned(), why.1.to_owned());
         entry.shown.retry_in = retry_in.map(|pause| (pause.as_secs_f64().ceil() as u32).max(1));
@@ -98,9 +124,16 @@ impl Downloads {
 
     /// Removes a download that is complete or cancelled.
     pub(crate) fn end(&self, id: Uuid, model: Option<String>) {
-        let Some(entry) = self.lock().remove(&id) else { return };
+        let Some(entry) = self.lock().remove(&id) else {
+            return;
+        };
         let (name, makes_default) = (entry.job.name(), entry.job.makes_default);
-        self.events.announce(Event::DownloadEnded { id: id.to_string(), name, model, makes_default });
+        self.events.announce(Event::DownloadEnded {
+            id: id.to_string(),
+            name,
+            model,
+            makes_default,
+        });
     }
 
     /// Changes how it is stored while it does not run.
@@ -113,7 +146,12 @@ impl Downloads {
     /// Adds a job, which does not run yet.
     pub(crate) fn put(&self, job: DownloadJob) -> api::Download {
         let shown = shown(&job);
-        let entry = Entry { speed: Speed::start(shown.done), shown: shown.clone(), job, running: None };
+        let entry = Entry {
+            speed: Speed::start(shown.done),
+            shown: shown.clone(),
+            job,
+            running: None,
+        };
         self.lock().insert(entry.job.id, entry);
         shown
     }
@@ -128,14 +166,22 @@ impl Downloads {
 
     /// The job that loads the same file.
     pub(crate) fn same(&self, job: &DownloadJob) -> Option<DownloadJob> {
-        self.lock().values().find(|entry| entry.job.is_same(job)).map(|entry| entry.job.clone())
+        self.lock()
+            .values()
+            .find(|entry| entry.job.is_same(job))
+            .map(|entry| entry.job.clone())
     }
 
     /// Notes that a file is complete and verified.
     pub(crate) fn mark_done(&self, id: Uuid, path: &str) -> Option<DownloadJob> {
         let mut entries = self.lock();
         let entry = entries.get_mut(&id)?;
-        entry.job.files.iter_mut().filter(|file| file.path == path).for_each(|file| file.done = true);
+        entry
+            .job
+            .files
+            .iter_mut()
+            .filter(|file| file.path == path)
+            .for_each(|file| file.done = true);
         Some(entry.job.clone())
     }
 
@@ -148,32 +194,50 @@ impl Downloads {
     }
 
     pub(crate) fn shown(&self, id: Uuid) -> ApiResult<api::Download> {
-        self.lock().get(&id).map(|entry| entry.shown.clone()).ok_or_else(|| not_found("download"))
+        self.lock()
+            .get(&id)
+            .map(|entry| entry.shown.clone())
+            .ok_or_else(|| not_found("download"))
     }
 
     /// The downloads that ran when the app ended.
     pub(crate) fn interrupted(&self) -> Vec<Uuid> {
         let waits = |entry: &&Entry| entry.running.is_none() && entry.job.stop == JobStop::None;
-        self.lock().values().filter(waits).map(|entry| entry.job.id).collect()
+        self.lock()
+            .values()
+            .filter(waits)
+            .map(|entry| entry.job.id)
+            .collect()
     }
 
     pub(crate) fn is_running(&self, id: Uuid) -> bool {
         let entries = self.lock();
-        entries.get(&id).and_then(|entry| entry.running.as_ref()).is_some_and(|(_, task)| !task.is_finished())
+        entries
+            .get(&id)
+            .and_then(|entry| entry.running.as_ref())
+            .is_some_and(|(_, task)| !task.is_finished())
     }
 
     /// Starts the task of a download, unless it runs.
     pub(crate) fn run(&self, id: Uuid, start: impl FnOnce(CancellationToken) -> JoinHandle<()>) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&id) else { return };
-        if entry.running.as_ref().is_none_or(|(_, task)| task.is_finished()) {
+        let Some(entry) = entries.get_mut(&id) else {
+            return;
+        };
+        if entry
+            .running
+            .as_ref()
+            .is_none_or(|(_, task)| task.is_finished())
+        {
             let cancel = CancellationToken::new();
             entry.running = Some((cancel.clone(), start(cancel)));
         }
     }
 
     pub(crate) fn announce(&self, download: &api::Download) {
-        self.events.announce(Event::Downloading { download: download.clone() });
+        self.events.announce(Event::Downloading {
+            download: download.clone(),
+        });
     }
 
     /// Stops the task of one download and returns it.
@@ -198,7 +262,11 @@ impl Entry {
 
 impl Speed {
     fn start(bytes: u64) -> Self {
-        Self { since: Instant::now(), bytes, per_second: None }
+        Self {
+            since: Instant::now(),
+            bytes,
+            per_second: None,
+        }
     }
 
     fn measure(&mut self, bytes: u64) {
@@ -208,8 +276,14 @@ impl Speed {
             return;
         }
         let now = bytes.saturating_sub(self.bytes) as f64 / seconds;
-        let per_second = self.per_second.map_or(now, |before| before + NEWEST * (now - before));
-        *self = Self { since: Instant::now(), bytes, per_second: Some(per_second) };
+        let per_second = self
+            .per_second
+            .map_or(now, |before| before + NEWEST * (now - before));
+        *self = Self {
+            since: Instant::now(),
+            bytes,
+            per_second: Some(per_second),
+        };
     }
 }
 

@@ -6,7 +6,8 @@ use local::{Devices, GgufHeader, graphics_fit, graphics_memory};
 use crate::api::{FitReport, Fits, GraphicsFit};
 use crate::settings::handle::Configuration;
 
-/// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose header is not known.
+/// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose
+/// header is not known.
 const TYPICAL_CACHE: u64 = 5;
 
 /// Tight means that it fits with less than a fifth to spare.
@@ -20,12 +21,17 @@ pub(crate) fn fits(fit: Fit) -> Fits {
 
 /// A guess from the size alone.
 pub(crate) fn guessed(bytes: u64, available: Option<u64>) -> Fits {
-    fits(library::estimate(bytes.saturating_add(bytes / TYPICAL_CACHE), 0, 0, available))
+    fits(library::estimate(
+        bytes.saturating_add(bytes / TYPICAL_CACHE),
+        0,
+        0,
+        available,
+    ))
 }
 
 impl Configuration {
-    /// Bytes that a model may use: the machine's available memory and that of discrete graphics devices. `None` if the
-    /// system does not say.
+    /// Bytes that a model may use: the machine's available memory and that of discrete graphics
+    /// devices. `None` if the system does not say.
     pub(crate) async fn model_memory(&self) -> Option<u64> {
         memory_with(&self.local().current_devices().await)
     }
@@ -36,11 +42,21 @@ fn memory_with(devices: &Devices) -> Option<u64> {
 }
 
 /// `context` is the wanted size in tokens; without one, the default for this model.
-pub(crate) fn report(header: &GgufHeader, bytes: u64, context: Option<u32>, devices: &Devices) -> FitReport {
+pub(crate) fn report(
+    header: &GgufHeader,
+    bytes: u64,
+    context: Option<u32>,
+    devices: &Devices,
+) -> FitReport {
     let available = memory_with(devices);
-    let trained = header.context_length.filter(|length| *length > 0).unwrap_or(2_048);
-    let context =
-        context.map_or_else(|| library::default_context(trained), |wanted| wanted.clamp(256, trained.max(256)));
+    let trained = header
+        .context_length
+        .filter(|length| *length > 0)
+        .unwrap_or(2_048);
+    let context = context.map_or_else(
+        || library::default_context(trained),
+        |wanted| wanted.clamp(256, trained.max(256)),
+    );
     let fit = library::fit(header, bytes, context, available);
     FitReport {
         fits: fits(fit),

@@ -31,7 +31,12 @@ impl Configuration {
     pub(crate) async fn hub_settings(&self) -> ApiResult<api::HubSettings> {
         let stored = self.stored_hub().await?;
         let (has_token, for_session) = self
-            .with_secrets(|secrets| Ok((secrets.get(Secret::HubToken)?.is_some(), secrets.is_for_session())))
+            .with_secrets(|secrets| {
+                Ok((
+                    secrets.get(Secret::HubToken)?.is_some(),
+                    secrets.is_for_session(),
+                ))
+            })
             .await?;
         Ok(api::HubSettings {
             address: self.hub_address(&stored),
@@ -66,12 +71,13 @@ impl Configuration {
     /// # Errors
     /// `BadInput` if it cannot be sent; `Keychain`.
     pub(crate) async fn set_hub_token(&self, token: String) -> ApiResult<api::HubSettings> {
-        self.keep_secret(Secret::HubToken, checked_token(&token)?).await?;
+        self.keep_secret(Secret::HubToken, checked_token(&token)?)
+            .await?;
         self.hub_settings().await
     }
 
-    /// Uses an access token until the app ends, without storing it. It is sent to the hub in use, also to one from the
-    /// environment.
+    /// Uses an access token until the app ends, without storing it. It is sent to the hub in use,
+    /// also to one from the environment.
     ///
     /// # Errors
     /// `BadInput` if it cannot be sent.
@@ -80,8 +86,8 @@ impl Configuration {
         Ok(())
     }
 
-    /// Adds the model files in a folder and its subfolders to the library, without copying them, and remembers the
-    /// folder.
+    /// Adds the model files in a folder and its subfolders to the library, without copying them,
+    /// and remembers the folder.
     ///
     /// # Errors
     /// `BadInput` if it is not a folder.
@@ -93,7 +99,10 @@ impl Configuration {
         }
         let name = text_of(&folder)?;
         if self.stored_hub().await?.folders.len() >= MAX_FOLDERS {
-            return Err(bad_input(format!("There can be {MAX_FOLDERS} model folders."), "Remove one of them."));
+            return Err(bad_input(
+                format!("There can be {MAX_FOLDERS} model folders."),
+                "Remove one of them.",
+            ));
         }
         let added = self.add_models_below(&folder).await?;
         self.change_hub(|hub| {
@@ -114,48 +123,80 @@ impl Configuration {
         .await
     }
 
-    /// Chooses one of the model folders for later downloads; an empty text chooses the folder inside the data folder.
+    /// Chooses one of the model folders for later downloads; an empty text chooses the folder
+    /// inside the data folder.
     ///
     /// # Errors
     /// `BadInput` if it is not one of the model folders.
     pub(crate) async fn set_download_folder(&self, folder: String) -> ApiResult<api::HubSettings> {
         if !folder.is_empty() && !self.stored_hub().await?.folders.contains(&folder) {
-            return Err(bad_input("This is not one of the model folders.", "Add the folder first."));
+            return Err(bad_input(
+                "This is not one of the model folders.",
+                "Add the folder first.",
+            ));
         }
-        self.change_hub(|hub| hub.download_folder = Some(folder).filter(|folder| !folder.is_empty())).await
+        self.change_hub(|hub| {
+            hub.download_folder = Some(folder).filter(|folder| !folder.is_empty())
+        })
+        .await
     }
 
     pub(crate) async fn stored_hub(&self) -> ApiResult<StoredHub> {
-        let rows = self.base().store().read(|store| store.settings().all()).await?;
-        Ok(rows.get(HUB).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default())
+        let rows = self
+            .base()
+            .store()
+            .read(|store| store.settings().all())
+            .await?;
+        Ok(rows
+            .get(HUB)
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default())
     }
 
     async fn change_hub(&self, change: impl FnOnce(&mut StoredHub)) -> ApiResult<api::HubSettings> {
         let mut stored = self.stored_hub().await?;
         change(&mut stored);
-        let json = serde_json::to_string(&stored).map_err(|_| internal("the hub's settings could not be stored"))?;
-        self.base().store().write(move |store| store.settings_mut().set(HUB, &json)).await?;
+        let json = serde_json::to_string(&stored)
+            .map_err(|_| internal("the hub's settings could not be stored"))?;
+        self.base()
+            .store()
+            .write(move |store| store.settings_mut().set(HUB, &json))
+            .await?;
         self.base().events().changed(Changed::Models, None);
         self.hub_settings().await
     }
 
-    /// The hub with the user's token. A stored token is not sent to an address from the environment.
+    /// The hub with the user's token. A stored token is not sent to an address from the
+    /// environment.
     pub(crate) async fn hub(&self) -> ApiResult<HubClient> {
         let stored = self.stored_hub().await?;
         let token = match self.environment().hub {
-            Some(_) => self.secrets().given(Secret::HubToken).map(SecretString::from),
-            None => self.with_secrets(|secrets| secrets.get(Secret::HubToken)).await?.map(SecretString::from),
+            Some(_) => self
+                .secrets()
+                .given(Secret::HubToken)
+                .map(SecretString::from),
+            None => self
+                .with_secrets(|secrets| secrets.get(Secret::HubToken))
+                .await?
+                .map(SecretString::from),
         };
         Ok(HubClient::new(&self.hub_address(&stored), token)?)
     }
 
     fn hub_address(&self, stored: &StoredHub) -> String {
-        let set = self.environment().hub.clone().or_else(|| stored.address.clone());
+        let set = self
+            .environment()
+            .hub
+            .clone()
+            .or_else(|| stored.address.clone());
         set.unwrap_or_else(|| DEFAULT_HUB.to_owned())
     }
 
     pub(crate) fn download_folder(&self, stored: &StoredHub) -> PathBuf {
-        stored.download_folder.as_ref().map_or_else(|| self.own_model_folder(), PathBuf::from)
+        stored
+            .download_folder
+            .as_ref()
+            .map_or_else(|| self.own_model_folder(), PathBuf::from)
     }
 
     /// The model folder inside the data folder.
@@ -167,7 +208,10 @@ impl Configuration {
 fn checked_token(token: &str) -> ApiResult<String> {
     let token = token.trim();
     if token.len() > 500 || token.chars().any(|letter| !letter.is_ascii_graphic()) {
-        return Err(bad_input("This is not an access token.", "Copy the whole token from the hub's settings page."));
+        return Err(bad_input(
+            "This is not an access token.",
+            "Copy the whole token from the hub's settings page.",
+        ));
     }
     Ok(token.to_owned())
 }
@@ -176,7 +220,10 @@ fn checked_token(token: &str) -> ApiResult<String> {
 /// `BadInput` for a path that is not Unicode.
 pub(crate) fn text_of(path: &Path) -> ApiResult<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        bad_input(format!("{} has a name that is not Unicode.", path.display()), "Rename the folder or the file.")
+        bad_input(
+            format!("{} has a name that is not Unicode.", path.display()),
+            "Rename the folder or the file.",
+        )
     })
 }
 
@@ -193,6 +240,10 @@ impl From<HubError> for ApiError {
             HubFault::NotAHub | HubFault::TooLarge => ProviderClass::Malformed,
         };
         let message = crate::base::error::sentence(&error.to_string());
-        Self::Provider { message, hint: error.hint().to_owned(), class }
+        Self::Provider {
+            message,
+            hint: error.hint().to_owned(),
+            class,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Repositories and headers of the hub that were loaded lately, so that choosing a file needs no second request.
+//! Repositories and headers of the hub that were loaded lately, so that choosing a file needs no
+//! second request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,12 +24,18 @@ struct Known {
 
 impl KnownRepos {
     pub(crate) fn get(&self, repo: &RepoId) -> Option<Arc<Repository>> {
-        self.lock().repos.iter().find(|known| known.model.repo == *repo).cloned()
+        self.lock()
+            .repos
+            .iter()
+            .find(|known| known.model.repo == *repo)
+            .cloned()
     }
 
     pub(crate) fn put(&self, repository: Repository) -> Arc<Repository> {
         let mut known = self.lock();
-        known.repos.retain(|other| other.model.repo != repository.model.repo);
+        known
+            .repos
+            .retain(|other| other.model.repo != repository.model.repo);
         known.repos.truncate(KEPT - 1);
         let kept = Arc::new(repository);
         known.repos.push_front(Arc::clone(&kept));
@@ -37,15 +44,25 @@ impl KnownRepos {
 
     pub(crate) fn header(&self, repo: &RepoId, path: &str) -> Option<Arc<GgufHeader>> {
         let known = self.lock();
-        let found = known.headers.iter().find(|(of, file, _)| of == repo && file == path);
+        let found = known
+            .headers
+            .iter()
+            .find(|(of, file, _)| of == repo && file == path);
         found.map(|(_, _, header)| Arc::clone(header))
     }
 
-    pub(crate) fn put_header(&self, repo: &RepoId, path: &str, header: GgufHeader) -> Arc<GgufHeader> {
+    pub(crate) fn put_header(
+        &self,
+        repo: &RepoId,
+        path: &str,
+        header: GgufHeader,
+    ) -> Arc<GgufHeader> {
         let mut known = self.lock();
         known.headers.truncate(KEPT - 1);
         let kept = Arc::new(header);
-        known.headers.push_front((repo.clone(), path.to_owned(), Arc::clone(&kept)));
+        known
+            .headers
+            .push_front((repo.clone(), path.to_owned(), Arc::clone(&kept)));
         kept
     }
 

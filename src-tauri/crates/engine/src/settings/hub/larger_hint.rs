@@ -9,14 +9,18 @@ const DISMISSED: &str = "larger_model_dismissed";
 const FOR_A_TEST: u64 = 300_000_000;
 
 impl Configuration {
-    /// Whether to say that a larger model talks better: only small models can answer, and the user has not dismissed
-    /// the hint.
+    /// Whether to say that a larger model talks better: only small models can answer, and the user
+    /// has not dismissed the hint.
     pub(crate) async fn hints_at_larger_model(&self) -> ApiResult<bool> {
         let (dismissed, models, endpoints) = self
             .base()
             .store()
             .read(|store| {
-                Ok((store.settings().get(DISMISSED)?.is_some(), store.models().list()?, store.endpoints().list()?))
+                Ok((
+                    store.settings().get(DISMISSED)?.is_some(),
+                    store.models().list()?,
+                    store.endpoints().list()?,
+                ))
             })
             .await?;
         let small = !models.is_empty() && models.iter().all(|model| model.bytes <= FOR_A_TEST);
@@ -24,6 +28,10 @@ impl Configuration {
     }
 
     pub(crate) async fn dismiss_larger_model_hint(&self) -> ApiResult<()> {
-        Ok(self.base().store().write(|store| store.settings_mut().set(DISMISSED, "true")).await?)
+        Ok(self
+            .base()
+            .store()
+            .write(|store| store.settings_mut().set(DISMISSED, "true"))
+            .await?)
     }
 }

@@ -1,4 +1,5 @@
-//! The model library beyond this machine: the hub, the catalogue, downloads, and the models of other apps.
+//! The model library beyond this machine: the hub, the catalogue, downloads, and the models of
+//! other apps.
 
 pub(crate) mod catalogue;
 pub(crate) mod download_job;

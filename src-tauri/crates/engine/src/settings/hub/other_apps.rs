@@ -1,7 +1,8 @@
 //! Model files of other apps on this machine. They are used in place and never changed or copied.
 //!
-//! Places and formats: LM Studio keeps `PUBLISHER/REPOSITORY/FILE.gguf`, Jan `MODEL/model.gguf`, llama.cpp flat files in
-//! its cache. Ollama keeps manifests by name, which name files by their SHA-256 (`blobs/sha256-...`).
+//! Places and formats: LM Studio keeps `PUBLISHER/REPOSITORY/FILE.gguf`, Jan `MODEL/model.gguf`,
+//! llama.cpp flat files in its cache. Ollama keeps manifests by name, which name files by their
+//! SHA-256 (`blobs/sha256-...`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,12 +37,28 @@ impl Configuration {
         let known = self.known_paths().await?;
         let apps = self.other_apps().await?;
         let shown = |app: OtherApp| {
-            let new: Vec<_> = app.models.into_iter().filter(|model| !known.contains(&model.path)).collect();
-            let bytes = new.iter().filter_map(|model| Some(fs::metadata(&model.path).ok()?.len())).sum();
+            let new: Vec<_> = app
+                .models
+                .into_iter()
+                .filter(|model| !known.contains(&model.path))
+                .collect();
+            let bytes = new
+                .iter()
+                .filter_map(|model| Some(fs::metadata(&model.path).ok()?.len()))
+                .sum();
             let models = new.into_iter().map(|model| model.name).collect::<Vec<_>>();
-            api::OtherAppModels { app: app.name.to_owned(), folder: app.folder.display().to_string(), models, bytes }
+            api::OtherAppModels {
+                app: app.name.to_owned(),
+                folder: app.folder.display().to_string(),
+                models,
+                bytes,
+            }
         };
-        Ok(apps.into_iter().map(shown).filter(|app| !app.models.is_empty()).collect())
+        Ok(apps
+            .into_iter()
+            .map(shown)
+            .filter(|app| !app.models.is_empty())
+            .collect())
     }
 
     /// Adds the models of another app to the library, without copying them.
@@ -50,7 +67,11 @@ impl Configuration {
     /// `NotFound` if the app has none.
     pub(crate) async fn add_other_models(&self, app: String) -> ApiResult<api::AddedModels> {
         let apps = self.other_apps().await?;
-        let models: Vec<_> = apps.into_iter().filter(|one| one.name == app).flat_map(|one| one.models).collect();
+        let models: Vec<_> = apps
+            .into_iter()
+            .filter(|one| one.name == app)
+            .flat_map(|one| one.models)
+            .collect();
         if models.is_empty() {
             return Err(not_found("folder"));
         }
@@ -61,20 +82,30 @@ impl Configuration {
     pub(crate) async fn add_models_below(&self, folder: &Path) -> ApiResult<api::AddedModels> {
         let folder = folder.to_owned();
         let models = tokio::task::spawn_blocking(move || gguf_below(&folder)).await;
-        self.add_all(models.map_err(|_| internal("a folder could not be read"))?).await
+        self.add_all(models.map_err(|_| internal("a folder could not be read"))?)
+            .await
     }
 
     /// Name of the other app in whose folder a file is.
     pub(crate) async fn app_of_file(&self, path: &Path) -> ApiResult<Option<&'static str>> {
         let apps = self.other_apps().await?;
-        Ok(apps.into_iter().find(|app| path.starts_with(&app.folder)).map(|app| app.name))
+        Ok(apps
+            .into_iter()
+            .find(|app| path.starts_with(&app.folder))
+            .map(|app| app.name))
     }
 
     async fn add_all(&self, models: Vec<OtherModel>) -> ApiResult<api::AddedModels> {
         let known = self.known_paths().await?;
         let mut result = api::AddedModels::default();
-        for model in models.into_iter().filter(|model| !known.contains(&model.path)) {
-            match self.add_named_model(model.path, Some(model.name.clone()), None).await {
+        for model in models
+            .into_iter()
+            .filter(|model| !known.contains(&model.path))
+        {
+            match self
+                .add_named_model(model.path, Some(model.name.clone()), None)
+                .await
+            {
                 Ok(added) => result.added.push(added.name),
                 Err(ApiError::BadInput { message, .. }) => result.refused.push(message),
                 Err(other) => return Err(other),
@@ -84,12 +115,21 @@ impl Configuration {
     }
 
     async fn known_paths(&self) -> ApiResult<Vec<PathBuf>> {
-        let models = self.base().store().read(|store| store.models().list()).await?;
-        Ok(models.into_iter().map(|model| PathBuf::from(model.path)).collect())
+        let models = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
+        Ok(models
+            .into_iter()
+            .map(|model| PathBuf::from(model.path))
+            .collect())
     }
 
     async fn other_apps(&self) -> ApiResult<Vec<OtherApp>> {
-        let Some(home) = self.base().home() else { return Ok(Vec::new()) };
+        let Some(home) = self.base().home() else {
+            return Ok(Vec::new());
+        };
         let moved = Moved {
             ollama: self.base().folder_of_variable("OLLAMA_MODELS"),
             llama: self.base().folder_of_variable("LLAMA_CACHE"),
@@ -111,15 +151,27 @@ struct Moved {
 fn find(home: &Path, moved: Moved) -> Vec<OtherApp> {
     let mut apps = Vec::new();
     let mut add = |name, folder: PathBuf, models: fn(&Path) -> Vec<OtherModel>| {
-        let models = if folder.is_dir() { models(&folder) } else { Vec::new() };
+        let models = if folder.is_dir() {
+            models(&folder)
+        } else {
+            Vec::new()
+        };
         if !models.is_empty() {
-            apps.push(OtherApp { name, folder, models });
+            apps.push(OtherApp {
+                name,
+                folder,
+                models,
+            });
         }
     };
     for folder in [".lmstudio/models", ".cache/lm-studio/models"] {
         add("LM Studio", home.join(folder), gguf_below);
     }
-    add("Ollama", moved.ollama.unwrap_or_else(|| home.join(".ollama/models")), ollama);
+    add(
+        "Ollama",
+        moved.ollama.unwrap_or_else(|| home.join(".ollama/models")),
+        ollama,
+    );
     let data = [
         ".config/Jan/data",
         ".local/share/Jan/data",
@@ -135,21 +187,26 @@ fn find(home: &Path, moved: Moved) -> Vec<OtherApp> {
     if let Some(folder) = moved.llama {
         add("llama.cpp", folder, gguf_below);
     }
-    for folder in [".cache/llama.cpp", "Library/Caches/llama.cpp", "AppData/Local/llama.cpp"] {
+    for folder in [
+        ".cache/llama.cpp",
+        "Library/Caches/llama.cpp",
+        "AppData/Local/llama.cpp",
+    ] {
         add("llama.cpp", home.join(folder), gguf_below);
     }
     apps
 }
 
-/// All chat model files below a folder, by their names. Parts of split models after the first, files that read pictures
-/// and adapters are left out.
+/// All chat model files below a folder, by their names. Parts of split models after the first,
+/// files that read pictures and adapters are left out.
 fn gguf_below(folder: &Path) -> Vec<OtherModel> {
     use provider::hub::names::{FilePurpose, purpose, split_part, strip_gguf};
     let named = |path: PathBuf| {
         let file = path.file_name()?.to_str()?.to_owned();
         let stem = strip_gguf(&file)?;
         let part = split_part(&file);
-        if part.as_ref().is_some_and(|part| part.number > 1) || purpose(&file) != FilePurpose::Model {
+        if part.as_ref().is_some_and(|part| part.number > 1) || purpose(&file) != FilePurpose::Model
+        {
             return None;
         }
         let name = readable(part.map_or(stem, |part| part.stem));
@@ -160,7 +217,11 @@ fn gguf_below(folder: &Path) -> Vec<OtherModel> {
         };
         Some(OtherModel { name, path })
     };
-    files::below(folder).files.into_iter().filter_map(named).collect()
+    files::below(folder)
+        .files
+        .into_iter()
+        .filter_map(named)
+        .collect()
 }
 
 #[derive(Deserialize)]
@@ -178,19 +239,34 @@ struct OllamaLayer {
 /// Reads Ollama's manifests: `manifests/REGISTRY/OWNER/NAME/TAG`.
 fn ollama(folder: &Path) -> Vec<OtherModel> {
     let model = |path: PathBuf| {
-        let mut names = path.components().rev().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let mut names = path
+            .components()
+            .rev()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned());
         let (tag, name) = (names.next()?, names.next()?);
         if fs::metadata(&path).ok()?.len() > MAX_MANIFEST {
             return None;
         }
         let manifest: OllamaManifest = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-        let layer =
-            manifest.layers.into_iter().find(|layer| layer.media_type == "application/vnd.ollama.image.model")?;
-        let hash = layer.digest.strip_prefix("sha256:").filter(|hash| is_hash(hash))?;
+        let layer = manifest
+            .layers
+            .into_iter()
+            .find(|layer| layer.media_type == "application/vnd.ollama.image.model")?;
+        let hash = layer
+            .digest
+            .strip_prefix("sha256:")
+            .filter(|hash| is_hash(hash))?;
         let blob = folder.join("blobs").join(format!("sha256-{hash}"));
-        blob.is_file().then(|| OtherModel { name: format!("{name} {tag}"), path: blob })
+        blob.is_file().then(|| OtherModel {
+            name: format!("{name} {tag}"),
+            path: blob,
+        })
     };
-    files::below(&folder.join("manifests")).files.into_iter().filter_map(model).collect()
+    files::below(&folder.join("manifests"))
+        .files
+        .into_iter()
+        .filter_map(model)
+        .collect()
 }
 
 /// A manifest must not lead outside the folder of blobs.
@@ -214,7 +290,12 @@ mod tests {
     fn names_with(home: &Path, moved: Moved) -> Vec<(&'static str, Vec<String>)> {
         find(home, moved)
             .into_iter()
-            .map(|app| (app.name, app.models.into_iter().map(|model| model.name).collect()))
+            .map(|app| {
+                (
+                    app.name,
+                    app.models.into_iter().map(|model| model.name).collect(),
+                )
+            })
             .collect()
     }
 
@@ -223,12 +304,24 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let at = |path: &str| home.path().join(path);
         assert!(names(home.path()).is_empty());
-        write(&at(".lmstudio/models/qwen/Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf"), "");
-        write(&at(".lmstudio/models/qwen/Qwen3-4B-GGUF/mmproj-f16.gguf"), "");
+        write(
+            &at(".lmstudio/models/qwen/Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf"),
+            "",
+        );
+        write(
+            &at(".lmstudio/models/qwen/Qwen3-4B-GGUF/mmproj-f16.gguf"),
+            "",
+        );
         write(&at(".lmstudio/models/big/Big-00001-of-00002.gguf"), "");
         write(&at(".lmstudio/models/big/Big-00002-of-00002.gguf"), "");
-        write(&at(".local/share/Jan/data/llamacpp/models/llama3-1b/model.gguf"), "");
-        write(&at(".cache/llama.cpp/ggml-org_gemma-3-1b-it-GGUF_gemma-3-1b-it-Q4_K_M.gguf"), "");
+        write(
+            &at(".local/share/Jan/data/llamacpp/models/llama3-1b/model.gguf"),
+            "",
+        );
+        write(
+            &at(".cache/llama.cpp/ggml-org_gemma-3-1b-it-GGUF_gemma-3-1b-it-Q4_K_M.gguf"),
+            "",
+        );
         let hash = "a".repeat(64);
         let manifest = |digest: &str| {
             format!(
@@ -237,18 +330,33 @@ mod tests {
             )
         };
         let library = ".ollama/models/manifests/registry.ollama.ai/library";
-        write(&at(&format!("{library}/llama3.2/3b")), &manifest(&format!("sha256:{hash}")));
-        write(&at(&format!("{library}/gone/latest")), &manifest(&format!("sha256:{}", "b".repeat(64))));
-        write(&at(&format!("{library}/evil/latest")), &manifest("sha256:../../../../etc/passwd"));
+        write(
+            &at(&format!("{library}/llama3.2/3b")),
+            &manifest(&format!("sha256:{hash}")),
+        );
+        write(
+            &at(&format!("{library}/gone/latest")),
+            &manifest(&format!("sha256:{}", "b".repeat(64))),
+        );
+        write(
+            &at(&format!("{library}/evil/latest")),
+            &manifest("sha256:../../../../etc/passwd"),
+        );
         write(&at(&format!("{library}/broken/latest")), "{");
         write(&at(&format!(".ollama/models/blobs/sha256-{hash}")), "");
         assert_eq!(
             names(home.path()),
             [
-                ("LM Studio", vec!["Big".to_owned(), "Qwen3-4B-Q4_K_M".to_owned()]),
+                (
+                    "LM Studio",
+                    vec!["Big".to_owned(), "Qwen3-4B-Q4_K_M".to_owned()]
+                ),
                 ("Ollama", vec!["llama3.2 3b".to_owned()]),
                 ("Jan", vec!["llama3-1b".to_owned()]),
-                ("llama.cpp", vec!["ggml-org_gemma-3-1b-it-GGUF_gemma-3-1b-it-Q4_K_M".to_owned()]),
+                (
+                    "llama.cpp",
+                    vec!["ggml-org_gemma-3-1b-it-GGUF_gemma-3-1b-it-Q4_K_M".to_owned()]
+                ),
             ]
         );
     }
@@ -257,15 +365,27 @@ mod tests {
     fn finds_models_in_moved_folders() {
         let (home, disk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let hash = "c".repeat(64);
-        let manifest =
-            format!(r#"{{"layers":[{{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:{hash}"}}]}}"#);
-        write(&disk.path().join("ollama/manifests/registry.ollama.ai/library/gemma3/1b"), &manifest);
+        let manifest = format!(
+            r#"{{"layers":[{{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:{hash}"}}]}}"#
+        );
+        write(
+            &disk
+                .path()
+                .join("ollama/manifests/registry.ollama.ai/library/gemma3/1b"),
+            &manifest,
+        );
         write(&disk.path().join(format!("ollama/blobs/sha256-{hash}")), "");
         write(&disk.path().join("cache/Tiny-Q8_0.gguf"), "");
-        let moved = Moved { ollama: Some(disk.path().join("ollama")), llama: Some(disk.path().join("cache")) };
+        let moved = Moved {
+            ollama: Some(disk.path().join("ollama")),
+            llama: Some(disk.path().join("cache")),
+        };
         assert_eq!(
             names_with(home.path(), moved),
-            [("Ollama", vec!["gemma3 1b".to_owned()]), ("llama.cpp", vec!["Tiny-Q8_0".to_owned()])]
+            [
+                ("Ollama", vec!["gemma3 1b".to_owned()]),
+                ("llama.cpp", vec!["Tiny-Q8_0".to_owned()])
+            ]
         );
     }
 }

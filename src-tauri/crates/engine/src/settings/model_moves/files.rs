@@ -30,9 +30,12 @@ pub(crate) enum MoveFault {
     Left { path: PathBuf, source: io::Error },
 }
 
-/// Puts every file into its new place. On one disk, a file only gets a second name. `step` gets the number of bytes
-/// that are there, and can stop it. A partial copy is continued.
-pub(crate) fn copy_all(job: &MoveJob, mut step: impl FnMut(u64) -> ControlFlow<()>) -> Result<(), MoveFault> {
+/// Puts every file into its new place. On one disk, a file only gets a second name. `step` gets the
+/// number of bytes that are there, and can stop it. A partial copy is continued.
+pub(crate) fn copy_all(
+    job: &MoveJob,
+    mut step: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<(), MoveFault> {
     let mut before = 0;
     for file in &job.files {
         place(file, |done| step(before + done))?;
@@ -63,18 +66,32 @@ fn place(file: &MovedFile, step: impl FnMut(u64) -> ControlFlow<()>) -> Result<(
 /// Removes a symbolic link in place of a partial copy, so that nothing is written through it.
 fn remove_link(path: &Path) -> Result<(), MoveFault> {
     match fs::symlink_metadata(path) {
-        Ok(about) if about.is_symlink() => fs::remove_file(path).map_err(|source| unwritable(path, source)),
+        Ok(about) if about.is_symlink() => {
+            fs::remove_file(path).map_err(|source| unwritable(path, source))
+        }
         _ => Ok(()),
     }
 }
 
-/// Copies the rest of `from` to the end of `to`, with its time, by which saved KV caches know a model.
-fn copy(from: &Path, to: &Path, mut step: impl FnMut(u64) -> ControlFlow<()>) -> Result<(), MoveFault> {
-    let read = |source| MoveFault::Unreadable { path: from.to_owned(), source };
+/// Copies the rest of `from` to the end of `to`, with its time, by which saved KV caches know a
+/// model.
+fn copy(
+    from: &Path,
+    to: &Path,
+    mut step: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<(), MoveFault> {
+    let read = |source| MoveFault::Unreadable {
+        path: from.to_owned(),
+        source,
+    };
     let written = |source| unwritable(to, source);
     let mut source = File::open(from).map_err(read)?;
     let about = source.metadata().map_err(read)?;
-    let mut target = File::options().create(true).append(true).open(to).map_err(written)?;
+    let mut target = File::options()
+        .create(true)
+        .append(true)
+        .open(to)
+        .map_err(written)?;
     let mut done = target.metadata().map_err(written)?.len();
     if done > about.len() {
         target.set_len(0).map_err(written)?;
@@ -100,9 +117,17 @@ fn copy(from: &Path, to: &Path, mut step: impl FnMut(u64) -> ControlFlow<()>) ->
 }
 
 /// Compares the checksum of the new files with that of the library.
-pub(crate) fn verify(job: &MoveJob, mut step: impl FnMut(u64) -> ControlFlow<()>) -> Result<(), MoveFault> {
-    let Some((_, path)) = job.paths() else { return Err(MoveFault::Checksum) };
-    let read = |source| MoveFault::Unreadable { path: path.to_owned(), source };
+pub(crate) fn verify(
+    job: &MoveJob,
+    mut step: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<(), MoveFault> {
+    let Some((_, path)) = job.paths() else {
+        return Err(MoveFault::Checksum);
+    };
+    let read = |source| MoveFault::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
     match library::hash_unless_stopped(path, |done, _| step(done)).map_err(read)? {
         None => Err(MoveFault::Stopped),
         Some((_, sha256)) if sha256.eq_ignore_ascii_case(&job.sha256) => Ok(()),
@@ -139,13 +164,19 @@ pub(crate) fn delete_originals(job: &MoveJob) -> Result<(), MoveFault> {
 /// Guards the last copy: the new file is complete, and the old path does not lead to it.
 fn is_another_file(file: &MovedFile) -> bool {
     let is_whole = fs::metadata(&file.to).is_ok_and(|about| about.len() == file.bytes);
-    let folders = (file.from.parent().map(Path::canonicalize), file.to.parent().map(Path::canonicalize));
+    let folders = (
+        file.from.parent().map(Path::canonicalize),
+        file.to.parent().map(Path::canonicalize),
+    );
     is_whole && matches!(folders, (Some(Ok(from)), Some(Ok(to))) if from != to)
 }
 
 fn delete(path: &Path) -> Result<(), MoveFault> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(MoveFault::Left { path: path.to_owned(), source }),
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(MoveFault::Left {
+            path: path.to_owned(),
+            source,
+        }),
         _ => Ok(()),
     }
 }
@@ -162,8 +193,13 @@ fn delete_empty_folders(path: &Path, depth: usize) {
 
 fn unwritable(path: &Path, source: io::Error) -> MoveFault {
     match source.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => MoveFault::Full,
-        _ => MoveFault::Unwritable { path: path.to_owned(), source },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            MoveFault::Full
+        }
+        _ => MoveFault::Unwritable {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 
@@ -182,7 +218,15 @@ mod tests {
         let (bytes, sha256) = library::hash(&first, |_, _| {}).unwrap();
         let path = first.display().to_string();
         let (name, architecture) = ("m".into(), "llama".into());
-        let model = LocalModel { id: ModelId(uuid::Uuid::nil()), name, path, bytes, sha256, architecture, context: 1 };
+        let model = LocalModel {
+            id: ModelId(uuid::Uuid::nil()),
+            name,
+            path,
+            bytes,
+            sha256,
+            architecture,
+            context: 1,
+        };
         MoveJob::plan(&model, &[dir.join("a")], &dir.join("b")).unwrap()
     }
 
@@ -220,10 +264,23 @@ mod tests {
         let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
         assert_eq!(time(&job.files[0].to), time(&job.files[0].from));
         delete_originals(&job).unwrap();
-        assert_eq!((names(&dir.path().join("a")), names(&dir.path().join("b")).len()), (vec![], 2));
-        assert!(!dir.path().join("a/deep").exists() && dir.path().join("a").exists(), "only its own subfolder goes");
+        assert_eq!(
+            (
+                names(&dir.path().join("a")),
+                names(&dir.path().join("b")).len()
+            ),
+            (vec![], 2)
+        );
+        assert!(
+            !dir.path().join("a/deep").exists() && dir.path().join("a").exists(),
+            "only its own subfolder goes"
+        );
         delete_originals(&job).unwrap();
-        assert_eq!(names(&dir.path().join("b")).len(), 2, "a second time deletes nothing");
+        assert_eq!(
+            names(&dir.path().join("b")).len(),
+            2,
+            "a second time deletes nothing"
+        );
     }
 
     #[test]
@@ -232,14 +289,27 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let job = job(dir.path());
             fs::create_dir_all(job.files[0].to.parent().unwrap()).unwrap();
-            job.files.iter().for_each(|file| fs::write(file.partial(), "").unwrap());
+            job.files
+                .iter()
+                .for_each(|file| fs::write(file.partial(), "").unwrap());
             let mut steps = 0;
             let stop = |_| {
                 steps += 1;
-                if steps == at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if steps == at {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
             };
-            assert!(matches!(copy_all(&job, stop), Err(MoveFault::Stopped)), "{at}");
-            assert_eq!(names(&dir.path().join("a")).len(), 2, "{at}: the old files stay");
+            assert!(
+                matches!(copy_all(&job, stop), Err(MoveFault::Stopped)),
+                "{at}"
+            );
+            assert_eq!(
+                names(&dir.path().join("a")).len(),
+                2,
+                "{at}: the old files stay"
+            );
             copy_all(&job, go_on).unwrap();
             verify(&job, go_on).unwrap();
         }
@@ -265,7 +335,13 @@ mod tests {
         copy_all(&job, go_on).unwrap();
         assert!(matches!(verify(&job, go_on), Err(MoveFault::Checksum)));
         delete_copies(&job).unwrap();
-        assert_eq!((names(&dir.path().join("a")).len(), dir.path().join("b/deep").exists()), (2, false));
+        assert_eq!(
+            (
+                names(&dir.path().join("a")).len(),
+                dir.path().join("b/deep").exists()
+            ),
+            (2, false)
+        );
     }
 
     #[cfg(unix)]
@@ -281,7 +357,13 @@ mod tests {
         }
         copy_all(&job, go_on).unwrap();
         verify(&job, go_on).unwrap();
-        assert_eq!((fs::read_to_string(&other).unwrap().as_str(), missing.exists()), ("mine", false));
+        assert_eq!(
+            (
+                fs::read_to_string(&other).unwrap().as_str(),
+                missing.exists()
+            ),
+            ("mine", false)
+        );
         assert_eq!(names(&dir.path().join("b")).len(), 2, "the links are gone");
     }
 

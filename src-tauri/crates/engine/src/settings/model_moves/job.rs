@@ -43,26 +43,43 @@ pub(crate) struct MoveJob {
 }
 
 impl MoveJob {
-    /// Plans the move of `model` into `target`. Below `roots`, the model folders, it keeps its subfolders.
+    /// Plans the move of `model` into `target`. Below `roots`, the model folders, it keeps its
+    /// subfolders.
     ///
     /// # Errors
     /// `BadInput` if a file is missing, already there, or would replace another one.
     pub(crate) fn plan(model: &LocalModel, roots: &[PathBuf], target: &Path) -> ApiResult<Self> {
         let path = Path::new(&model.path);
-        let inside =
-            roots.iter().filter_map(|root| path.strip_prefix(root).ok()).min_by_key(|rest| rest.as_os_str().len());
-        let place = inside.filter(|rest| is_plain(rest)).map_or_else(|| file_name(path), Path::to_owned);
+        let inside = roots
+            .iter()
+            .filter_map(|root| path.strip_prefix(root).ok())
+            .min_by_key(|rest| rest.as_os_str().len());
+        let place = inside
+            .filter(|rest| is_plain(rest))
+            .map_or_else(|| file_name(path), Path::to_owned);
         let to = target.join(place);
         let mut files = Vec::new();
         for part in gguf::parts_of(path) {
-            let bytes = fs::metadata(&part).map_err(|source| unreadable(&part, &source))?.len();
+            let bytes = fs::metadata(&part)
+                .map_err(|source| unreadable(&part, &source))?
+                .len();
             let to = to.with_file_name(part.file_name().unwrap_or_default());
             refuse_occupied(&part, &to)?;
-            files.push(MovedFile { from: part, to, bytes });
+            files.push(MovedFile {
+                from: part,
+                to,
+                bytes,
+            });
         }
         text_of(&to)?;
         let (name, sha256) = (model.name.clone(), model.sha256.clone());
-        Ok(Self { model: model.id.0, name, folder: target.to_owned(), files, sha256 })
+        Ok(Self {
+            model: model.id.0,
+            name,
+            folder: target.to_owned(),
+            files,
+            sha256,
+        })
     }
 
     pub(crate) fn model(&self) -> ModelId {
@@ -75,12 +92,16 @@ impl MoveJob {
 
     /// The old and the new path of the file that the library names.
     pub(crate) fn paths(&self) -> Option<(&Path, &Path)> {
-        self.files.first().map(|file| (file.from.as_path(), file.to.as_path()))
+        self.files
+            .first()
+            .map(|file| (file.from.as_path(), file.to.as_path()))
     }
 
     /// Number of subfolders between the model folder and the file.
     pub(crate) fn depth(&self) -> usize {
-        let below = self.paths().and_then(|(_, to)| to.strip_prefix(&self.folder).ok());
+        let below = self
+            .paths()
+            .and_then(|(_, to)| to.strip_prefix(&self.folder).ok());
         below.map_or(0, |rest| rest.components().count().saturating_sub(1))
     }
 
@@ -103,25 +124,34 @@ fn file_name(path: &Path) -> PathBuf {
 }
 
 fn is_plain(path: &Path) -> bool {
-    path.components().all(|component| matches!(component, Component::Normal(_)))
+    path.components()
+        .all(|component| matches!(component, Component::Normal(_)))
 }
 
 fn refuse_occupied(from: &Path, to: &Path) -> ApiResult<()> {
     if fs::symlink_metadata(to).is_err() {
         return Ok(());
     }
-    let is_same = matches!((from.canonicalize(), to.canonicalize()), (Ok(from), Ok(to)) if from == to);
+    let is_same =
+        matches!((from.canonicalize(), to.canonicalize()), (Ok(from), Ok(to)) if from == to);
     let message = match is_same {
         true => format!("{} is already in that folder.", from.display()),
         false => format!("{} already exists.", to.display()),
     };
-    let hint = if is_same { "Choose another folder." } else { "Move or delete that file, then try again." };
+    let hint = if is_same {
+        "Choose another folder."
+    } else {
+        "Move or delete that file, then try again."
+    };
     Err(bad_input(message, hint))
 }
 
 fn unreadable(path: &Path, source: &std::io::Error) -> ApiError {
     let message = format!("{} cannot be read: {source}.", path.display());
-    bad_input(message, "Connect the disk of this model, or remove the model and add it from its new place.")
+    bad_input(
+        message,
+        "Connect the disk of this model, or remove the model and add it from its new place.",
+    )
 }
 
 #[cfg(test)]
@@ -156,7 +186,13 @@ mod tests {
         let job = MoveJob::plan(&model(&first), &[dir.path().to_owned(), root], &target).unwrap();
         let to: Vec<_> = job.files.iter().map(|file| file.to.clone()).collect();
         let there = target.join("Qwen/Big");
-        assert_eq!(to, [there.join("m-00001-of-00002.gguf"), there.join("m-00002-of-00002.gguf")]);
+        assert_eq!(
+            to,
+            [
+                there.join("m-00001-of-00002.gguf"),
+                there.join("m-00002-of-00002.gguf")
+            ]
+        );
         assert_eq!((job.bytes(), job.depth()), (8, 2));
     }
 
@@ -166,10 +202,22 @@ mod tests {
         let (from, target) = (dir.path().join("a/m.gguf"), dir.path().join("b"));
         put(&from);
         put(&target.join("m.gguf"));
-        let refused = |target: &Path| MoveJob::plan(&model(&from), &[], target).unwrap_err().to_string();
-        assert!(refused(&target).contains("already exists"), "{}", refused(&target));
+        let refused = |target: &Path| {
+            MoveJob::plan(&model(&from), &[], target)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            refused(&target).contains("already exists"),
+            "{}",
+            refused(&target)
+        );
         let own = from.parent().unwrap();
-        assert!(refused(own).contains("already in that folder"), "{}", refused(own));
+        assert!(
+            refused(own).contains("already in that folder"),
+            "{}",
+            refused(own)
+        );
         fs::remove_file(&from).unwrap();
         assert!(refused(&dir.path().join("c")).contains("cannot be read"));
     }
@@ -179,7 +227,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let from = dir.path().join("elsewhere/deep/m.gguf");
         put(&from);
-        let job = MoveJob::plan(&model(&from), &[dir.path().join("models")], &dir.path().join("b")).unwrap();
+        let job = MoveJob::plan(
+            &model(&from),
+            &[dir.path().join("models")],
+            &dir.path().join("b"),
+        )
+        .unwrap();
         assert_eq!(job.files[0].to, dir.path().join("b/m.gguf"));
         assert_eq!(job.depth(), 0);
     }

@@ -35,16 +35,32 @@ struct Entry {
 
 impl ModelMoves {
     pub(crate) fn new(events: Announcer) -> Self {
-        Self { entries: Arc::default(), slot: Arc::new(Semaphore::new(1)), turn: Arc::default(), events }
+        Self {
+            entries: Arc::default(),
+            slot: Arc::new(Semaphore::new(1)),
+            turn: Arc::default(),
+            events,
+        }
     }
 
     /// Adds a move, which does not run yet, or replaces that of the same model.
     pub(crate) fn put(&self, job: MoveJob, state: MoveState, why: (&str, &str)) -> api::ModelMove {
         let (reason, hint) = (why.0.to_owned(), why.1.to_owned());
-        let shown = api::ModelMove { reason, hint, ..job.shown(state) };
-        let entry = Entry { shown: shown.clone(), done: Arc::default(), running: None, job };
+        let shown = api::ModelMove {
+            reason,
+            hint,
+            ..job.shown(state)
+        };
+        let entry = Entry {
+            shown: shown.clone(),
+            done: Arc::default(),
+            running: None,
+            job,
+        };
         self.lock().insert(entry.job.model(), entry);
-        self.events.announce(Event::ModelMoving { moving: shown.clone() });
+        self.events.announce(Event::ModelMoving {
+            moving: shown.clone(),
+        });
         shown
     }
 
@@ -53,61 +69,107 @@ impl ModelMoves {
     }
 
     pub(crate) fn list(&self) -> Vec<api::ModelMove> {
-        self.lock().values().map(|entry| entry.shown.clone()).collect()
+        self.lock()
+            .values()
+            .map(|entry| entry.shown.clone())
+            .collect()
     }
 
     pub(crate) fn shown(&self, model: ModelId) -> ApiResult<api::ModelMove> {
-        self.lock().get(&model).map(|entry| entry.shown.clone()).ok_or_else(|| not_found("move"))
+        self.lock()
+            .get(&model)
+            .map(|entry| entry.shown.clone())
+            .ok_or_else(|| not_found("move"))
     }
 
     pub(crate) fn is_running(&self, model: ModelId) -> bool {
         let entries = self.lock();
-        entries.get(&model).and_then(|entry| entry.running.as_ref()).is_some_and(|(_, task)| !task.is_finished())
+        entries
+            .get(&model)
+            .and_then(|entry| entry.running.as_ref())
+            .is_some_and(|(_, task)| !task.is_finished())
     }
 
     /// The moves that ran when the app ended.
     pub(crate) fn interrupted(&self) -> Vec<ModelId> {
         let entries = self.lock();
-        let waits = |entry: &&Entry| entry.running.is_none() && entry.shown.state == MoveState::Queued;
-        entries.values().filter(waits).map(|entry| entry.job.model()).collect()
+        let waits =
+            |entry: &&Entry| entry.running.is_none() && entry.shown.state == MoveState::Queued;
+        entries
+            .values()
+            .filter(waits)
+            .map(|entry| entry.job.model())
+            .collect()
     }
 
     /// Counter of the bytes of the present step, which [`Self::announce_progress`] shows.
     pub(crate) fn counter(&self, model: ModelId) -> Arc<AtomicU64> {
-        self.lock().get(&model).map(|entry| Arc::clone(&entry.done)).unwrap_or_default()
+        self.lock()
+            .get(&model)
+            .map(|entry| Arc::clone(&entry.done))
+            .unwrap_or_default()
     }
 
     /// Shows another state.
     pub(crate) fn enter(&self, model: ModelId, state: MoveState, reason: String, hint: String) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&model) else { return };
+        let Some(entry) = entries.get_mut(&model) else {
+            return;
+        };
         entry.done.store(0, Ordering::Relaxed);
-        entry.shown = api::ModelMove { reason, hint, ..entry.job.shown(state) };
-        self.events.announce(Event::ModelMoving { moving: entry.shown.clone() });
+        entry.shown = api::ModelMove {
+            reason,
+            hint,
+            ..entry.job.shown(state)
+        };
+        self.events.announce(Event::ModelMoving {
+            moving: entry.shown.clone(),
+        });
     }
 
     pub(crate) fn announce_progress(&self, model: ModelId) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&model) else { return };
+        let Some(entry) = entries.get_mut(&model) else {
+            return;
+        };
         let done = entry.done.load(Ordering::Relaxed);
         if done != entry.shown.done {
             entry.shown.done = done;
-            self.events.announce(Event::ModelMoving { moving: entry.shown.clone() });
+            self.events.announce(Event::ModelMoving {
+                moving: entry.shown.clone(),
+            });
         }
     }
 
     /// Removes a move that is complete or was given up.
     pub(crate) fn end(&self, model: ModelId, moved: bool) {
-        let Some(entry) = self.lock().remove(&model) else { return };
+        let Some(entry) = self.lock().remove(&model) else {
+            return;
+        };
         let api::ModelMove { name, folder, .. } = entry.shown;
-        self.events.announce(Event::ModelMoveEnded { model: model.to_string(), name, folder, moved });
+        self.events.announce(Event::ModelMoveEnded {
+            model: model.to_string(),
+            name,
+            folder,
+            moved,
+        });
     }
 
     /// Starts the task of a move, unless it runs.
-    pub(crate) fn run(&self, model: ModelId, start: impl FnOnce(CancellationToken) -> JoinHandle<()>) {
+    pub(crate) fn run(
+        &self,
+        model: ModelId,
+        start: impl FnOnce(CancellationToken) -> JoinHandle<()>,
+    ) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&model) else { return };
-        if entry.running.as_ref().is_none_or(|(_, task)| task.is_finished()) {
+        let Some(entry) = entries.get_mut(&model) else {
+            return;
+        };
+        if entry
+            .running
+            .as_ref()
+            .is_none_or(|(_, task)| task.is_finished())
+        {
             let cancel = CancellationToken::new();
             entry.running = Some((cancel.clone(), start(cancel)));
         }
@@ -122,7 +184,11 @@ impl ModelMoves {
 
     /// Stops all tasks. Their files and rows stay, so the next start goes on.
     pub(crate) fn stop_all(&self) -> Vec<JoinHandle<()>> {
-        let tasks = self.lock().values_mut().filter_map(|entry| entry.running.take()).collect::<Vec<_>>();
+        let tasks = self
+            .lock()
+            .values_mut()
+            .filter_map(|entry| entry.running.take())
+            .collect::<Vec<_>>();
         tasks.iter().for_each(|(cancel, _)| cancel.cancel());
         tasks.into_iter().map(|(_, task)| task).collect()
     }

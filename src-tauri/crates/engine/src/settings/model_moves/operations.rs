@@ -13,11 +13,12 @@ use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
 
 impl Configuration {
-    /// Starts to move the files of a model into a model folder; an empty text names the folder inside the data folder.
-    /// A move that has failed starts again.
+    /// Starts to move the files of a model into a model folder; an empty text names the folder
+    /// inside the data folder. A move that has failed starts again.
     ///
     /// # Errors
-    /// `NotFound`; `BadInput` if it is not a model folder, or if a file is missing or occupies the place.
+    /// `NotFound`; `BadInput` if it is not a model folder, or if a file is missing or occupies the
+    /// place.
     pub(crate) async fn move_model(&self, id: String, folder: String) -> ApiResult<api::ModelMove> {
         let model = self.local_model(id.parse()?).await?;
         let (roots, target) = self.folders_of_move(&folder).await?;
@@ -25,30 +26,48 @@ impl Configuration {
         self.start_move(model, &roots, &target).await
     }
 
-    /// Starts to move every model below `from` into another model folder. A model that cannot be moved is listed with
-    /// the reason.
+    /// Starts to move every model below `from` into another model folder. A model that cannot be
+    /// moved is listed with the reason.
     ///
     /// # Errors
     /// `BadInput` if one of them is not a model folder; `NotFound` without a model.
-    pub(crate) async fn move_models_of_folder(&self, from: String, folder: String) -> ApiResult<Vec<api::ModelMove>> {
+    pub(crate) async fn move_models_of_folder(
+        &self,
+        from: String,
+        folder: String,
+    ) -> ApiResult<Vec<api::ModelMove>> {
         let (_, from) = self.folders_of_move(&from).await?;
         let (roots, target) = self.folders_of_move(&folder).await?;
         if from == target {
-            return Err(bad_input("Both are the same folder.", "Choose another folder."));
+            return Err(bad_input(
+                "Both are the same folder.",
+                "Choose another folder.",
+            ));
         }
-        let models = self.base().store().read(|store| store.models().list()).await?;
-        let inside: Vec<_> = models.into_iter().filter(|model| Path::new(&model.path).starts_with(&from)).collect();
+        let models = self
+            .base()
+            .store()
+            .read(|store| store.models().list())
+            .await?;
+        let inside: Vec<_> = models
+            .into_iter()
+            .filter(|model| Path::new(&model.path).starts_with(&from))
+            .collect();
         if inside.is_empty() {
             return Err(not_found("model in this folder"));
         }
         let _turn = self.model_moves().turn.lock().await;
         let mut moves = Vec::with_capacity(inside.len());
         for model in inside {
-            moves.push(match self.start_move(model.clone(), &roots, &target).await {
-                Ok(started) => started,
-                Err(ApiError::BadInput { message, hint }) => refused(&model, &target, message, hint),
-                Err(other) => return Err(other),
-            });
+            moves.push(
+                match self.start_move(model.clone(), &roots, &target).await {
+                    Ok(started) => started,
+                    Err(ApiError::BadInput { message, hint }) => {
+                        refused(&model, &target, message, hint)
+                    }
+                    Err(other) => return Err(other),
+                },
+            );
         }
         Ok(moves)
     }
@@ -58,8 +77,8 @@ impl Configuration {
         Ok(self.model_moves().list())
     }
 
-    /// Cancels a move, and deletes what it has copied. Once the model uses its new file, the old one is deleted instead,
-    /// as far as that works.
+    /// Cancels a move, and deletes what it has copied. Once the model uses its new file, the old
+    /// one is deleted instead, as far as that works.
     ///
     /// # Errors
     /// `NotFound`; `BadInput` while the old files are being deleted.
@@ -69,7 +88,10 @@ impl Configuration {
         let shown = self.model_moves().shown(id)?;
         if shown.state == MoveState::Finishing && self.model_moves().is_running(id) {
             let hint = "Wait until its reply has ended. The old file is deleted then.";
-            return Err(bad_input(format!("{} has already moved.", shown.name), hint));
+            return Err(bad_input(
+                format!("{} has already moved.", shown.name),
+                hint,
+            ));
         }
         self.end_move(id).await
     }
@@ -82,13 +104,16 @@ impl Configuration {
             tracing::warn!(%error, "a move did not end cleanly");
         }
         // It may have been completed meanwhile.
-        let Some(job) = self.model_moves().job(id) else { return Ok(()) };
+        let Some(job) = self.model_moves().job(id) else {
+            return Ok(());
+        };
         let moved = self.clear_move(&job).await?;
         self.model_moves().end(id, moved);
         Ok(())
     }
 
-    /// Removes the files and the row of a move that does not run. Returns whether the library uses the new file.
+    /// Removes the files and the row of a move that does not run. Returns whether the library uses
+    /// the new file.
     async fn clear_move(&self, job: &MoveJob) -> ApiResult<bool> {
         let moved = self.uses_new_file(job).await.unwrap_or(false);
         if let Err(error) = self.tidy_move(job).await {
@@ -104,7 +129,12 @@ impl Configuration {
 
     /// Loads the moves of earlier sessions. They wait for [`Self::resume_interrupted_moves`].
     pub(crate) async fn load_moves(&self) -> ApiResult<()> {
-        for (model, json) in self.base().store().read(|store| store.model_moves().list()).await? {
+        for (model, json) in self
+            .base()
+            .store()
+            .read(|store| store.model_moves().list())
+            .await?
+        {
             match serde_json::from_str::<MoveJob>(&json) {
                 Ok(job) if job.model() == model => {
                     self.model_moves().put(job, MoveState::Queued, ("", ""));
@@ -117,7 +147,10 @@ impl Configuration {
 
     /// Goes on with the moves that ran when the app ended.
     pub(crate) fn resume_interrupted_moves(&self) {
-        self.model_moves().interrupted().into_iter().for_each(|model| self.run_move(model));
+        self.model_moves()
+            .interrupted()
+            .into_iter()
+            .for_each(|model| self.run_move(model));
     }
 
     /// Whether the library uses the new file of a move.
@@ -144,19 +177,36 @@ impl Configuration {
             Err(other) => return Err(other),
         };
         let job = job.clone();
-        let delete = move || if has_moved { files::delete_originals(&job) } else { files::delete_copies(&job) };
+        let delete = move || {
+            if has_moved {
+                files::delete_originals(&job)
+            } else {
+                files::delete_copies(&job)
+            }
+        };
         let deleted = tokio::task::spawn_blocking(delete).await;
-        deleted.map_err(|_| internal("copies could not be deleted"))?.map_err(|error| ApiError::Storage {
-            message: crate::base::error::sentence(&error.to_string()),
-            hint: "Delete the file yourself.".into(),
-        })
+        deleted
+            .map_err(|_| internal("copies could not be deleted"))?
+            .map_err(|error| ApiError::Storage {
+                message: crate::base::error::sentence(&error.to_string()),
+                hint: "Delete the file yourself.".into(),
+            })
     }
 
     pub(crate) async fn forget_move(&self, model: ModelId) -> ApiResult<()> {
-        Ok(self.base().store().write(move |store| store.model_moves_mut().delete(model)).await?)
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.model_moves_mut().delete(model))
+            .await?)
     }
 
-    async fn start_move(&self, model: LocalModel, roots: &[PathBuf], target: &Path) -> ApiResult<api::ModelMove> {
+    async fn start_move(
+        &self,
+        model: LocalModel,
+        roots: &[PathBuf],
+        target: &Path,
+    ) -> ApiResult<api::ModelMove> {
         let id = model.id;
         let state = self.model_moves().shown(id).ok().map(|shown| shown.state);
         if state != Some(MoveState::Failed) && self.model_moves().is_running(id) {
@@ -170,26 +220,34 @@ impl Configuration {
                 }
                 self.refuse_foreign(&model).await?;
                 let (roots, target) = (roots.to_vec(), target.to_owned());
-                let planned = tokio::task::spawn_blocking(move || MoveJob::plan(&model, &roots, &target)).await;
+                let planned =
+                    tokio::task::spawn_blocking(move || MoveJob::plan(&model, &roots, &target))
+                        .await;
                 planned.map_err(|_| internal("a model file could not be read"))??
             }
         };
-        let json = serde_json::to_string(&job).map_err(|_| internal("a move could not be stored"))?;
-        self.base().store().write(move |store| store.model_moves_mut().set(id, &json)).await?;
+        let json =
+            serde_json::to_string(&job).map_err(|_| internal("a move could not be stored"))?;
+        self.base()
+            .store()
+            .write(move |store| store.model_moves_mut().set(id, &json))
+            .await?;
         let shown = self.model_moves().put(job, MoveState::Queued, ("", ""));
         self.run_move(id);
         Ok(shown)
     }
 
-    /// Whether a known move to the same folder goes on, instead of beginning anew: after the end of the app, or if it has
-    /// only left its old files.
+    /// Whether a known move to the same folder goes on, instead of beginning anew: after the end of
+    /// the app, or if it has only left its old files.
     async fn goes_on(&self, job: &MoveJob, state: MoveState) -> bool {
         state == MoveState::Queued || self.uses_new_file(job).await.unwrap_or(false)
     }
 
     fn run_move(&self, model: ModelId) {
         let (config, moves) = (self.downgrade(), self.model_moves().clone());
-        self.model_moves().run(model, |cancel| tokio::spawn(run::run(config, moves, model, cancel)));
+        self.model_moves().run(model, |cancel| {
+            tokio::spawn(run::run(config, moves, model, cancel))
+        });
     }
 
     /// The model folders, and the one that `name` means.
@@ -198,7 +256,11 @@ impl Configuration {
         let own = self.own_model_folder();
         let mut roots: Vec<_> = stored.folders.iter().map(PathBuf::from).collect();
         roots.push(own.clone());
-        let wanted = if name.is_empty() { own } else { PathBuf::from(name) };
+        let wanted = if name.is_empty() {
+            own
+        } else {
+            PathBuf::from(name)
+        };
         if !roots.contains(&wanted) {
             let message = format!("{} is not one of the model folders.", wanted.display());
             return Err(bad_input(message, "Add the folder first."));
@@ -209,13 +271,27 @@ impl Configuration {
     /// Refuses to take files away from the app's own package and from other apps.
     async fn refuse_foreign(&self, model: &LocalModel) -> ApiResult<()> {
         let path = Path::new(&model.path);
-        if self.base().shipped_models().iter().any(|folder| path.starts_with(folder)) {
-            let message = format!("{} came with the app, which needs it in its place.", model.name);
+        if self
+            .base()
+            .shipped_models()
+            .iter()
+            .any(|folder| path.starts_with(folder))
+        {
+            let message = format!(
+                "{} came with the app, which needs it in its place.",
+                model.name
+            );
             return Err(bad_input(message, "Move another model."));
         }
         if let Some(app) = self.app_of_file(path).await? {
-            let message = format!("{} belongs to {app}, which would no longer find it.", model.name);
-            return Err(bad_input(message, format!("Move it in {app}, or download it here.")));
+            let message = format!(
+                "{} belongs to {app}, which would no longer find it.",
+                model.name
+            );
+            return Err(bad_input(
+                message,
+                format!("Move it in {app}, or download it here."),
+            ));
         }
         Ok(())
     }

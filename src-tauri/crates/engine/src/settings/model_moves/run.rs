@@ -34,7 +34,10 @@ enum Fault {
 impl From<ApiError> for Fault {
     fn from(error: ApiError) -> Self {
         let reason = error.to_string();
-        Self::Failed { reason, hint: "Try again.".into() }
+        Self::Failed {
+            reason,
+            hint: "Try again.".into(),
+        }
     }
 }
 
@@ -44,20 +47,34 @@ impl From<MoveFault> for Fault {
             MoveFault::Stopped => return Self::Stopped,
             MoveFault::Full => "Free some space, or choose another folder, then try again.",
             MoveFault::Unreadable { .. } => "Connect the disk of this model, then try again.",
-            MoveFault::Unwritable { .. } => "Make the folder writable, or choose another one, then try again.",
+            MoveFault::Unwritable { .. } => {
+                "Make the folder writable, or choose another one, then try again."
+            }
             MoveFault::Checksum => {
                 "The file has changed since it was added, or a disk is damaged. Run `nook models check`, or download the \
                  model again."
             }
             MoveFault::Left { .. } => "Close the programs that use the file, then try again.",
         };
-        let after = if matches!(fault, MoveFault::Left { .. }) { "" } else { " The model stays where it is." };
-        Self::Failed { reason: sentence(&fault.to_string()) + after, hint: hint.to_owned() }
+        let after = if matches!(fault, MoveFault::Left { .. }) {
+            ""
+        } else {
+            " The model stays where it is."
+        };
+        Self::Failed {
+            reason: sentence(&fault.to_string()) + after,
+            hint: hint.to_owned(),
+        }
     }
 }
 
 /// Runs the move until it is complete, stopped or failed.
-pub(crate) async fn run(config: WeakConfiguration, moves: ModelMoves, model: ModelId, cancel: CancellationToken) {
+pub(crate) async fn run(
+    config: WeakConfiguration,
+    moves: ModelMoves,
+    model: ModelId,
+    cancel: CancellationToken,
+) {
     let _slot = tokio::select! {
         slot = moves.slot.clone().acquire_owned() => slot,
         () = cancel.cancelled() => return,
@@ -81,15 +98,33 @@ async fn attempt(
 ) -> Result<(), Fault> {
     if !upgraded(config)?.uses_new_file(job).await? {
         check_room(job)?;
-        moves.enter(job.model(), MoveState::Copying, String::new(), String::new());
+        moves.enter(
+            job.model(),
+            MoveState::Copying,
+            String::new(),
+            String::new(),
+        );
         blocking(moves, job, cancel, |job, step| files::copy_all(job, step)).await?;
-        moves.enter(job.model(), MoveState::Checking, String::new(), String::new());
+        moves.enter(
+            job.model(),
+            MoveState::Checking,
+            String::new(),
+            String::new(),
+        );
         blocking(moves, job, cancel, |job, step| files::verify(job, step)).await?;
         upgraded(config)?.use_new_file(job).await?;
     }
-    moves.enter(job.model(), MoveState::Finishing, String::new(), String::new());
+    moves.enter(
+        job.model(),
+        MoveState::Finishing,
+        String::new(),
+        String::new(),
+    );
     release(config, job).await?;
-    blocking(moves, job, &CancellationToken::new(), |job, _| files::delete_originals(job)).await?;
+    blocking(moves, job, &CancellationToken::new(), |job, _| {
+        files::delete_originals(job)
+    })
+    .await?;
     Ok(upgraded(config)?.forget_move(job.model()).await?)
 }
 
@@ -99,16 +134,33 @@ fn upgraded(config: &WeakConfiguration) -> Result<Configuration, Fault> {
 
 /// All files must fit on the disk, unless they are on it already.
 fn check_room(job: &MoveJob) -> Result<(), Fault> {
-    let parent = job.folder.ancestors().find(|folder| folder.exists()).unwrap_or(&job.folder);
-    let there: u64 = job.files.iter().map(|file| length(&file.partial()).max(length(&file.to))).sum();
+    let parent = job
+        .folder
+        .ancestors()
+        .find(|folder| folder.exists())
+        .unwrap_or(&job.folder);
+    let there: u64 = job
+        .files
+        .iter()
+        .map(|file| length(&file.partial()).max(length(&file.to)))
+        .sum();
     let missing = job.bytes().saturating_sub(there);
-    let Ok(free) = fs4::available_space(parent) else { return Ok(()) };
+    let Ok(free) = fs4::available_space(parent) else {
+        return Ok(());
+    };
     if is_on_one_disk(job, parent) || missing == 0 || free >= missing.saturating_add(RESERVE) {
         return Ok(());
     }
     let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
-    let reason = format!("The model needs {}, but the disk has {} free.", gigabytes(missing), gigabytes(free));
-    Err(Fault::Failed { reason, hint: "Free some space, or choose another folder, then try again.".into() })
+    let reason = format!(
+        "The model needs {}, but the disk has {} free.",
+        gigabytes(missing),
+        gigabytes(free)
+    );
+    Err(Fault::Failed {
+        reason,
+        hint: "Free some space, or choose another folder, then try again.".into(),
+    })
 }
 
 #[cfg(unix)]
@@ -130,15 +182,26 @@ fn length(path: &std::path::Path) -> u64 {
 }
 
 /// Runs `work` on another thread and meanwhile shows its progress.
-async fn blocking<W>(moves: &ModelMoves, job: &MoveJob, cancel: &CancellationToken, work: W) -> Result<(), Fault>
+async fn blocking<W>(
+    moves: &ModelMoves,
+    job: &MoveJob,
+    cancel: &CancellationToken,
+    work: W,
+) -> Result<(), Fault>
 where
-    W: FnOnce(&MoveJob, &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<(), MoveFault> + Send + 'static,
+    W: FnOnce(&MoveJob, &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<(), MoveFault>
+        + Send
+        + 'static,
 {
     let (counter, cancel, of) = (moves.counter(job.model()), cancel.clone(), job.clone());
     let mut task = tokio::task::spawn_blocking(move || {
         let mut step = |done| {
             counter.store(done, Ordering::Relaxed);
-            if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if cancel.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         work(&of, &mut step)
     });
@@ -153,24 +216,40 @@ where
     }
 }
 
-/// Ends the worker that has the old file open, once its reply has ended. The next reply loads the new one.
+/// Ends the worker that has the old file open, once its reply has ended. The next reply loads the
+/// new one.
 async fn release(config: &WeakConfiguration, job: &MoveJob) -> Result<(), Fault> {
     let config = upgraded(config)?;
-    let (local, model) = (config.local().clone(), config.local_model(job.model()).await?);
+    let (local, model) = (
+        config.local().clone(),
+        config.local_model(job.model()).await?,
+    );
     // While it waits, only the host is kept alive, so that the data folder can be closed.
     drop(config);
     if let Some((from, _)) = job.paths() {
-        local.unload(&LocalModel { path: from.display().to_string(), ..model }).await;
+        local
+            .unload(&LocalModel {
+                path: from.display().to_string(),
+                ..model
+            })
+            .await;
     }
     Ok(())
 }
 
-/// Deletes the copies of a failed move, and forgets it. A move that only left its old files goes on with the next start.
+/// Deletes the copies of a failed move, and forgets it. A move that only left its old files goes on
+/// with the next start.
 async fn give_up(config: &WeakConfiguration, job: &MoveJob) {
-    let Some(config) = config.upgrade() else { return };
+    let Some(config) = config.upgrade() else {
+        return;
+    };
     let given_up = async {
         config.tidy_move(job).await?;
-        if config.uses_new_file(job).await? { Ok(()) } else { config.forget_move(job.model()).await }
+        if config.uses_new_file(job).await? {
+            Ok(())
+        } else {
+            config.forget_move(job.model()).await
+        }
     };
     if let Err(error) = given_up.await {
         tracing::warn!(%error, "a failed move left files");
@@ -179,10 +258,18 @@ async fn give_up(config: &WeakConfiguration, job: &MoveJob) {
 
 impl Configuration {
     async fn use_new_file(&self, job: &MoveJob) -> Result<(), ApiError> {
-        let Some((from, to)) = job.paths() else { return Ok(()) };
-        let (model, from, to) = (job.model(), from.display().to_string(), to.display().to_string());
+        let Some((from, to)) = job.paths() else {
+            return Ok(());
+        };
+        let (model, from, to) = (
+            job.model(),
+            from.display().to_string(),
+            to.display().to_string(),
+        );
         // It stays in the old folder, where the model at its new place would not find it.
-        let projector = self.projector_beside(&self.local_model(model).await?).await?;
+        let projector = self
+            .projector_beside(&self.local_model(model).await?)
+            .await?;
         let projector = projector.map(|path| ProjectorChoice::File(path.display().to_string()));
         self.base()
             .store()
@@ -193,7 +280,9 @@ impl Configuration {
                 store.model_moves_mut().use_file(model, &from, &to)
             })
             .await?;
-        self.base().events().changed(Changed::Models, Some(model.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Models, Some(model.to_string()));
         Ok(())
     }
 }

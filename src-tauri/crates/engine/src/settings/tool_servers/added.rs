@@ -12,7 +12,8 @@ impl Configuration {
     /// Adds every server of a text. All are switched off, and placeholders of keys get no value.
     ///
     /// # Errors
-    /// `BadInput` if the text contains no server. A server that cannot be added is listed with its reason.
+    /// `BadInput` if the text contains no server. A server that cannot be added is listed with its
+    /// reason.
     pub(crate) async fn add_tool_servers(&self, text: String) -> ApiResult<AddedToolServers> {
         let servers = mcp::read_servers(&text).map_err(|error| {
             bad_input(
@@ -28,7 +29,10 @@ impl Configuration {
             };
             match added {
                 Ok(server) => report.added.push(server),
-                Err(error) => report.skipped.push(SkippedToolServer { name, reason: error.to_string() }),
+                Err(error) => report.skipped.push(SkippedToolServer {
+                    name,
+                    reason: error.to_string(),
+                }),
             }
         }
         if !report.added.is_empty() {
@@ -40,10 +44,17 @@ impl Configuration {
     async fn add_pasted(&self, name: &str, server: PastedServer) -> ApiResult<api::ToolServer> {
         self.check_name(name, None).await?;
         let (how, values) = match server {
-            PastedServer::Process { command, args, env } => (api::ToolServerTransport::Process { command, args }, env),
-            PastedServer::Http { url, headers } => (api::ToolServerTransport::Http { url }, headers),
+            PastedServer::Process { command, args, env } => {
+                (api::ToolServerTransport::Process { command, args }, env)
+            }
+            PastedServer::Http { url, headers } => {
+                (api::ToolServerTransport::Http { url }, headers)
+            }
         };
-        let draft = |(name, value)| ToolServerValueDraft { name, value: Some(value) };
+        let draft = |(name, value)| ToolServerValueDraft {
+            name,
+            value: Some(value),
+        };
         let (names, values) = joined(values.into_iter().map(draft).collect(), &Default::default())?;
         let server = domain::tool_server::ToolServer {
             id: domain::ToolServerId(uuid::Uuid::now_v7()),

@@ -1,4 +1,5 @@
-//! Tools of servers for a reply: definitions and calls. Permissions are checked by the caller (`grant_of`).
+//! Tools of servers for a reply: definitions and calls. Permissions are checked by the caller
+//! (`grant_of`).
 
 use domain::tool_server::{ServerTool, ToolServer};
 use domain::{ToolArguments, ToolDefinition, ToolServerId};
@@ -27,16 +28,24 @@ impl Configuration {
         let servers = self.stored_servers().await?;
         let named = named_tools(&servers);
         let offered = named.into_iter().filter_map(|named| {
-            let server = servers.iter().find(|server| server.id == named.server && server.enabled)?;
+            let server = servers
+                .iter()
+                .find(|server| server.id == named.server && server.enabled)?;
             let tool = server.tools.get(named.position)?.clone();
             let definition = tool.definition(named.model_name);
-            Some(OfferedServerTool { server: server.id, server_name: server.name.clone(), tool, definition })
+            Some(OfferedServerTool {
+                server: server.id,
+                server_name: server.name.clone(),
+                tool,
+                definition,
+            })
         });
         Ok(offered.collect())
     }
 
-    /// Calls a tool of a server, and starts the server if needed. A tool that the server has changed since it was listed
-    /// is not called: the user and the model know only its earlier definition. Every failure is an answer for the model.
+    /// Calls a tool of a server, and starts the server if needed. A tool that the server has
+    /// changed since it was listed is not called: the user and the model know only its earlier
+    /// definition. Every failure is an answer for the model.
     pub(crate) async fn call_server_tool(
         &self,
         offered: &OfferedServerTool,
@@ -45,7 +54,10 @@ impl Configuration {
     ) -> ToolOutput {
         match self.try_call(offered, arguments, cancel).await {
             Ok(answer) => answer,
-            Err(error) => ToolOutput { text: error.to_string(), error: true },
+            Err(error) => ToolOutput {
+                text: error.to_string(),
+                error: true,
+            },
         }
     }
 
@@ -70,13 +82,22 @@ impl Configuration {
             ));
         }
         let running = self.running_server(&server).await?;
-        Ok(match running.call(&offered.tool.name, arguments, cancel).await {
-            Ok(output) => ToolOutput { text: output.text, error: output.error },
-            Err(error) => ToolOutput { text: sentence(&error.to_string()), error: true },
-        })
+        Ok(
+            match running.call(&offered.tool.name, arguments, cancel).await {
+                Ok(output) => ToolOutput {
+                    text: output.text,
+                    error: output.error,
+                },
+                Err(error) => ToolOutput {
+                    text: sentence(&error.to_string()),
+                    error: true,
+                },
+            },
+        )
     }
 
-    /// Lists the tools again if they may have changed, and compares the definition that was offered.
+    /// Lists the tools again if they may have changed, and compares the definition that was
+    /// offered.
     async fn is_unchanged(
         &self,
         server: &ToolServer,
@@ -87,7 +108,11 @@ impl Configuration {
         let list = async {
             let connection = running.connection().await?;
             let changed = connection.take_tools_changed();
-            if changed { running.tools().await.map(|list| Some(list.tools)) } else { Ok(None) }
+            if changed {
+                running.tools().await.map(|list| Some(list.tools))
+            } else {
+                Ok(None)
+            }
         };
         let listed = tokio::select! {
             biased;

@@ -9,8 +9,8 @@ use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
 
 impl Configuration {
-    /// The user's decision about a tool, in `chat` or everywhere. A decision to allow ends when the server changes
-    /// the definition of the tool, because the user has not seen the new one.
+    /// The user's decision about a tool, in `chat` or everywhere. A decision to allow ends when the
+    /// server changes the definition of the tool, because the user has not seen the new one.
     pub(crate) async fn grant_of(
         &self,
         server: ToolServerId,
@@ -18,7 +18,11 @@ impl Configuration {
         chat: Option<ChatId>,
     ) -> ApiResult<ServerToolGrant> {
         let name = tool.name.clone();
-        let grants = self.base().store().read(move |store| store.tool_servers().grants(server, &name, chat)).await?;
+        let grants = self
+            .base()
+            .store()
+            .read(move |store| store.tool_servers().grants(server, &name, chat))
+            .await?;
         Ok(decided(&grants, &mcp::digest(tool)))
     }
 
@@ -35,24 +39,49 @@ impl Configuration {
     ) -> ApiResult<api::ToolServer> {
         let id = server.parse::<ToolServerId>()?;
         let server = self.stored_server(id).await?;
-        let known = server.tools.iter().find(|known| known.name == tool).ok_or_else(|| not_found("tool"))?;
+        let known = server
+            .tools
+            .iter()
+            .find(|known| known.name == tool)
+            .ok_or_else(|| not_found("tool"))?;
         let definition = mcp::digest(known);
         let stored = match grant {
             api::ServerToolGrant::Ask => None,
             api::ServerToolGrant::Chat => {
-                let chat = chat.ok_or_else(|| bad_input("A permission for a chat needs a chat.", "Name the chat."))?;
-                Some(StoredGrant { chat: Some(chat.parse()?), allowed: true, definition })
+                let chat = chat.ok_or_else(|| {
+                    bad_input("A permission for a chat needs a chat.", "Name the chat.")
+                })?;
+                Some(StoredGrant {
+                    chat: Some(chat.parse()?),
+                    allowed: true,
+                    definition,
+                })
             }
-            api::ServerToolGrant::Always => Some(StoredGrant { chat: None, allowed: true, definition }),
-            api::ServerToolGrant::Never => Some(StoredGrant { chat: None, allowed: false, definition }),
+            api::ServerToolGrant::Always => Some(StoredGrant {
+                chat: None,
+                allowed: true,
+                definition,
+            }),
+            api::ServerToolGrant::Never => Some(StoredGrant {
+                chat: None,
+                allowed: false,
+                definition,
+            }),
         };
         self.keep_grant(id, tool, stored).await?;
-        self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::ToolServers, Some(id.to_string()));
         self.shown_server(server).await
     }
 
     /// Stores a decision. One for all chats replaces all earlier ones, `None` deletes them.
-    pub(super) async fn keep_grant(&self, id: ToolServerId, tool: String, grant: Option<StoredGrant>) -> ApiResult<()> {
+    pub(super) async fn keep_grant(
+        &self,
+        id: ToolServerId,
+        tool: String,
+        grant: Option<StoredGrant>,
+    ) -> ApiResult<()> {
         let write = self.base().store().write(move |store| {
             let mut servers = store.tool_servers_mut();
             if grant.as_ref().is_none_or(|grant| grant.chat.is_none()) {
@@ -86,7 +115,11 @@ mod tests {
 
     fn grant(chat: bool, allowed: bool, definition: &str) -> StoredGrant {
         let chat = chat.then_some(ChatId(Uuid::from_u128(1)));
-        StoredGrant { chat, allowed, definition: definition.into() }
+        StoredGrant {
+            chat,
+            allowed,
+            definition: definition.into(),
+        }
     }
 
     #[test]
@@ -106,7 +139,13 @@ mod tests {
     #[test]
     fn without_decision_each_call_asks() {
         assert_eq!(decided(&[], "a"), ServerToolGrant::Ask);
-        assert_eq!(decided(&[grant(true, true, "a")], "a"), ServerToolGrant::Chat);
-        assert_eq!(decided(&[grant(true, true, "a"), grant(false, true, "a")], "a"), ServerToolGrant::Always);
+        assert_eq!(
+            decided(&[grant(true, true, "a")], "a"),
+            ServerToolGrant::Chat
+        );
+        assert_eq!(
+            decided(&[grant(true, true, "a"), grant(false, true, "a")], "a"),
+            ServerToolGrant::Always
+        );
     }
 }

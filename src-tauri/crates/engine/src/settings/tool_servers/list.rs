@@ -29,18 +29,25 @@ impl Configuration {
         Ok(shown)
     }
 
-    /// Adds or changes a server. A new one is off. If the program, its arguments or the address change, its tools and
-    /// the permissions for them are forgotten; stored headers are not sent to another address.
-    pub(crate) async fn save_tool_server(&self, draft: ToolServerDraft) -> ApiResult<api::ToolServer> {
+    /// Adds or changes a server. A new one is off. If the program, its arguments or the address
+    /// change, its tools and the permissions for them are forgotten; stored headers are not sent to
+    /// another address.
+    pub(crate) async fn save_tool_server(
+        &self,
+        draft: ToolServerDraft,
+    ) -> ApiResult<api::ToolServer> {
         let stored = match &draft.id {
             Some(id) => Some(self.stored_server(id.parse()?).await?),
             None => None,
         };
-        self.check_name(draft.name.trim(), stored.as_ref().map(|server| server.id)).await?;
+        self.check_name(draft.name.trim(), stored.as_ref().map(|server| server.id))
+            .await?;
         let (server, values) = self.parsed(draft, stored.as_ref()).await?;
         self.keep_server(&server, &values, stored.as_ref()).await?;
         self.tool_servers().end(server.id).await;
-        self.base().events().changed(Changed::ToolServers, Some(server.id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::ToolServers, Some(server.id.to_string()));
         self.shown_server(server).await
     }
 
@@ -48,27 +55,40 @@ impl Configuration {
         let id = id.parse::<ToolServerId>()?;
         self.tool_servers().end(id).await;
         let delete = self.base().store().write(move |store| {
-            store.drafts_mut().forget(&DraftKind::ToolServer.name(), "", &id.to_string())?;
+            store
+                .drafts_mut()
+                .forget(&DraftKind::ToolServer.name(), "", &id.to_string())?;
             store.tool_servers_mut().delete(id)
         });
         delete.await?;
         // Files that the server has written may be the user's, so only an empty folder is removed.
         let _ = tokio::fs::remove_dir(self.server_folder(id)).await;
-        self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::ToolServers, Some(id.to_string()));
         self.keep_values(id, &Values::new()).await
     }
 
-    /// Switches a server on or off. A server that is switched on is started and asked for its tools. It stays on if that
-    /// fails; its state has the reason.
-    pub(crate) async fn switch_tool_server(&self, id: String, on: bool) -> ApiResult<api::ToolServer> {
+    /// Switches a server on or off. A server that is switched on is started and asked for its
+    /// tools. It stays on if that fails; its state has the reason.
+    pub(crate) async fn switch_tool_server(
+        &self,
+        id: String,
+        on: bool,
+    ) -> ApiResult<api::ToolServer> {
         let id = id.parse::<ToolServerId>()?;
         if on {
             // A missing value is an error before anything changes.
             self.server_values(&self.stored_server(id).await?).await?;
         }
-        self.base().store().write(move |store| store.tool_servers_mut().set_enabled(id, on)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.tool_servers_mut().set_enabled(id, on))
+            .await?;
         self.tool_servers().end(id).await;
-        self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::ToolServers, Some(id.to_string()));
         let server = self.stored_server(id).await?;
         if on {
             let running = self.running_server(&server).await?;
@@ -99,7 +119,9 @@ impl Configuration {
             running.stop().await;
         }
         self.keep_tools(&server, tools.tools).await?;
-        let mut server = self.shown_server(self.stored_server(server.id).await?).await?;
+        let mut server = self
+            .shown_server(self.stored_server(server.id).await?)
+            .await?;
         server.left_out = tools.left_out.into_iter().map(shown_left_out).collect();
         let resource = |resource: mcp::ServerResource| api::ServerResource {
             uri: resource.uri,
@@ -108,35 +130,65 @@ impl Configuration {
             mime_type: resource.mime_type,
         };
         let resources = resources.into_iter().map(resource).collect();
-        Ok(ToolServerTest { name: about.name, version: about.version, took_ms, server, resources })
+        Ok(ToolServerTest {
+            name: about.name,
+            version: about.version,
+            took_ms,
+            server,
+            resources,
+        })
     }
 
     /// Reads a resource of a server that is on, as text.
     pub(crate) async fn read_server_resource(&self, id: String, uri: String) -> ApiResult<String> {
         let server = self.stored_server(id.parse()?).await?;
         if !server.enabled {
-            return Err(bad_input(format!("{} is switched off.", server.name), "Switch it on first."));
+            return Err(bad_input(
+                format!("{} is switched off.", server.name),
+                "Switch it on first.",
+            ));
         }
-        self.running_server(&server).await?.read(&uri).await.map_err(|error| failed(&error))
+        self.running_server(&server)
+            .await?
+            .read(&uri)
+            .await
+            .map_err(|error| failed(&error))
     }
 
     pub(super) async fn stored_servers(&self) -> ApiResult<Vec<ToolServer>> {
-        Ok(self.base().store().read(|store| store.tool_servers().list()).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(|store| store.tool_servers().list())
+            .await?)
     }
 
     pub(super) async fn stored_server(&self, id: ToolServerId) -> ApiResult<ToolServer> {
-        let found = self.base().store().read(move |store| store.tool_servers().get(id)).await?;
+        let found = self
+            .base()
+            .store()
+            .read(move |store| store.tool_servers().get(id))
+            .await?;
         found.ok_or_else(|| not_found("tool server"))
     }
 
     /// Stores a list of tools if it differs from the stored one.
-    pub(super) async fn keep_tools(&self, server: &ToolServer, tools: Vec<ServerTool>) -> ApiResult<()> {
+    pub(super) async fn keep_tools(
+        &self,
+        server: &ToolServer,
+        tools: Vec<ServerTool>,
+    ) -> ApiResult<()> {
         if tools == server.tools {
             return Ok(());
         }
         let id = server.id;
-        self.base().store().write(move |store| store.tool_servers_mut().set_tools(id, &tools)).await?;
-        self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
+        self.base()
+            .store()
+            .write(move |store| store.tool_servers_mut().set_tools(id, &tools))
+            .await?;
+        self.base()
+            .events()
+            .changed(Changed::ToolServers, Some(id.to_string()));
         Ok(())
     }
 
@@ -151,18 +203,32 @@ impl Configuration {
         }
         let all = self.stored_servers().await?;
         if own.is_none() && all.len() >= MAX_SERVERS {
-            return Err(bad_input(format!("There are already {MAX_SERVERS} tool servers."), "Remove one first."));
+            return Err(bad_input(
+                format!("There are already {MAX_SERVERS} tool servers."),
+                "Remove one first.",
+            ));
         }
-        match all.iter().any(|server| Some(server.id) != own && server.name.to_lowercase() == name.to_lowercase()) {
-            true => Err(bad_input(format!("There is already a tool server named {name}."), "Choose another name.")),
+        match all.iter().any(|server| {
+            Some(server.id) != own && server.name.to_lowercase() == name.to_lowercase()
+        }) {
+            true => Err(bad_input(
+                format!("There is already a tool server named {name}."),
+                "Choose another name.",
+            )),
             false => Ok(()),
         }
     }
 
     /// Parses a draft and loads the stored values that it keeps.
-    async fn parsed(&self, draft: ToolServerDraft, stored: Option<&ToolServer>) -> ApiResult<(ToolServer, Values)> {
+    async fn parsed(
+        &self,
+        draft: ToolServerDraft,
+        stored: Option<&ToolServer>,
+    ) -> ApiResult<(ToolServer, Values)> {
         let kept = match stored {
-            Some(stored) if may_keep_values(stored, &draft.transport) => self.stored_values(stored).await?,
+            Some(stored) if may_keep_values(stored, &draft.transport) => {
+                self.stored_values(stored).await?
+            }
             _ => Values::new(),
         };
         let (names, values) = joined(draft.values, &kept)?;
@@ -174,7 +240,15 @@ impl Configuration {
             tools: Vec::new(),
         };
         let unchanged = stored.filter(|stored| stored.transport.is_same_server(&server.transport));
-        Ok((ToolServer { tools: unchanged.map(|stored| stored.tools.clone()).unwrap_or_default(), ..server }, values))
+        Ok((
+            ToolServer {
+                tools: unchanged
+                    .map(|stored| stored.tools.clone())
+                    .unwrap_or_default(),
+                ..server
+            },
+            values,
+        ))
     }
 
     pub(super) async fn keep_server(
@@ -189,7 +263,8 @@ impl Configuration {
             self.keep_values(server.id, values).await?;
         }
         let (row, is_new) = (server.clone(), stored.is_none());
-        let is_other = stored.is_some_and(|stored| !stored.transport.is_same_server(&server.transport));
+        let is_other =
+            stored.is_some_and(|stored| !stored.transport.is_same_server(&server.transport));
         self.base()
             .store()
             .write(move |store| {
@@ -213,29 +288,50 @@ impl Configuration {
 fn may_keep_values(stored: &ToolServer, draft: &api::ToolServerTransport) -> bool {
     match (&stored.transport, draft) {
         (ToolServerTransport::Process { .. }, api::ToolServerTransport::Process { .. }) => true,
-        (ToolServerTransport::Http { url: old, .. }, api::ToolServerTransport::Http { url: new }) => {
-            mcp::same_origin(old, new)
-        }
+        (
+            ToolServerTransport::Http { url: old, .. },
+            api::ToolServerTransport::Http { url: new },
+        ) => mcp::same_origin(old, new),
         _ => false,
     }
 }
 
 /// # Errors
 /// `BadInput` if the command or the address is missing or invalid.
-pub(super) fn transport(draft: api::ToolServerTransport, names: Vec<String>) -> ApiResult<ToolServerTransport> {
+pub(super) fn transport(
+    draft: api::ToolServerTransport,
+    names: Vec<String>,
+) -> ApiResult<ToolServerTransport> {
     match draft {
         api::ToolServerTransport::Process { command, args } => {
             let command = command.trim().to_owned();
-            if command.is_empty() || command.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {
-                return Err(bad_input("A tool server needs a command.", "Enter a program, for example npx."));
+            if command.is_empty()
+                || command.contains('\0')
+                || args.iter().any(|arg| arg.contains('\0'))
+            {
+                return Err(bad_input(
+                    "A tool server needs a command.",
+                    "Enter a program, for example npx.",
+                ));
             }
-            Ok(ToolServerTransport::Process { command, args, env: names })
+            Ok(ToolServerTransport::Process {
+                command,
+                args,
+                env: names,
+            })
         }
         api::ToolServerTransport::Http { url } => {
             let url = url.trim().to_owned();
-            mcp::check_address(&url)
-                .map_err(|error| bad_input(crate::base::error::sentence(&error.to_string()), error.hint()))?;
-            Ok(ToolServerTransport::Http { url, headers: names })
+            mcp::check_address(&url).map_err(|error| {
+                bad_input(
+                    crate::base::error::sentence(&error.to_string()),
+                    error.hint(),
+                )
+            })?;
+            Ok(ToolServerTransport::Http {
+                url,
+                headers: names,
+            })
         }
     }
 }

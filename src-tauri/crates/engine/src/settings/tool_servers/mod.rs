@@ -1,7 +1,7 @@
 //! Servers that offer tools (Model Context Protocol): list, changes, permissions, calls.
 //!
-//! A server starts only after the user has switched it on, or for a test that the user asks for. Nothing that a card, a
-//! message or a tool contains reaches these functions.
+//! A server starts only after the user has switched it on, or for a test that the user asks for.
+//! Nothing that a card, a message or a tool contains reaches these functions.
 
 mod added;
 mod calls;

@@ -38,7 +38,9 @@ impl RunningServers {
 
     /// The tools that were left out when they were last listed.
     pub(super) fn left_out(&self, id: ToolServerId) -> Vec<LeftOutTool> {
-        self.get(id).map(|server| server.left_out()).unwrap_or_default()
+        self.get(id)
+            .map(|server| server.left_out())
+            .unwrap_or_default()
     }
 
     /// Ends the server's process and forgets its failures. The next use reads its settings again.
@@ -78,7 +80,10 @@ impl Configuration {
     /// # Errors
     /// The same as [`Configuration::running_server`].
     pub(super) async fn separate_server(&self, server: &ToolServer) -> ApiResult<Arc<Server>> {
-        Ok(Server::new(self.server_config(server).await?, Limits::default()))
+        Ok(Server::new(
+            self.server_config(server).await?,
+            Limits::default(),
+        ))
     }
 
     /// The working folder of a server.
@@ -95,12 +100,18 @@ impl Configuration {
                 env: values,
                 folder: self.server_folder(server.id),
             },
-            ToolServerTransport::Http { url, .. } => ServerConfig::Http { url: url.clone(), headers: values },
+            ToolServerTransport::Http { url, .. } => ServerConfig::Http {
+                url: url.clone(),
+                headers: values,
+            },
         })
     }
 }
 
 /// A failure of a server, for the user.
 pub(super) fn failed(error: &McpError) -> ApiError {
-    ApiError::ToolServer { message: sentence(&error.to_string()), hint: error.hint().to_owned() }
+    ApiError::ToolServer {
+        message: sentence(&error.to_string()),
+        hint: error.hint().to_owned(),
+    }
 }

@@ -28,7 +28,10 @@ impl Configuration {
     pub(crate) async fn server_sources(&self) -> ApiResult<Vec<Arc<dyn ToolSource>>> {
         let mut sources: Vec<ServerSource> = Vec::new();
         for tool in self.server_tools().await? {
-            match sources.iter_mut().find(|source| source.server == tool.server) {
+            match sources
+                .iter_mut()
+                .find(|source| source.server == tool.server)
+            {
                 Some(source) => source.tools.push(tool),
                 None => sources.push(ServerSource {
                     config: self.clone(),
@@ -38,23 +41,43 @@ impl Configuration {
                 }),
             }
         }
-        Ok(sources.into_iter().map(|source| Arc::new(source) as Arc<dyn ToolSource>).collect())
+        Ok(sources
+            .into_iter()
+            .map(|source| Arc::new(source) as Arc<dyn ToolSource>)
+            .collect())
     }
 }
 
 impl ServerSource {
     fn tool(&self, name: &str) -> ApiResult<&OfferedServerTool> {
-        self.tools.iter().find(|offered| offered.tool.name == name).ok_or_else(|| not_found("tool"))
+        self.tools
+            .iter()
+            .find(|offered| offered.tool.name == name)
+            .ok_or_else(|| not_found("tool"))
     }
 
-    async fn keep_decision(&self, tool: &str, chat: Option<ChatId>, allowed: bool) -> ApiResult<()> {
+    async fn keep_decision(
+        &self,
+        tool: &str,
+        chat: Option<ChatId>,
+        allowed: bool,
+    ) -> ApiResult<()> {
         let definition = mcp::digest(&self.tool(tool)?.tool);
-        let grant = StoredGrant { chat, allowed, definition };
-        self.config.keep_grant(self.server, tool.to_owned(), Some(grant)).await
+        let grant = StoredGrant {
+            chat,
+            allowed,
+            definition,
+        };
+        self.config
+            .keep_grant(self.server, tool.to_owned(), Some(grant))
+            .await
     }
 
     async fn stored_decision(&self, tool: &str, chat: ChatId) -> ApiResult<Option<bool>> {
-        let grant = self.config.grant_of(self.server, &self.tool(tool)?.tool, Some(chat)).await?;
+        let grant = self
+            .config
+            .grant_of(self.server, &self.tool(tool)?.tool, Some(chat))
+            .await?;
         Ok(match grant {
             ServerToolGrant::Ask => None,
             ServerToolGrant::Chat | ServerToolGrant::Always => Some(true),
@@ -90,7 +113,11 @@ impl ToolSource for ServerSource {
         Box::pin(async move {
             let arguments = ToolArguments::Object(Value::Object(arguments).to_string());
             match self.tool(tool) {
-                Ok(offered) => self.config.call_server_tool(offered, &arguments, &cancel).await,
+                Ok(offered) => {
+                    self.config
+                        .call_server_tool(offered, &arguments, &cancel)
+                        .await
+                }
                 Err(error) => ToolOutput::error(error.to_string()),
             }
         })
@@ -102,11 +129,20 @@ impl ToolSource for ServerSource {
 }
 
 impl SourceGrants for ServerSource {
-    fn decision<'a>(&'a self, tool: &'a str, chat: ChatId) -> BoxFuture<'a, Result<Option<bool>, ApiError>> {
+    fn decision<'a>(
+        &'a self,
+        tool: &'a str,
+        chat: ChatId,
+    ) -> BoxFuture<'a, Result<Option<bool>, ApiError>> {
         Box::pin(self.stored_decision(tool, chat))
     }
 
-    fn keep<'a>(&'a self, tool: &'a str, chat: Option<ChatId>, allowed: bool) -> BoxFuture<'a, Result<(), ApiError>> {
+    fn keep<'a>(
+        &'a self,
+        tool: &'a str,
+        chat: Option<ChatId>,
+        allowed: bool,
+    ) -> BoxFuture<'a, Result<(), ApiError>> {
         Box::pin(self.keep_decision(tool, chat, allowed))
     }
 }

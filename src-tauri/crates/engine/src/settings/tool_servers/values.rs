@@ -24,15 +24,22 @@ impl Configuration {
             return Ok(Values::new());
         }
         let id = server.id;
-        let json = self.with_secrets(move |secrets| secrets.get(Secret::ToolServer(id))).await?;
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+        let json = self
+            .with_secrets(move |secrets| secrets.get(Secret::ToolServer(id)))
+            .await?;
+        Ok(json
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_default())
     }
 
     /// All values that the server needs.
     ///
     /// # Errors
     /// `BadInput` if one is missing.
-    pub(super) async fn server_values(&self, server: &ToolServer) -> ApiResult<Vec<(String, SecretString)>> {
+    pub(super) async fn server_values(
+        &self,
+        server: &ToolServer,
+    ) -> ApiResult<Vec<(String, SecretString)>> {
         let mut stored = self.stored_values(server).await?;
         let value = |name: &String| match stored.remove(name) {
             Some(value) => Ok((name.clone(), SecretString::from(value))),
@@ -47,19 +54,28 @@ impl Configuration {
     pub(super) async fn keep_values(&self, id: ToolServerId, values: &Values) -> ApiResult<()> {
         let json = match values.is_empty() {
             true => String::new(),
-            false => serde_json::to_string(values).map_err(|_| internal("values could not be stored"))?,
+            false => {
+                serde_json::to_string(values).map_err(|_| internal("values could not be stored"))?
+            }
         };
         self.keep_secret(Secret::ToolServer(id), json).await
     }
 }
 
-/// Joins the values of a draft with the stored ones that it keeps. Returns all names and the known values.
+/// Joins the values of a draft with the stored ones that it keeps. Returns all names and the known
+/// values.
 ///
 /// # Errors
 /// `BadInput` for an invalid or repeated name.
-pub(super) fn joined(drafts: Vec<ToolServerValueDraft>, kept: &Values) -> ApiResult<(Vec<String>, Values)> {
+pub(super) fn joined(
+    drafts: Vec<ToolServerValueDraft>,
+    kept: &Values,
+) -> ApiResult<(Vec<String>, Values)> {
     if drafts.len() > MAX_VALUES {
-        return Err(bad_input(format!("A tool server can have {MAX_VALUES} values."), "Remove some of them."));
+        return Err(bad_input(
+            format!("A tool server can have {MAX_VALUES} values."),
+            "Remove some of them.",
+        ));
     }
     let (mut names, mut values) = (Vec::new(), Values::new());
     for ToolServerValueDraft { name, value } in drafts {
@@ -70,10 +86,18 @@ pub(super) fn joined(drafts: Vec<ToolServerValueDraft>, kept: &Values) -> ApiRes
                 "Use letters, digits, - and _.",
             ));
         }
-        if names.iter().any(|known: &String| known.eq_ignore_ascii_case(&name)) {
-            return Err(bad_input(format!("{name} appears twice."), "Remove one of the two."));
+        if names
+            .iter()
+            .any(|known: &String| known.eq_ignore_ascii_case(&name))
+        {
+            return Err(bad_input(
+                format!("{name} appears twice."),
+                "Remove one of the two.",
+            ));
         }
-        let value = value.or_else(|| kept.get(&name).cloned()).filter(|value| !value.is_empty());
+        let value = value
+            .or_else(|| kept.get(&name).cloned())
+            .filter(|value| !value.is_empty());
         if value.as_ref().is_some_and(|value| value.contains('\0')) {
             return Err(bad_input(
                 format!("The value of {name} contains a character that cannot be sent."),
@@ -91,17 +115,33 @@ mod tests {
     use super::*;
 
     fn draft(name: &str, value: Option<&str>) -> ToolServerValueDraft {
-        ToolServerValueDraft { name: name.into(), value: value.map(str::to_owned) }
+        ToolServerValueDraft {
+            name: name.into(),
+            value: value.map(str::to_owned),
+        }
     }
 
     #[test]
     fn draft_keeps_stored_values() {
-        let kept = Values::from([("KEY".to_owned(), "old".to_owned()), ("GONE".to_owned(), "x".to_owned())]);
-        let drafts =
-            vec![draft(" KEY ", None), draft("NEW", Some("n")), draft("EMPTY", Some("")), draft("MISSING", None)];
+        let kept = Values::from([
+            ("KEY".to_owned(), "old".to_owned()),
+            ("GONE".to_owned(), "x".to_owned()),
+        ]);
+        let drafts = vec![
+            draft(" KEY ", None),
+            draft("NEW", Some("n")),
+            draft("EMPTY", Some("")),
+            draft("MISSING", None),
+        ];
         let (names, values) = joined(drafts, &kept).unwrap();
         assert_eq!(names, ["KEY", "NEW", "EMPTY", "MISSING"]);
-        assert_eq!(values, Values::from([("KEY".to_owned(), "old".to_owned()), ("NEW".to_owned(), "n".to_owned())]));
+        assert_eq!(
+            values,
+            Values::from([
+                ("KEY".to_owned(), "old".to_owned()),
+                ("NEW".to_owned(), "n".to_owned())
+            ])
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A reply to a conversation that the request brings along. Character, persona, lorebooks and memory are added, and
-//! nothing is stored.
+//! A reply to a conversation that the request brings along. Character, persona, lorebooks and
+//! memory are added, and nothing is stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,9 +40,19 @@ impl Turns {
         chat.id = self.given_sequence(holder, character, &messages, options);
         let answerer = self.config().answerer(&chat, options).await?;
         let past = past::read(messages, self.base().now(), answerer.budget.limit);
-        let mut turn = self.collect_given(chat, (past, open), (&answerer, options)).await?;
+        let mut turn = self
+            .collect_given(chat, (past, open), (&answerer, options))
+            .await?;
         let made = self.make(&mut turn, &answerer, options).await?;
-        self.client_stream_of(PreparedTurn { answerer, turn, made }, used).await
+        self.client_stream_of(
+            PreparedTurn {
+                answerer,
+                turn,
+                made,
+            },
+            used,
+        )
+        .await
     }
 
     /// An id that stands for the conversation, so that the model reads its beginning once.
@@ -53,11 +63,18 @@ impl Turns {
         messages: &[GivenMessage],
         options: &TurnOptions,
     ) -> ChatId {
-        let instructions = options.client.iter().map(|client| client.instructions.as_str());
+        let instructions = options
+            .client
+            .iter()
+            .map(|client| client.instructions.as_str());
         let texts = instructions.chain(messages.iter().map(|given| given.message.text.as_str()));
-        let name = self.client_caches().sequence(holder, &character.to_string(), texts);
+        let name = self
+            .client_caches()
+            .sequence(holder, &character.to_string(), texts);
         let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
-        let number = digest.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        let number = digest
+            .first_chunk()
+            .map_or(0, |bytes| u128::from_le_bytes(*bytes));
         ChatId(Uuid::from_u128(number ^ SEQUENCE))
     }
 
@@ -76,23 +93,42 @@ impl Turns {
     }
 
     /// `used` are the ids of earlier calls.
-    async fn client_stream_of(&self, prepared: PreparedTurn, used: HashSet<String>) -> ApiResult<ReplyStream> {
+    async fn client_stream_of(
+        &self,
+        prepared: PreparedTurn,
+        used: HashSet<String>,
+    ) -> ApiResult<ReplyStream> {
         let request = prepared.request(self).await?;
-        let PreparedTurn { answerer, turn, made } = prepared;
+        let PreparedTurn {
+            answerer,
+            turn,
+            made,
+        } = prepared;
         let id = Uuid::now_v7().to_string();
         let character = turn.inputs.snapshot.card.display_name().to_owned();
-        let place = ReplyPlace { manifest: Some(id.clone()), character: Some(character), ..ReplyPlace::default() };
+        let place = ReplyPlace {
+            manifest: Some(id.clone()),
+            character: Some(character),
+            ..ReplyPlace::default()
+        };
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
         let marks = OwnMarks::read(&answerer.values.thought_marks);
-        let continued = turn.inputs.history.last().filter(|last| last.role == Role::Character);
+        let continued = turn
+            .inputs
+            .history
+            .last()
+            .filter(|last| last.role == Role::Character);
         let passages = match continued {
-            Some(last) => {
-                Passages::going_on(&last.text, answerer.values.continue_postfix).with_marks_behind(marks, &last.text)
-            }
+            Some(last) => Passages::going_on(&last.text, answerer.values.continue_postfix)
+                .with_marks_behind(marks, &last.text),
             None => Passages::new(speaker, opened).with_marks(marks, opened),
         };
         let text = ReplyText::Character(Box::new(passages));
-        let reader = ReplyReader { text, calls: turn.tools.reader(), used };
+        let reader = ReplyReader {
+            text,
+            calls: turn.tools.reader(),
+            used,
+        };
         let reply = self.client_stream(Arc::clone(&answerer.provider), request, reader, place);
         let report = made.report(&turn, &answerer, None);
         self.client_reports().keep(id, report);

@@ -1,4 +1,5 @@
-//! A reply that joins a stored chat. The turn is the same as in the window; this follows its events.
+//! A reply that joins a stored chat. The turn is the same as in the window; this follows its
+//! events.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,9 @@ use domain::chat::Chat;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplySpeaker, ReplyStream, ReplyUsage};
+use crate::api::client::{
+    ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplySpeaker, ReplyStream, ReplyUsage,
+};
 use crate::api::{self, ApiError, EndReason, Event, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::events::Events;
@@ -49,11 +52,12 @@ struct SceneText {
 }
 
 impl Turns {
-    /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for each other. One whose
-    /// client is `gone` stores nothing.
+    /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for
+    /// each other. One whose client is `gone` stores nothing.
     ///
     /// # Errors
-    /// The errors of [`Self::send_with`]; `BadInput` if nobody replies. `Busy` if the chat is in use for ten minutes.
+    /// The errors of [`Self::send_with`]; `BadInput` if nobody replies. `Busy` if the chat is in
+    /// use for ten minutes.
     pub(crate) async fn client_reply_in(
         &self,
         chat: &Chat,
@@ -62,23 +66,35 @@ impl Turns {
         wants_tokens: bool,
         gone: &CancellationToken,
     ) -> ApiResult<ReplyStream> {
-        let place = gone.run_until_cancelled(self.client_queue().enter(chat.id)).await.ok_or_else(left)?;
+        let place = gone
+            .run_until_cancelled(self.client_queue().enter(chat.id))
+            .await
+            .ok_or_else(left)?;
         let mut events = self.base().events().subscribe();
         let id = chat.id;
-        let is_group = !self.base().store().read(move |store| store.groups().members(id)).await?.is_empty();
+        let is_group = !self
+            .base()
+            .store()
+            .read(move |store| store.groups().members(id))
+            .await?
+            .is_empty();
         let Started { sent, reply } = self.send_when_free(chat, text, options, gone).await?;
         let Some(reply) = reply else {
             return Err(match sent {
-                Some(_) => {
-                    bad_input("Nobody replies in this group chat by itself.", "Let a character reply in the app.")
-                }
+                Some(_) => bad_input(
+                    "Nobody replies in this group chat by itself.",
+                    "Let a character reply in the app.",
+                ),
                 None => failure(&mut events, &chat.id.to_string()).await,
             });
         };
         let shown = ReplyPlace {
             chat: Some(chat.id.to_string()),
             message: Some(reply.id.clone()),
-            manifest: reply.swipes.get(reply.selected as usize).map(|swipe| swipe.id.clone()),
+            manifest: reply
+                .swipes
+                .get(reply.selected as usize)
+                .map(|swipe| swipe.id.clone()),
             character: Some(reply.name),
         };
         let (sender, stop, stream) = stream::channel(self, shown);
@@ -96,7 +112,9 @@ impl Turns {
         };
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
         tokio::spawn(async move {
-            turns.follow_for_client(follower, events, stop, place, wants_tokens).await;
+            turns
+                .follow_for_client(follower, events, stop, place, wants_tokens)
+                .await;
             drop(turns);
             drop(at_work);
         });
@@ -115,8 +133,13 @@ impl Turns {
             if gone.is_cancelled() {
                 return Err(left());
             }
-            match self.send_with(chat.id.to_string(), text.clone(), options.clone()).await {
-                Err(ApiError::Busy { .. }) if begun.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+            match self
+                .send_with(chat.id.to_string(), text.clone(), options.clone())
+                .await
+            {
+                Err(ApiError::Busy { .. }) if begun.elapsed() < PATIENCE => {
+                    tokio::time::sleep(PAUSE).await
+                }
                 sent => return sent,
             }
         }
@@ -144,18 +167,28 @@ impl Turns {
             };
             let Some(event) = event else { break };
             match event {
-                Event::Ended { chat, message, reason, following, .. } if chat == follower.chat && follower.begun => {
+                Event::Ended {
+                    chat,
+                    message,
+                    reason,
+                    following,
+                    ..
+                } if chat == follower.chat && follower.begun => {
                     let is_last = follower.scene.is_none() || following == 0;
                     if is_last {
                         // Free the chat first, so that the client's next request need not wait.
                         drop(place.take());
                     }
-                    let ended = self.ended_for_client(&mut follower, message, reason, wants_tokens).await;
+                    let ended = self
+                        .ended_for_client(&mut follower, message, reason, wants_tokens)
+                        .await;
                     if follower.pass_end(ended, is_last).await {
                         return;
                     }
                 }
-                Event::Started { chat, message, .. } if chat == follower.chat => follower.begin(message),
+                Event::Started { chat, message, .. } if chat == follower.chat => {
+                    follower.begin(message)
+                }
                 event => follower.take(event).await,
             }
         }
@@ -169,18 +202,33 @@ impl Turns {
         wants_tokens: bool,
     ) -> ApiResult<(Vec<ReplyEvent>, ReplyEnd)> {
         let finish = match reason {
-            EndReason::Failed { error } if stream::is_filtered(&error) => ReplyFinish::ContentFilter,
+            EndReason::Failed { error } if stream::is_filtered(&error) => {
+                ReplyFinish::ContentFilter
+            }
             EndReason::Failed { error } => return Err(error),
             EndReason::Length => ReplyFinish::Length,
             EndReason::Stop | EndReason::Cancelled => ReplyFinish::Stop,
         };
         let Some(message) = message.filter(|message| message.id == follower.message) else {
-            return Ok((Vec::new(), ReplyEnd { finish, usage: ReplyUsage::default(), text: None }));
+            return Ok((
+                Vec::new(),
+                ReplyEnd {
+                    finish,
+                    usage: ReplyUsage::default(),
+                    text: None,
+                },
+            ));
         };
-        let stored = self.library().message(message.id.parse::<MessageId>()?).await?;
+        let stored = self
+            .library()
+            .message(message.id.parse::<MessageId>()?)
+            .await?;
         let mut events: Vec<ReplyEvent> = Vec::new();
         let swipe = &message.swipes[message.selected as usize];
-        let shown = swipe.display.as_ref().map_or(swipe.text.as_str(), |display| display.text.as_str());
+        let shown = swipe
+            .display
+            .as_ref()
+            .map_or(swipe.text.as_str(), |display| display.text.as_str());
         if let Some(rest) = follower.rest(shown) {
             events.extend(follower.opening());
             events.push(ReplyEvent::Text(rest.to_owned()));
@@ -189,15 +237,29 @@ impl Turns {
             events.push(ReplyEvent::Tokens(choices.tokens));
         }
         let calls = stored.swipe().tool_calls.clone();
-        let finish = if finish == ReplyFinish::Stop && !calls.is_empty() { ReplyFinish::ToolCalls } else { finish };
+        let finish = if finish == ReplyFinish::Stop && !calls.is_empty() {
+            ReplyFinish::ToolCalls
+        } else {
+            finish
+        };
         events.extend(calls.into_iter().map(ReplyEvent::ToolCall));
         let count = |count: Option<u32>| count.unwrap_or(0);
-        let usage = swipe.figures.as_ref().map_or_else(ReplyUsage::default, |figures| ReplyUsage {
-            prompt: count(figures.prompt),
-            cached: count(figures.reused).min(count(figures.prompt)),
-            generated: count(figures.generated),
-        });
-        Ok((events, ReplyEnd { finish, usage, text: Some(shown.to_owned()) }))
+        let usage = swipe
+            .figures
+            .as_ref()
+            .map_or_else(ReplyUsage::default, |figures| ReplyUsage {
+                prompt: count(figures.prompt),
+                cached: count(figures.reused).min(count(figures.prompt)),
+                generated: count(figures.generated),
+            });
+        Ok((
+            events,
+            ReplyEnd {
+                finish,
+                usage,
+                text: Some(shown.to_owned()),
+            },
+        ))
     }
 }
 
@@ -216,17 +278,28 @@ impl Follower {
 
     /// In a group, the name in front of a reply's text.
     fn opening(&mut self) -> Vec<ReplyEvent> {
-        let Some(scene) = &mut self.scene else { return Vec::new() };
-        let Some(name) = scene.next.take() else { return Vec::new() };
+        let Some(scene) = &mut self.scene else {
+            return Vec::new();
+        };
+        let Some(name) = scene.next.take() else {
+            return Vec::new();
+        };
         let apart = if scene.told.is_empty() { "" } else { "\n\n" };
         let text = format!("{apart}{name}: ");
         scene.name.clone_from(&name);
-        let speaker = ReplySpeaker { name, message: self.message.clone() };
+        let speaker = ReplySpeaker {
+            name,
+            message: self.message.clone(),
+        };
         vec![ReplyEvent::Speaker(speaker), ReplyEvent::Text(text)]
     }
 
     /// Passes on how a reply ended. Returns whether the client's reply is complete.
-    async fn pass_end(&mut self, ended: ApiResult<(Vec<ReplyEvent>, ReplyEnd)>, is_last: bool) -> bool {
+    async fn pass_end(
+        &mut self,
+        ended: ApiResult<(Vec<ReplyEvent>, ReplyEnd)>,
+        is_last: bool,
+    ) -> bool {
         let (events, end) = match ended {
             Ok(ended) => ended,
             Err(error) => {
@@ -236,7 +309,10 @@ impl Follower {
             }
         };
         let end = self.told(end);
-        for event in events.into_iter().chain(is_last.then_some(ReplyEvent::Ended(end))) {
+        for event in events
+            .into_iter()
+            .chain(is_last.then_some(ReplyEvent::Ended(end)))
+        {
             let _ = self.sender.send(Ok(event)).await;
         }
         is_last
@@ -244,13 +320,21 @@ impl Follower {
 
     /// Adds the end of a reply to those before it in the scene.
     fn told(&mut self, end: ReplyEnd) -> ReplyEnd {
-        let Some(scene) = &mut self.scene else { return end };
-        scene.told.extend(end.text.map(|text| format!("{}: {text}", scene.name)));
+        let Some(scene) = &mut self.scene else {
+            return end;
+        };
+        scene
+            .told
+            .extend(end.text.map(|text| format!("{}: {text}", scene.name)));
         scene.usage.prompt = scene.usage.prompt.saturating_add(end.usage.prompt);
         scene.usage.cached = scene.usage.cached.saturating_add(end.usage.cached);
         scene.usage.generated = scene.usage.generated.saturating_add(end.usage.generated);
         let text = Some(scene.told.join("\n\n")).filter(|text| !text.is_empty());
-        ReplyEnd { text, usage: scene.usage, ..end }
+        ReplyEnd {
+            text,
+            usage: scene.usage,
+            ..end
+        }
     }
 
     /// Passes on an event that is about the reply.
@@ -261,13 +345,15 @@ impl Follower {
                 (self.gap, self.begun) = (true, true);
                 None
             }
-            Event::Token { message, seq, text, .. } if message == self.message => self.next(seq).then(|| {
+            Event::Token {
+                message, seq, text, ..
+            } if message == self.message => self.next(seq).then(|| {
                 self.sent.push_str(&text);
                 ReplyEvent::Text(text)
             }),
-            Event::Thought { message, seq, text, .. } if message == self.message => {
-                self.next(seq).then_some(ReplyEvent::Thoughts(text))
-            }
+            Event::Thought {
+                message, seq, text, ..
+            } if message == self.message => self.next(seq).then_some(ReplyEvent::Thoughts(text)),
             Event::ThoughtsClosed { message, seq, .. } if message == self.message => {
                 self.retold |= self.next(seq) && !self.sent.is_empty();
                 None
@@ -275,7 +361,11 @@ impl Follower {
             event => self.waiting(event).map(ReplyEvent::Waiting),
         };
         let Some(passed) = passed else { return };
-        let opening = if matches!(passed, ReplyEvent::Text(_)) { self.opening() } else { Vec::new() };
+        let opening = if matches!(passed, ReplyEvent::Text(_)) {
+            self.opening()
+        } else {
+            Vec::new()
+        };
         for event in opening.into_iter().chain([passed]) {
             // A dropped receiver cancels `stop`, which the caller waits for.
             let _ = self.sender.send(Ok(event)).await;
@@ -292,8 +382,12 @@ impl Follower {
     fn waiting(&self, event: Event) -> Option<String> {
         let (chat, text) = match event {
             Event::Queued { chat } => (chat, "queued".to_owned()),
-            Event::Loading { chat, fraction } => (chat, format!("loading {:.0} %", fraction * 100.0)),
-            Event::Prefill { chat, done, total, .. } => (chat, format!("reading {done}/{total}")),
+            Event::Loading { chat, fraction } => {
+                (chat, format!("loading {:.0} %", fraction * 100.0))
+            }
+            Event::Prefill {
+                chat, done, total, ..
+            } => (chat, format!("reading {done}/{total}")),
             Event::Retrying { chat, attempt, .. } => (chat, format!("retrying {attempt}")),
             Event::Stalled { chat, seconds } => (chat, format!("silent for {seconds} s")),
             _ => return None,
@@ -306,7 +400,9 @@ impl Follower {
         if self.retold {
             return None;
         }
-        shown.strip_prefix(self.sent.as_str()).filter(|rest| !rest.is_empty())
+        shown
+            .strip_prefix(self.sent.as_str())
+            .filter(|rest| !rest.is_empty())
     }
 }
 
@@ -319,7 +415,11 @@ fn left() -> ApiError {
 async fn failure(events: &mut Events, chat: &str) -> ApiError {
     while let Some(event) = events.next().await {
         match event {
-            Event::Ended { chat: of, reason: EndReason::Failed { error }, .. } if of == chat => return error,
+            Event::Ended {
+                chat: of,
+                reason: EndReason::Failed { error },
+                ..
+            } if of == chat => return error,
             Event::Missed => break,
             _ => {}
         }

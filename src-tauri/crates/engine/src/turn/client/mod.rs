@@ -1,8 +1,8 @@
 //! Replies for programs that use the local API.
 //!
-//! A request belongs to one of three kinds. It joins a stored chat (`in_chat`), it brings its conversation along
-//! (`given`), or it names a model without a character (`raw`). The first two use the same prompt assembly as every
-//! other turn.
+//! A request belongs to one of three kinds. It joins a stored chat (`in_chat`), it brings its
+//! conversation along (`given`), or it names a model without a character (`raw`). The first two use
+//! the same prompt assembly as every other turn.
 
 pub(crate) mod caches;
 pub(crate) mod calls;

@@ -14,11 +14,22 @@ pub(crate) fn apply(options: &ClientOptions, request: &mut Request) {
 }
 
 fn sample(options: &ClientOptions, sampling: &mut Sampling) {
-    sampling.frequency_penalty = options.frequency_penalty.unwrap_or(sampling.frequency_penalty);
-    sampling.presence_penalty = options.presence_penalty.unwrap_or(sampling.presence_penalty);
-    sampling.rules.logit_bias.extend(options.logit_bias.iter().cloned());
+    sampling.frequency_penalty = options
+        .frequency_penalty
+        .unwrap_or(sampling.frequency_penalty);
+    sampling.presence_penalty = options
+        .presence_penalty
+        .unwrap_or(sampling.presence_penalty);
+    sampling
+        .rules
+        .logit_bias
+        .extend(options.logit_bias.iter().cloned());
     // A demanded call has its own grammar.
-    if let Some(schema) = options.json_schema.as_ref().filter(|_| !options.tool_choice.is_forced()) {
+    if let Some(schema) = options
+        .json_schema
+        .as_ref()
+        .filter(|_| !options.tool_choice.is_forced())
+    {
         (sampling.rules.grammar, sampling.rules.json_schema) = (None, Some(schema.clone()));
     }
     if let Some(wanted) = options.top_logprobs {
@@ -35,9 +46,18 @@ mod tests {
     use super::*;
 
     fn request() -> Request {
-        let prompt = Prompt { stop: vec!["\nTom:".to_owned()], ..Prompt::default() };
+        let prompt = Prompt {
+            stop: vec!["\nTom:".to_owned()],
+            ..Prompt::default()
+        };
         let sampling = SamplerOptions::default().resolve(1);
-        Request { cache_key: String::new(), background: false, prompt, sampling, response_schema: None }
+        Request {
+            cache_key: String::new(),
+            background: false,
+            prompt,
+            sampling,
+            response_schema: None,
+        }
     }
 
     #[test]
@@ -51,7 +71,20 @@ mod tests {
     fn stop_texts_of_the_client_come_first() {
         let mut changed = request();
         let stop = vec!["END".to_owned()];
-        apply(&ClientOptions { stop, top_logprobs: Some(0), ..ClientOptions::default() }, &mut changed);
-        assert_eq!((changed.prompt.stop.join("|").as_str(), changed.sampling.alternatives), ("END|\nTom:", 1));
+        apply(
+            &ClientOptions {
+                stop,
+                top_logprobs: Some(0),
+                ..ClientOptions::default()
+            },
+            &mut changed,
+        );
+        assert_eq!(
+            (
+                changed.prompt.stop.join("|").as_str(),
+                changed.sampling.alternatives
+            ),
+            ("END|\nTom:", 1)
+        );
     }
 }

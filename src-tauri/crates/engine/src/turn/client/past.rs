@@ -1,4 +1,5 @@
-//! The conversation that a request brings along, as messages of a prompt and as messages of a new chat.
+//! The conversation that a request brings along, as messages of a prompt and as messages of a new
+//! chat.
 
 use std::collections::HashMap;
 
@@ -19,8 +20,8 @@ use crate::turn::history::near;
 /// Chats that are compared with a conversation to store, newest first.
 const COMPARED_CHATS: usize = 50;
 
-/// The messages in the form in which a turn reads those of a stored chat, without old ones that cannot fit into `limit`
-/// tokens.
+/// The messages in the form in which a turn reads those of a stored chat, without old ones that
+/// cannot fit into `limit` tokens.
 pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> ReadMessages {
     let (mut history, mut pictures) = (Vec::with_capacity(messages.len()), HashMap::new());
     for (given, position) in messages.into_iter().zip(0..) {
@@ -53,7 +54,10 @@ pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> R
 
 /// The address of a picture takes the place of its asset, because it is not stored.
 fn picture(url: String) -> Picture {
-    Picture { hash: url, name: String::new() }
+    Picture {
+        hash: url,
+        name: String::new(),
+    }
 }
 
 /// The text of a message, with its tool calls and their results in front.
@@ -78,10 +82,17 @@ impl Turns {
         character: CharacterId,
         messages: Vec<GivenMessage>,
     ) -> ApiResult<ChatId> {
-        let texts: Vec<(Role, String)> =
-            messages.iter().map(|given| (role(given.message.role), text(given).trim_end().to_owned())).collect();
+        let texts: Vec<(Role, String)> = messages
+            .iter()
+            .map(|given| (role(given.message.role), text(given).trim_end().to_owned()))
+            .collect();
         let known = texts.clone();
-        if let Some(chat) = self.base().store().read(move |store| same_chat(store, character, &known)).await? {
+        if let Some(chat) = self
+            .base()
+            .store()
+            .read(move |store| same_chat(store, character, &known))
+            .await?
+        {
             return Ok(chat);
         }
         let (chat, _) = self.library().first_state(character).await?;
@@ -94,12 +105,18 @@ impl Turns {
             Ok(())
         });
         append.await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(id.to_string()));
         Ok(id)
     }
 
     /// The chat of requests that name only a character. The first one starts it.
-    pub(crate) async fn client_chat_of(&self, character: CharacterId, name: &str) -> ApiResult<ChatId> {
+    pub(crate) async fn client_chat_of(
+        &self,
+        character: CharacterId,
+        name: &str,
+    ) -> ApiResult<ChatId> {
         // Two first requests must not start two chats.
         let _place = self.client_queue().enter(ChatId(character.0)).await;
         if let Some(chat) = self.known_client_chat(character).await? {
@@ -108,7 +125,10 @@ impl Turns {
         let chat = self.library().start_chat(character).await?;
         let title: String = format!("{name} (API)").chars().take(200).collect();
         self.library().rename_chat(chat.to_string(), title).await?;
-        self.base().store().write(move |store| store.api_chats_mut().set(character, chat)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.api_chats_mut().set(character, chat))
+            .await?;
         Ok(chat)
     }
 
@@ -116,25 +136,56 @@ impl Turns {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow it.
-    pub(crate) async fn client_chat_for(&self, grant: &ApiGrant, character: String) -> Result<String, ClientError> {
+    pub(crate) async fn client_chat_for(
+        &self,
+        grant: &ApiGrant,
+        character: String,
+    ) -> Result<String, ClientError> {
         let id: CharacterId = character.parse().map_err(ApiError::from)?;
         rights::check_storing(grant)?;
         rights::check_character(grant, id)?;
         let (card, _) = self.library().first_state(id).await?;
-        let name = self.library().chat_card(&card).await?.card.display_name().to_owned();
+        let name = self
+            .library()
+            .chat_card(&card)
+            .await?
+            .card
+            .display_name()
+            .to_owned();
         let chat = self.client_chat_of(id, &name).await?;
         Ok(self.allowed_chat(grant, chat).await?.id.to_string())
     }
 
-    pub(crate) async fn known_client_chat(&self, character: CharacterId) -> ApiResult<Option<ChatId>> {
-        Ok(self.base().store().read(move |store| store.api_chats().of(character)).await?)
+    pub(crate) async fn known_client_chat(
+        &self,
+        character: CharacterId,
+    ) -> ApiResult<Option<ChatId>> {
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| store.api_chats().of(character))
+            .await?)
     }
 }
 
 fn message(chat: ChatId, role: Role, text: String, created: Timestamp) -> NewMessage {
-    let swipe = NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created, model: None };
+    let swipe = NewSwipe {
+        id: SwipeId(Uuid::now_v7()),
+        text,
+        state: SwipeState::Finished,
+        created,
+        model: None,
+    };
     let id = MessageId(Uuid::now_v7());
-    NewMessage { id, chat, role, created, swipes: vec![swipe], selected: 0, context_block: None }
+    NewMessage {
+        id,
+        chat,
+        role,
+        created,
+        swipes: vec![swipe],
+        selected: 0,
+        context_block: None,
+    }
 }
 
 /// The newest chat of the character with exactly these messages.
@@ -148,11 +199,14 @@ fn same_chat(
     }
     let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
     let chats = store.chats().list()?;
-    let candidates = chats.iter().filter(|chat| chat.character == character && chat.message_count == count);
+    let candidates = chats
+        .iter()
+        .filter(|chat| chat.character == character && chat.message_count == count);
     for chat in candidates.take(COMPARED_CHATS) {
         let messages = store.messages().page(chat.id, None, count)?;
         let same = messages.iter().zip(texts).all(|(stored, (role, text))| {
-            stored.role == *role && crate::library::chats::said(*role, stored.text().to_owned()).trim_end() == text
+            stored.role == *role
+                && crate::library::chats::said(*role, stored.text().to_owned()).trim_end() == text
         });
         if same && store.groups().members(chat.id)?.is_empty() {
             return Ok(Some(chat.id));

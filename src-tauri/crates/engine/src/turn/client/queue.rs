@@ -11,7 +11,8 @@ use tokio::sync::OwnedMutexGuard;
 pub(crate) struct ClientQueue(Mutex<HashMap<ChatId, Arc<tokio::sync::Mutex<()>>>>);
 
 impl ClientQueue {
-    /// Waits until all earlier requests for `chat` have their reply. The next one waits for the guard.
+    /// Waits until all earlier requests for `chat` have their reply. The next one waits for the
+    /// guard.
     pub(crate) async fn enter(&self, chat: ChatId) -> OwnedMutexGuard<()> {
         let place = {
             let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);

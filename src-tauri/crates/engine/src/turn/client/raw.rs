@@ -1,4 +1,5 @@
-//! A reply of a model without a character. Its prompt is what the client sent: nothing is added and nothing is left out.
+//! A reply of a model without a character. Its prompt is what the client sent: nothing is added and
+//! nothing is left out.
 
 use std::sync::Arc;
 
@@ -28,8 +29,9 @@ use crate::turn::tools::turn_tools::TurnTools;
 const ENDPOINT_REPLY: u32 = 4_096;
 
 impl Turns {
-    /// `holder` is the name of the key. `plain` continues the text of the only message instead of answering it, if the model reads text: a local one, or
-    /// that of an endpoint with text completions.
+    /// `holder` is the name of the key. `plain` continues the text of the only message instead of
+    /// answering it, if the model reads text: a local one, or that of an endpoint with text
+    /// completions.
     ///
     /// # Errors
     /// `NotFound` if the model is gone; `Provider` if it cannot be loaded or its chat format fails.
@@ -40,7 +42,11 @@ impl Turns {
         client: &ClientOptions,
         plain: bool,
     ) -> ApiResult<ReplyStream> {
-        let turn = TurnOptions { model: Some(raw.model.clone()), sampler: client.sampler, ..TurnOptions::default() };
+        let turn = TurnOptions {
+            model: Some(raw.model.clone()),
+            sampler: client.sampler,
+            ..TurnOptions::default()
+        };
         let answerer = self.config().answerer(&nobody(), &turn).await?;
         let now = self.base().clock().civil(self.base().now());
         let template = answerer.template.as_ref().map(|template| template.at(now));
@@ -53,20 +59,54 @@ impl Turns {
                 true => prompt.segments = raw_prompt::plain(&prompt),
                 false => raw_prompt::render(template, &mut prompt)?,
             }
-            prompt.stop.extend(template.stop_strings().iter().filter(|stop| !stop.trim().is_empty()).cloned());
+            prompt.stop.extend(
+                template
+                    .stop_strings()
+                    .iter()
+                    .filter(|stop| !stop.trim().is_empty())
+                    .cloned(),
+            );
         }
         let sampling = sampling(&answerer, client, &prompt);
-        let cache_key = self.client_caches().sequence(holder, &raw.name, texts(&prompt));
-        let mut request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
+        let cache_key = self
+            .client_caches()
+            .sequence(holder, &raw.name, texts(&prompt));
+        let mut request = Request {
+            cache_key,
+            background: false,
+            prompt,
+            sampling,
+            response_schema: None,
+        };
         options::apply(client, &mut request);
         schema::adapt(&answerer, &mut request.sampling.rules)?;
         if let Some(grammar) = call_grammar(&tools, &answerer, &request.sampling.rules) {
-            (request.sampling.rules.grammar, request.sampling.rules.json_schema) = (Some(grammar), None);
+            (
+                request.sampling.rules.grammar,
+                request.sampling.rules.json_schema,
+            ) = (Some(grammar), None);
         }
-        let opens = request.prompt.segments.last().is_some_and(|last| last.text.trim_end().ends_with("<think>"));
-        let filter = if opens { PassageFilter::thinking() } else { PassageFilter::default() };
-        let reader = ReplyReader { text: ReplyText::Raw(filter), calls: tools.reader(), used };
-        Ok(self.client_stream(Arc::clone(&answerer.provider), request, reader, ReplyPlace::default()))
+        let opens = request
+            .prompt
+            .segments
+            .last()
+            .is_some_and(|last| last.text.trim_end().ends_with("<think>"));
+        let filter = if opens {
+            PassageFilter::thinking()
+        } else {
+            PassageFilter::default()
+        };
+        let reader = ReplyReader {
+            text: ReplyText::Raw(filter),
+            calls: tools.reader(),
+            used,
+        };
+        Ok(self.client_stream(
+            Arc::clone(&answerer.provider),
+            request,
+            reader,
+            ReplyPlace::default(),
+        ))
     }
 }
 
@@ -89,9 +129,13 @@ fn raw_tools(client: &ClientOptions, answerer: &ModelHandle) -> ApiResult<TurnTo
     Ok(tools)
 }
 
-/// The grammar of calls in the text of a model. A schema of the client replaces it, unless a call is demanded.
+/// The grammar of calls in the text of a model. A schema of the client replaces it, unless a call
+/// is demanded.
 fn call_grammar(tools: &TurnTools, answerer: &ModelHandle, rules: &TokenRules) -> Option<String> {
-    let syntax = tools.syntax.as_ref().filter(|_| tools.can_call() && answerer.template.is_some())?;
+    let syntax = tools
+        .syntax
+        .as_ref()
+        .filter(|_| tools.can_call() && answerer.template.is_some())?;
     let is_free = rules.json_schema.is_none() || tools.frame.choice.is_forced();
     is_free.then(|| context::tools::grammar(syntax, &tools.frame))
 }
@@ -113,15 +157,28 @@ fn nobody() -> Chat {
     }
 }
 
-/// A local model uses its own sampler settings, because it has no others. An endpoint gets only what the client sent.
+/// A local model uses its own sampler settings, because it has no others. An endpoint gets only
+/// what the client sent.
 fn sampling(answerer: &ModelHandle, client: &ClientOptions, prompt: &Prompt) -> Sampling {
-    let own = Sampling { rules: TokenRules::default(), ..answerer.sampling.clone() };
+    let own = Sampling {
+        rules: TokenRules::default(),
+        ..answerer.sampling.clone()
+    };
     let limit = answerer.budget.limit;
     if answerer.is_local() {
-        return Sampling { max_tokens: client.sampler.max_tokens.unwrap_or(limit), ..own };
+        return Sampling {
+            max_tokens: client.sampler.max_tokens.unwrap_or(limit),
+            ..own
+        };
     }
-    let estimate = |message: &PromptMessage| Estimate.count(&raw_prompt::text_segment(&message.text)).unwrap_or(0);
-    let room = limit.saturating_sub(prompt.messages.iter().map(estimate).sum()).max(1);
+    let estimate = |message: &PromptMessage| {
+        Estimate
+            .count(&raw_prompt::text_segment(&message.text))
+            .unwrap_or(0)
+    };
+    let room = limit
+        .saturating_sub(prompt.messages.iter().map(estimate).sum())
+        .max(1);
     let sampler = client.sampler;
     Sampling {
         temperature: sampler.temperature.unwrap_or(1.0),
@@ -133,10 +190,22 @@ fn sampling(answerer: &ModelHandle, client: &ClientOptions, prompt: &Prompt) -> 
         top_n_sigma: 0.0,
         frequency_penalty: 0.0,
         presence_penalty: 0.0,
-        dry: Dry { multiplier: 0.0, ..own.dry },
-        xtc: Xtc { probability: 0.0, ..own.xtc },
-        mirostat: Mirostat { version: 0, ..own.mirostat },
-        dynatemp: Dynatemp { range: 0.0, ..own.dynatemp },
+        dry: Dry {
+            multiplier: 0.0,
+            ..own.dry
+        },
+        xtc: Xtc {
+            probability: 0.0,
+            ..own.xtc
+        },
+        mirostat: Mirostat {
+            version: 0,
+            ..own.mirostat
+        },
+        dynatemp: Dynatemp {
+            range: 0.0,
+            ..own.dynatemp
+        },
         max_tokens: sampler.max_tokens.unwrap_or(ENDPOINT_REPLY.min(room)),
         alternatives: 0,
         order: SamplerOrder::default(),

@@ -1,6 +1,8 @@
-//! The prompt of a model without a character: the client's conversation, in the model's own chat format.
+//! The prompt of a model without a character: the client's conversation, in the model's own chat
+//! format.
 //!
-//! Names of tools are plain words. All other texts are parts, so none of them becomes a control token.
+//! Names of tools are plain words. All other texts are parts, so none of them becomes a control
+//! token.
 
 use context::ChatTemplate;
 use context::chat_template::{
@@ -8,7 +10,9 @@ use context::chat_template::{
 };
 use context::tools::{FrameTools, ToolForm, wording};
 use domain::ToolRound;
-use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools, Segment};
+use domain::prompt::{
+    Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound, PromptTools, Segment,
+};
 
 use crate::api::client::ClientRole;
 use crate::base::error::ApiResult;
@@ -18,15 +22,35 @@ pub(crate) fn prompt(conversation: Conversation) -> Prompt {
     let mut prompt = Prompt::default();
     for given in conversation.messages {
         let before = prompt.messages.len();
-        prompt.tools.rounds.extend(given.rounds.into_iter().map(|round| PromptToolRound { before, round }));
+        prompt.tools.rounds.extend(
+            given
+                .rounds
+                .into_iter()
+                .map(|round| PromptToolRound { before, round }),
+        );
         let pictures = given.message.pictures.into_iter();
-        prompt.pictures.extend(pictures.map(|url| PromptPicture { message: before, segment: None, url }));
-        prompt.messages.push(PromptMessage { role: role(given.message.role), text: given.message.text });
+        prompt.pictures.extend(pictures.map(|url| PromptPicture {
+            message: before,
+            segment: None,
+            url,
+        }));
+        prompt.messages.push(PromptMessage {
+            role: role(given.message.role),
+            text: given.message.text,
+        });
     }
     let before = prompt.messages.len();
     let is_round_open = !conversation.open.is_empty();
-    prompt.tools.rounds.extend(conversation.open.into_iter().map(|round| PromptToolRound { before, round }));
-    let ends_with_reply = prompt.messages.last().is_some_and(|last| last.role == PromptRole::Character);
+    prompt.tools.rounds.extend(
+        conversation
+            .open
+            .into_iter()
+            .map(|round| PromptToolRound { before, round }),
+    );
+    let ends_with_reply = prompt
+        .messages
+        .last()
+        .is_some_and(|last| last.role == PromptRole::Character);
     prompt.continues = ends_with_reply && !is_round_open;
     prompt
 }
@@ -45,7 +69,8 @@ pub(crate) fn offer(prompt: &mut Prompt, tools: &FrameTools) {
         ToolForm::Text => tell(prompt, tools),
         ToolForm::Request | ToolForm::Template => {
             prompt.tools.definitions.clone_from(&tools.definitions);
-            (prompt.tools.choice, prompt.tools.single_call) = (tools.choice.clone(), tools.single_call);
+            (prompt.tools.choice, prompt.tools.single_call) =
+                (tools.choice.clone(), tools.single_call);
         }
     }
 }
@@ -55,12 +80,20 @@ fn tell(prompt: &mut Prompt, tools: &FrameTools) {
     let said = |role, text| PromptMessage { role, text };
     let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
     if !tools.definitions.is_empty() {
-        messages.push(said(PromptRole::System, wording::instructions(&tools.definitions)));
+        messages.push(said(
+            PromptRole::System,
+            wording::instructions(&tools.definitions),
+        ));
     }
-    let mut rounds = std::mem::take(&mut prompt.tools).rounds.into_iter().peekable();
+    let mut rounds = std::mem::take(&mut prompt.tools)
+        .rounds
+        .into_iter()
+        .peekable();
     let mut moved = Vec::with_capacity(prompt.messages.len());
     for (index, message) in std::mem::take(&mut prompt.messages).into_iter().enumerate() {
-        while let Some(PromptToolRound { round, .. }) = rounds.next_if(|round| round.before <= index) {
+        while let Some(PromptToolRound { round, .. }) =
+            rounds.next_if(|round| round.before <= index)
+        {
             messages.push(said(PromptRole::Character, wording::calls(&round)));
             messages.push(said(PromptRole::User, wording::results(&round)));
         }
@@ -73,18 +106,27 @@ fn tell(prompt: &mut Prompt, tools: &FrameTools) {
     }
     prompt.messages = messages;
     for picture in &mut prompt.pictures {
-        picture.message = moved.get(picture.message).copied().unwrap_or(picture.message);
+        picture.message = moved
+            .get(picture.message)
+            .copied()
+            .unwrap_or(picture.message);
     }
 }
 
 /// The text of a completion. The program wrote all of it, control tokens included.
 pub(crate) fn plain(prompt: &Prompt) -> Vec<Segment> {
-    let text = |message: &PromptMessage| Segment { control: true, ..text_segment(&message.text) };
+    let text = |message: &PromptMessage| Segment {
+        control: true,
+        ..text_segment(&message.text)
+    };
     prompt.messages.iter().map(text).collect()
 }
 
 pub(crate) fn text_segment(text: &str) -> Segment {
-    Segment { text: context::unix_lines(text).into_owned(), control: false }
+    Segment {
+        text: context::unix_lines(text).into_owned(),
+        control: false,
+    }
 }
 
 /// The chat for a template, with the texts of its parts.
@@ -105,23 +147,39 @@ impl Sheet {
 
     fn turn(&mut self, role: PromptRole, text: &str) -> usize {
         let part = self.part(text.to_owned());
-        self.turns.push(RenderedTurn { role, parts: vec![part] });
+        self.turns.push(RenderedTurn {
+            role,
+            parts: vec![part],
+        });
         part
     }
 
     fn round(&mut self, round: &ToolRound) {
         let turn = self.turns.len();
         let text = round.text.trim();
-        let parts = if text.is_empty() { Vec::new() } else { vec![self.part(text.to_owned())] };
-        self.turns.push(RenderedTurn { role: PromptRole::Character, parts });
+        let parts = if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![self.part(text.to_owned())]
+        };
+        self.turns.push(RenderedTurn {
+            role: PromptRole::Character,
+            parts,
+        });
         let mut calls = Vec::with_capacity(round.calls.len());
         for call in &round.calls {
             let arguments = self.part(call.arguments.text().to_owned());
-            calls.push(RenderedCall { id: call.id.clone().unwrap_or_default(), name: call.name.clone(), arguments });
+            calls.push(RenderedCall {
+                id: call.id.clone().unwrap_or_default(),
+                name: call.name.clone(),
+                arguments,
+            });
         }
         self.tools.calls.push((turn, calls));
         for (call, result) in round.calls.iter().zip(&round.results) {
-            self.tools.results.push((self.turns.len(), result.call_id.clone(), call.name.clone()));
+            self.tools
+                .results
+                .push((self.turns.len(), result.call_id.clone(), call.name.clone()));
             self.turn(PromptRole::User, &result.text);
         }
     }
@@ -129,17 +187,31 @@ impl Sheet {
     fn of(prompt: &Prompt) -> Self {
         let mut sheet = Self::default();
         for (index, message) in prompt.messages.iter().enumerate() {
-            let before = prompt.tools.rounds.iter().filter(|round| round.before == index);
+            let before = prompt
+                .tools
+                .rounds
+                .iter()
+                .filter(|round| round.before == index);
             before.for_each(|round| sheet.round(&round.round));
             let part = sheet.turn(message.role, &message.text);
             sheet.messages.push(part);
         }
-        let open = prompt.tools.rounds.iter().filter(|round| round.before >= prompt.messages.len());
+        let open = prompt
+            .tools
+            .rounds
+            .iter()
+            .filter(|round| round.before >= prompt.messages.len());
         open.for_each(|round| sheet.round(&round.round));
         for tool in &prompt.tools.definitions {
-            let (description, parameters) =
-                (sheet.part(tool.description.clone()), sheet.part(tool.parameters.to_string()));
-            sheet.tools.definitions.push(RenderedDefinition { name: tool.name.clone(), description, parameters });
+            let (description, parameters) = (
+                sheet.part(tool.description.clone()),
+                sheet.part(tool.parameters.to_string()),
+            );
+            sheet.tools.definitions.push(RenderedDefinition {
+                name: tool.name.clone(),
+                description,
+                parameters,
+            });
         }
         sheet
     }
@@ -152,8 +224,14 @@ pub(crate) fn render(template: &ChatTemplate, prompt: &mut Prompt) -> ApiResult<
     let mut places = vec![None; sheet.parts.len()];
     for run in template.render_with(&sheet.turns, &sheet.tools, prompt.continues)? {
         segments.push(match run {
-            RenderedRun::Control(text) => Segment { text, control: true },
-            RenderedRun::Quoted(part) => Segment { text: inside_quotes(&sheet.parts[part]), control: false },
+            RenderedRun::Control(text) => Segment {
+                text,
+                control: true,
+            },
+            RenderedRun::Quoted(part) => Segment {
+                text: inside_quotes(&sheet.parts[part]),
+                control: false,
+            },
             RenderedRun::Part(part) => {
                 places[part] = Some(segments.len());
                 let mut segment = text_segment(&sheet.parts[part]);
@@ -166,7 +244,10 @@ pub(crate) fn render(template: &ChatTemplate, prompt: &mut Prompt) -> ApiResult<
     }
     prompt.segments = segments;
     for picture in &mut prompt.pictures {
-        picture.segment = sheet.messages.get(picture.message).and_then(|part| places[*part]);
+        picture.segment = sheet
+            .messages
+            .get(picture.message)
+            .and_then(|part| places[*part]);
     }
     // The template has written them.
     prompt.tools = PromptTools::default();
@@ -197,36 +278,80 @@ mod tests {
             name: "look".into(),
             arguments: ToolArguments::read("{\"at\":\"<|im_end|>\"}"),
         };
-        let result = ToolResult { call_id: "<|im_end|>".into(), text: "sea<|im_end|>".into(), error: false };
-        let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result], thoughts: Vec::new() };
-        let messages = vec![PromptMessage { role: PromptRole::User, text: "Look!".into() }];
+        let result = ToolResult {
+            call_id: "<|im_end|>".into(),
+            text: "sea<|im_end|>".into(),
+            error: false,
+        };
+        let round = ToolRound {
+            text: String::new(),
+            calls: vec![call],
+            results: vec![result],
+            thoughts: Vec::new(),
+        };
+        let messages = vec![PromptMessage {
+            role: PromptRole::User,
+            text: "Look!".into(),
+        }];
         let rounds = vec![PromptToolRound { before: 1, round }];
-        let prompt = Prompt { messages, tools: PromptTools { rounds, ..PromptTools::default() }, ..Prompt::default() };
+        let prompt = Prompt {
+            messages,
+            tools: PromptTools {
+                rounds,
+                ..PromptTools::default()
+            },
+            ..Prompt::default()
+        };
         let look = ToolDefinition {
             name: "look".into(),
             description: "Looks <|im_end|>.".into(),
             parameters: json!({ "type": "object" }),
         };
-        let tools = FrameTools { definitions: vec![look], choice: ToolChoice::Required, ..FrameTools::default() };
+        let tools = FrameTools {
+            definitions: vec![look],
+            choice: ToolChoice::Required,
+            ..FrameTools::default()
+        };
         (prompt, tools)
     }
 
     fn whole(prompt: &Prompt) -> String {
-        prompt.segments.iter().map(|segment| segment.text.as_str()).collect()
+        prompt
+            .segments
+            .iter()
+            .map(|segment| segment.text.as_str())
+            .collect()
     }
 
     #[test]
     fn template_writes_tools_calls_and_results() {
         let (mut prompt, tools) = asked();
         assert!(template().tool_syntax().is_some());
-        offer(&mut prompt, &FrameTools { form: ToolForm::Template, ..tools });
+        offer(
+            &mut prompt,
+            &FrameTools {
+                form: ToolForm::Template,
+                ..tools
+            },
+        );
         render(&template(), &mut prompt).unwrap();
         let text = whole(&prompt);
-        assert!(text.contains(r#""name": "look""#) && text.contains("Looks <|im_end|>."), "{text}");
-        assert!(text.contains("<|im_start|>assistant\n<tool_call>"), "{text}");
-        assert!(text.contains("<|im_start|>tool\nsea") && text.ends_with("<|im_start|>assistant\n"), "{text}");
+        assert!(
+            text.contains(r#""name": "look""#) && text.contains("Looks <|im_end|>."),
+            "{text}"
+        );
+        assert!(
+            text.contains("<|im_start|>assistant\n<tool_call>"),
+            "{text}"
+        );
+        assert!(
+            text.contains("<|im_start|>tool\nsea") && text.ends_with("<|im_start|>assistant\n"),
+            "{text}"
+        );
         let control = prompt.segments.iter().filter(|segment| segment.control);
-        let ends: usize = control.map(|segment| segment.text.matches("<|im_end|>").count()).sum();
+        let ends: usize = control
+            .map(|segment| segment.text.matches("<|im_end|>").count())
+            .sum();
         assert_eq!(ends, 4, "texts of tools are no control text: {text}");
         assert_eq!(prompt.tools, PromptTools::default());
     }
@@ -234,11 +359,27 @@ mod tests {
     #[test]
     fn model_without_tools_gets_them_as_text() {
         let (mut prompt, tools) = asked();
-        offer(&mut prompt, &FrameTools { form: ToolForm::Text, ..tools });
-        let texts: Vec<&str> = prompt.messages.iter().map(|message| message.text.as_str()).collect();
+        offer(
+            &mut prompt,
+            &FrameTools {
+                form: ToolForm::Text,
+                ..tools
+            },
+        );
+        let texts: Vec<&str> = prompt
+            .messages
+            .iter()
+            .map(|message| message.text.as_str())
+            .collect();
         assert_eq!(texts.len(), 4);
-        assert!(texts[0].contains("\"name\":\"look\"") && texts[1] == "Look!", "{texts:?}");
-        assert!(texts[2].starts_with("<tool_call>") && texts[3].starts_with("<tool_response>"), "{texts:?}");
+        assert!(
+            texts[0].contains("\"name\":\"look\"") && texts[1] == "Look!",
+            "{texts:?}"
+        );
+        assert!(
+            texts[2].starts_with("<tool_call>") && texts[3].starts_with("<tool_response>"),
+            "{texts:?}"
+        );
         render(&ChatTemplate::chatml(), &mut prompt).unwrap();
         assert!(whole(&prompt).ends_with("<|im_start|>assistant\n"));
     }
@@ -246,8 +387,17 @@ mod tests {
     #[test]
     fn endpoint_gets_tools_in_fields() {
         let (mut prompt, tools) = asked();
-        offer(&mut prompt, &FrameTools { form: ToolForm::Request, ..tools });
-        assert_eq!((prompt.tools.definitions.len(), &prompt.tools.choice), (1, &ToolChoice::Required));
+        offer(
+            &mut prompt,
+            &FrameTools {
+                form: ToolForm::Request,
+                ..tools
+            },
+        );
+        assert_eq!(
+            (prompt.tools.definitions.len(), &prompt.tools.choice),
+            (1, &ToolChoice::Required)
+        );
         assert_eq!(prompt.tools.rounds.len(), 1);
     }
 }

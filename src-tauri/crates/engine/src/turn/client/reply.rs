@@ -8,7 +8,9 @@ use domain::chat::Chat;
 use domain::{CharacterId, ChatId};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::client::{ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyStream};
+use crate::api::client::{
+    ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyStream,
+};
 use crate::api::{ApiError, ApiGrant, MessageSource, ModelRef, Picture, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::raw_models::RawModel;
@@ -42,7 +44,11 @@ impl Turns {
         gone: &CancellationToken,
     ) -> Result<ReplyStream, ClientError> {
         if !request.messages.iter().any(says_something) {
-            return Err(bad_input("There is no message to answer.", "Send a message with the role `user`.").into());
+            return Err(bad_input(
+                "There is no message to answer.",
+                "Send a message with the role `user`.",
+            )
+            .into());
         }
         let target = self.client_target(grant, &request.model).await?;
         if let Some(refusal) = schema::unsupported(&request.options)
@@ -53,36 +59,60 @@ impl Turns {
         match target {
             ClientTarget::Raw(raw) => Ok(self.raw_reply((&grant.name, &raw), request).await?),
             ClientTarget::Character { id, name, chat } => {
-                let named = request.chat.as_deref().map(str::parse::<ChatId>).transpose().map_err(ApiError::from)?;
+                let named = request
+                    .chat
+                    .as_deref()
+                    .map(str::parse::<ChatId>)
+                    .transpose()
+                    .map_err(ApiError::from)?;
                 if let (Some(one), Some(other)) = (chat, named)
                     && one != other
                 {
                     let message = "The model's name and the request name different chats.";
                     return Err(bad_input(message, "Name the chat once.").into());
                 }
-                self.character_reply(grant, sorted(id, name, chat.or(named), request), gone).await
+                self.character_reply(grant, sorted(id, name, chat.or(named), request), gone)
+                    .await
             }
         }
     }
 
-    /// Whether a local model answers. A chat of the character may have another model; then the turn itself refuses.
+    /// Whether a local model answers. A chat of the character may have another model; then the turn
+    /// itself refuses.
     async fn is_answered_here(&self, target: &ClientTarget) -> ApiResult<bool> {
         match target {
             ClientTarget::Raw(raw) => Ok(matches!(raw.model, ModelRef::Local { .. })),
             ClientTarget::Character { id, .. } => {
                 let (chat, _) = self.library().first_state(*id).await?;
-                Ok(self.config().answerer(&chat, &TurnOptions::default()).await?.is_local())
+                Ok(self
+                    .config()
+                    .answerer(&chat, &TurnOptions::default())
+                    .await?
+                    .is_local())
             }
         }
     }
 
-    async fn raw_reply(&self, raw: (&str, &RawModel), request: ClientRequest) -> ApiResult<ReplyStream> {
+    async fn raw_reply(
+        &self,
+        raw: (&str, &RawModel),
+        request: ClientRequest,
+    ) -> ApiResult<ReplyStream> {
         if request.chat.is_some() || request.store {
             let message = "A model without a character has no chats.";
-            return Err(bad_input(message, "Leave out `store` and the chat, or name a character as the model."));
+            return Err(bad_input(
+                message,
+                "Leave out `store` and the chat, or name a character as the model.",
+            ));
         }
-        let ClientRequest { messages, options, plain_text, .. } = request;
-        self.client_raw_reply(raw, conversation(messages), &options, plain_text).await
+        let ClientRequest {
+            messages,
+            options,
+            plain_text,
+            ..
+        } = request;
+        self.client_raw_reply(raw, conversation(messages), &options, plain_text)
+            .await
     }
 
     async fn character_reply(
@@ -98,7 +128,13 @@ impl Turns {
         if request.store || (own_history && !grant.read_only) {
             return self.stored_reply(grant, request, own_history, gone).await;
         }
-        let CharacterRequest { character, chat, messages, options, .. } = request;
+        let CharacterRequest {
+            character,
+            chat,
+            messages,
+            options,
+            ..
+        } = request;
         let known = match chat {
             Some(chat) => Some(chat),
             None if own_history => self.known_client_chat(character).await?,
@@ -108,12 +144,17 @@ impl Turns {
             let chat = self.client_chat(grant, character, chat).await?;
             let (message, _) = last_of_user(messages)?;
             refuse_pictures(&message)?;
-            return Ok(self.client_reply_without_storing(&chat, message.text, &options).await?);
+            return Ok(self
+                .client_reply_without_storing(&chat, message.text, &options)
+                .await?);
         }
-        Ok(self.client_reply_to_given(&grant.name, character, conversation(messages), &options).await?)
+        Ok(self
+            .client_reply_to_given(&grant.name, character, conversation(messages), &options)
+            .await?)
     }
 
-    /// A reply in the chat that the request names, in the one that holds its conversation, or in the character's own.
+    /// A reply in the chat that the request names, in the one that holds its conversation, or in
+    /// the character's own.
     async fn stored_reply(
         &self,
         grant: &ApiGrant,
@@ -121,23 +162,50 @@ impl Turns {
         own_history: bool,
         gone: &CancellationToken,
     ) -> Result<ReplyStream, ClientError> {
-        let CharacterRequest { character, name, chat, messages, options, wants_tokens, .. } = request;
+        let CharacterRequest {
+            character,
+            name,
+            chat,
+            messages,
+            options,
+            wants_tokens,
+            ..
+        } = request;
         let (message, before) = last_of_user(messages)?;
         let chat = match chat {
             Some(chat) => chat,
             None if own_history => self.client_chat_of(character, &name).await?,
-            None => self.client_chat_with(character, conversation(before).messages).await?,
+            None => {
+                self.client_chat_with(character, conversation(before).messages)
+                    .await?
+            }
         };
         let chat = self.client_chat(grant, character, chat).await?;
         let pictures = self.kept_pictures(&message.pictures).await?;
-        let client = options.client.as_deref().map(|client| ClientOptions { runs_tools: true, ..client.clone() });
+        let client = options.client.as_deref().map(|client| ClientOptions {
+            runs_tools: true,
+            ..client.clone()
+        });
         let (source, limited_sender) = (MessageSource::Api, grant.is_limited());
-        let options = TurnOptions { pictures, client: client.map(Arc::new), source, limited_sender, ..options };
-        Ok(self.client_reply_in(&chat, message.text, options, wants_tokens, gone).await?)
+        let options = TurnOptions {
+            pictures,
+            client: client.map(Arc::new),
+            source,
+            limited_sender,
+            ..options
+        };
+        Ok(self
+            .client_reply_in(&chat, message.text, options, wants_tokens, gone)
+            .await?)
     }
 
     /// A chat that the request may use.
-    async fn client_chat(&self, grant: &ApiGrant, character: CharacterId, id: ChatId) -> Result<Chat, ClientError> {
+    async fn client_chat(
+        &self,
+        grant: &ApiGrant,
+        character: CharacterId,
+        id: ChatId,
+    ) -> Result<Chat, ClientError> {
         if self.library().chat(id).await?.character != character {
             let message = "The chat belongs to another character.";
             return Err(bad_input(message, "Name the chat's own character as the model.").into());
@@ -150,16 +218,30 @@ impl Turns {
         for url in urls {
             let data = url.split_once(";base64,").map_or("", |(_, data)| data);
             let bytes = BASE64_STANDARD.decode(data);
-            let bytes = bytes.map_err(|_| bad_input("A picture is not base64.", "Send it as a `data:` URI."))?;
-            pictures.push(self.library().add_picture_bytes(String::new(), bytes).await?);
+            let bytes = bytes
+                .map_err(|_| bad_input("A picture is not base64.", "Send it as a `data:` URI."))?;
+            pictures.push(
+                self.library()
+                    .add_picture_bytes(String::new(), bytes)
+                    .await?,
+            );
         }
         Ok(pictures)
     }
 }
 
 /// Separates the system messages, which become instructions.
-fn sorted(character: CharacterId, name: String, chat: Option<ChatId>, request: ClientRequest) -> CharacterRequest {
-    let first = request.messages.iter().position(|message| message.role != ClientRole::System).unwrap_or(0);
+fn sorted(
+    character: CharacterId,
+    name: String,
+    chat: Option<ChatId>,
+    request: ClientRequest,
+) -> CharacterRequest {
+    let first = request
+        .messages
+        .iter()
+        .position(|message| message.role != ClientRole::System)
+        .unwrap_or(0);
     let (mut early, mut late, mut messages) = (Vec::new(), Vec::new(), Vec::new());
     for (index, message) in request.messages.into_iter().enumerate() {
         match message.role {
@@ -169,30 +251,53 @@ fn sorted(character: CharacterId, name: String, chat: Option<ChatId>, request: C
         }
     }
     let (instructions, late_instructions) = (early.join("\n\n"), late.join("\n\n"));
-    let client = ClientOptions { instructions, late_instructions, ..request.options };
+    let client = ClientOptions {
+        instructions,
+        late_instructions,
+        ..request.options
+    };
     let wants_tokens = client.top_logprobs.is_some();
-    let options = TurnOptions { sampler: client.sampler, client: Some(Arc::new(client)), ..TurnOptions::default() };
-    CharacterRequest { character, name, chat, messages, options, store: request.store, wants_tokens }
+    let options = TurnOptions {
+        sampler: client.sampler,
+        client: Some(Arc::new(client)),
+        ..TurnOptions::default()
+    };
+    CharacterRequest {
+        character,
+        name,
+        chat,
+        messages,
+        options,
+        store: request.store,
+        wants_tokens,
+    }
 }
 
 /// System messages alone need no answer.
 fn says_something(message: &ClientMessage) -> bool {
-    let is_empty = message.text.trim().is_empty() && message.pictures.is_empty() && message.calls.is_empty();
+    let is_empty =
+        message.text.trim().is_empty() && message.pictures.is_empty() && message.calls.is_empty();
     message.role != ClientRole::System && !is_empty
 }
 
-/// Whether the request holds one message of the user and nothing else, so that the stored chat is its history.
+/// Whether the request holds one message of the user and nothing else, so that the stored chat is
+/// its history.
 fn is_single(messages: &[ClientMessage]) -> bool {
     matches!(messages, [message] if message.role == ClientRole::User)
 }
 
 /// The message that a stored chat answers, and those before it.
-fn last_of_user(mut messages: Vec<ClientMessage>) -> ApiResult<(ClientMessage, Vec<ClientMessage>)> {
+fn last_of_user(
+    mut messages: Vec<ClientMessage>,
+) -> ApiResult<(ClientMessage, Vec<ClientMessage>)> {
     match messages.pop() {
         Some(last) if last.role == ClientRole::User => Ok((last, messages)),
         _ => {
             let hint = "Send the user's message last, or leave out `store` and the chat.";
-            Err(bad_input("In a stored chat, the last message must be the user's.", hint))
+            Err(bad_input(
+                "In a stored chat, the last message must be the user's.",
+                hint,
+            ))
         }
     }
 }
@@ -201,7 +306,10 @@ fn refuse_pictures(message: &ClientMessage) -> ApiResult<()> {
     if message.pictures.is_empty() {
         return Ok(());
     }
-    Err(bad_input("A key that only reads cannot add pictures to a chat.", "Use a key that may store."))
+    Err(bad_input(
+        "A key that only reads cannot add pictures to a chat.",
+        "Use a key that may store.",
+    ))
 }
 
 #[cfg(test)]
@@ -219,11 +327,17 @@ mod tests {
             said(ClientRole::User, "Hello."),
             said(ClientRole::System, "She is tired."),
         ];
-        let request = ClientRequest { messages, ..ClientRequest::default() };
+        let request = ClientRequest {
+            messages,
+            ..ClientRequest::default()
+        };
         let sorted = sorted(CharacterId(Uuid::nil()), String::new(), None, request);
         let client = sorted.options.client.unwrap();
         assert_eq!(
-            (client.instructions.as_str(), client.late_instructions.as_str()),
+            (
+                client.instructions.as_str(),
+                client.late_instructions.as_str()
+            ),
             ("Be brief.\n\nIt rains.", "She is tired.")
         );
         assert!(is_single(&sorted.messages));

@@ -1,4 +1,5 @@
-//! The newest prompts of requests that were not stored, for the X-ray. They are gone when the app ends.
+//! The newest prompts of requests that were not stored, for the X-ray. They are gone when the app
+//! ends.
 
 use std::collections::VecDeque;
 
@@ -19,6 +20,9 @@ impl ClientReports {
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<PromptReport> {
-        self.0.iter().find(|(known, _)| known == id).map(|(_, report)| report.clone())
+        self.0
+            .iter()
+            .find(|(known, _)| known == id)
+            .map(|(_, report)| report.clone())
     }
 }

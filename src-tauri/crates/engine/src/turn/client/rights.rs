@@ -1,9 +1,10 @@
-//! Rights of the program that uses the local API. Every check of what a key allows is here, for `/v1` and for the chat
-//! socket alike.
+//! Rights of the program that uses the local API. Every check of what a key allows is here, for
+//! `/v1` and for the chat socket alike.
 //!
-//! A key without limits may do what the server's own token may. A key with a limit may talk: it sends messages, asks for
-//! replies, and runs the commands that only concern its own turn. It sees no personas, templates, notes or other chats,
-//! puts no words into another mouth, and takes nothing away.
+//! A key without limits may do what the server's own token may. A key with a limit may talk: it
+//! sends messages, asks for replies, and runs the commands that only concern its own turn. It sees
+//! no personas, templates, notes or other chats, puts no words into another mouth, and takes
+//! nothing away.
 
 use domain::CharacterId;
 use domain::ChatId;
@@ -56,7 +57,10 @@ fn allows_command(grant: &ApiGrant, command: SlashCommand) -> bool {
 /// Refuses what stores something, if the key may only read.
 pub(crate) fn check_storing(grant: &ApiGrant) -> Result<(), ClientError> {
     match grant.read_only {
-        true => Err(ClientError::Forbidden(format!("The key \"{}\" may not store anything.", grant.name))),
+        true => Err(ClientError::Forbidden(format!(
+            "The key \"{}\" may not store anything.",
+            grant.name
+        ))),
         false => Ok(()),
     }
 }
@@ -65,16 +69,24 @@ pub(crate) fn check_storing(grant: &ApiGrant) -> Result<(), ClientError> {
 pub(crate) fn check_character(grant: &ApiGrant, character: CharacterId) -> Result<(), ClientError> {
     match allows(grant, character) {
         true => Ok(()),
-        false => Err(ClientError::Forbidden(format!("The key \"{}\" may not use this character.", grant.name))),
+        false => Err(ClientError::Forbidden(format!(
+            "The key \"{}\" may not use this character.",
+            grant.name
+        ))),
     }
 }
 
 /// Refuses a text whose command the key may not run. A message and an unknown command pass.
 fn check_command(grant: &ApiGrant, text: &str) -> Result<(), ClientError> {
-    let Typed::Command(typed) = slash::read(text) else { return Ok(()) };
+    let Typed::Command(typed) = slash::read(text) else {
+        return Ok(());
+    };
     match slash::command(typed.name).filter(|info| !allows_command(grant, info.command)) {
         Some(info) => {
-            let message = format!("The key \"{}\" may not use the command /{}.", grant.name, info.name);
+            let message = format!(
+                "The key \"{}\" may not use the command /{}.",
+                grant.name, info.name
+            );
             Err(ClientError::Forbidden(message))
         }
         None => Ok(()),
@@ -86,12 +98,27 @@ impl Turns {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` if the key does not allow it.
-    pub(crate) async fn allowed_chat(&self, grant: &ApiGrant, id: ChatId) -> Result<Chat, ClientError> {
+    pub(crate) async fn allowed_chat(
+        &self,
+        grant: &ApiGrant,
+        id: ChatId,
+    ) -> Result<Chat, ClientError> {
         let chat = self.library().chat(id).await?;
-        let members =
-            self.base().store().read(move |store| store.groups().members(id)).await.map_err(ApiError::from)?;
-        if !members.iter().chain([&chat.character]).all(|member| allows(grant, *member)) {
-            let message = format!("The key \"{}\" may not use all characters of this chat.", grant.name);
+        let members = self
+            .base()
+            .store()
+            .read(move |store| store.groups().members(id))
+            .await
+            .map_err(ApiError::from)?;
+        if !members
+            .iter()
+            .chain([&chat.character])
+            .all(|member| allows(grant, *member))
+        {
+            let message = format!(
+                "The key \"{}\" may not use all characters of this chat.",
+                grant.name
+            );
             return Err(ClientError::Forbidden(message));
         }
         Ok(chat)
@@ -110,12 +137,17 @@ impl Turns {
     ) -> Result<CommandOutcome, ClientError> {
         check_storing(&grant)?;
         check_command(&grant, &text)?;
-        self.allowed_chat(&grant, chat.parse().map_err(ApiError::from)?).await?;
-        let options = TurnOptions { limited_sender: grant.is_limited(), ..options };
+        self.allowed_chat(&grant, chat.parse().map_err(ApiError::from)?)
+            .await?;
+        let options = TurnOptions {
+            limited_sender: grant.is_limited(),
+            ..options
+        };
         let mut outcome = self.run_command_with(chat, text, options).await?;
         if let CommandOutcome::Help { commands } = &mut outcome {
-            commands
-                .retain(|shown| slash::command(&shown.name).is_some_and(|info| allows_command(&grant, info.command)));
+            commands.retain(|shown| {
+                slash::command(&shown.name).is_some_and(|info| allows_command(&grant, info.command))
+            });
         }
         Ok(outcome)
     }
@@ -128,29 +160,70 @@ mod tests {
     use super::*;
 
     fn allowed(grant: &ApiGrant) -> Vec<&'static str> {
-        COMMANDS.iter().filter(|info| allows_command(grant, info.command)).map(|info| info.name).collect()
+        COMMANDS
+            .iter()
+            .filter(|info| allows_command(grant, info.command))
+            .map(|info| info.name)
+            .collect()
     }
 
     #[test]
     fn limited_key_only_talks() {
-        let talks = ["continue", "regenerate", "swipe", "roll", "mode", "remember", "help"];
-        let one = ApiGrant { characters: Some(vec!["a".into()]), raw_models: false, ..ApiGrant::full("one") };
+        let talks = [
+            "continue",
+            "regenerate",
+            "swipe",
+            "roll",
+            "mode",
+            "remember",
+            "help",
+        ];
+        let one = ApiGrant {
+            characters: Some(vec!["a".into()]),
+            raw_models: false,
+            ..ApiGrant::full("one")
+        };
         assert_eq!(allowed(&one), talks);
-        let all = ApiGrant { raw_models: false, ..ApiGrant::full("all") };
+        let all = ApiGrant {
+            raw_models: false,
+            ..ApiGrant::full("all")
+        };
         assert_eq!(allowed(&all), talks);
-        let models = ApiGrant { characters: Some(vec!["a".into()]), ..ApiGrant::full("models") };
+        let models = ApiGrant {
+            characters: Some(vec!["a".into()]),
+            ..ApiGrant::full("models")
+        };
         assert!(allowed(&models).contains(&"model") && !allowed(&models).contains(&"persona"));
-        assert_eq!(allowed(&ApiGrant { read_only: true, ..ApiGrant::full("reader") }), ["help"]);
+        assert_eq!(
+            allowed(&ApiGrant {
+                read_only: true,
+                ..ApiGrant::full("reader")
+            }),
+            ["help"]
+        );
         assert_eq!(allowed(&ApiGrant::full("token")).len(), COMMANDS.len());
     }
 
     #[test]
     fn refused_command_is_named() {
-        let grant = ApiGrant { raw_models: false, ..ApiGrant::full("Lamp") };
+        let grant = ApiGrant {
+            raw_models: false,
+            ..ApiGrant::full("Lamp")
+        };
         for text in ["/persona", "  /PERSONA Ann", "/note\nx"] {
-            assert!(matches!(check_command(&grant, text), Err(ClientError::Forbidden(_))), "{text}");
+            assert!(
+                matches!(check_command(&grant, text), Err(ClientError::Forbidden(_))),
+                "{text}"
+            );
         }
-        for text in ["Hello", "//persona", "/usr/bin", "/nosuch", "/mode study", "1/persona"] {
+        for text in [
+            "Hello",
+            "//persona",
+            "/usr/bin",
+            "/nosuch",
+            "/mode study",
+            "1/persona",
+        ] {
             assert_eq!(check_command(&grant, text), Ok(()), "{text}");
         }
     }

@@ -15,7 +15,10 @@ use crate::settings::model_handle::ModelHandle;
 pub(crate) fn adapt(answerer: &ModelHandle, rules: &mut TokenRules) -> ApiResult<()> {
     if let Some(schema) = rules.json_schema.as_mut().filter(|_| answerer.is_local()) {
         *schema = with_patterns_for_llama(schema).map_err(|error| {
-            bad_input(format!("In the JSON schema of the reply, {error}."), "Write the pattern in a simpler way.")
+            bad_input(
+                format!("In the JSON schema of the reply, {error}."),
+                "Write the pattern in a simpler way.",
+            )
         })?;
     }
     Ok(())
@@ -25,12 +28,19 @@ pub(crate) fn adapt(answerer: &ModelHandle, rules: &mut TokenRules) -> ApiResult
 pub(crate) fn unsupported(options: &ClientOptions) -> Option<ClientError> {
     let refused = |param: &str, error: PatternError| ClientError::Field {
         param: param.to_owned(),
-        message: format!("In the JSON Schema of `{param}`, {error}. Local models follow patterns without look-around."),
+        message: format!(
+            "In the JSON Schema of `{param}`, {error}. Local models follow patterns without look-around."
+        ),
     };
-    let format = options.json_schema.as_deref().and_then(|schema| serde_json::from_str::<Value>(schema).ok());
+    let format = options
+        .json_schema
+        .as_deref()
+        .and_then(|schema| serde_json::from_str::<Value>(schema).ok());
     if let Some(Err(error)) = format.as_ref().map(check_patterns) {
         return Some(refused("response_format", error));
     }
     let mut tools = options.tools.iter();
-    tools.find_map(|tool| check_patterns(&tool.parameters).err()).map(|error| refused("tools", error))
+    tools
+        .find_map(|tool| check_patterns(&tool.parameters).err())
+        .map(|error| refused("tools", error))
 }

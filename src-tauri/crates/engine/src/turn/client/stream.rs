@@ -64,7 +64,11 @@ impl ReplyReader {
 
     /// The text that was held back, and the calls in it.
     fn finish(&mut self) -> Vec<ReplyEvent> {
-        let (rest, calls) = self.calls.take().map(ReplyCalls::finish).unwrap_or_default();
+        let (rest, calls) = self
+            .calls
+            .take()
+            .map(ReplyCalls::finish)
+            .unwrap_or_default();
         let mut events = self.text.push(&rest);
         events.extend(self.text.finish());
         events.extend(calls.into_iter().map(|call| self.call(call)));
@@ -78,24 +82,44 @@ impl ReplyReader {
 }
 
 fn part(part: ReplyPart) -> impl Iterator<Item = ReplyEvent> {
-    let thoughts = Some(part.thoughts).filter(|text| !text.is_empty()).map(ReplyEvent::Thoughts);
-    let words = Some(part.words).filter(|text| !text.is_empty()).map(ReplyEvent::Text);
+    let thoughts = Some(part.thoughts)
+        .filter(|text| !text.is_empty())
+        .map(ReplyEvent::Thoughts);
+    let words = Some(part.words)
+        .filter(|text| !text.is_empty())
+        .map(ReplyEvent::Text);
     thoughts.into_iter().chain(words)
 }
 
 fn piece(piece: ReplyPiece) -> Option<ReplyEvent> {
     match piece.passage {
-        ReplyPassage::Thoughts => Some(piece.text).filter(|text| !text.is_empty()).map(ReplyEvent::Thoughts),
+        ReplyPassage::Thoughts => Some(piece.text)
+            .filter(|text| !text.is_empty())
+            .map(ReplyEvent::Thoughts),
         ReplyPassage::ThoughtsClosed => None,
-        _ => Some(piece.raw).filter(|text| !text.is_empty()).map(ReplyEvent::Text),
+        _ => Some(piece.raw)
+            .filter(|text| !text.is_empty())
+            .map(ReplyEvent::Text),
     }
 }
 
-/// A channel for the events of a reply, and the token that a dropped reply cancels. The engine's end cancels it too.
-pub(crate) fn channel(turns: &Turns, place: ReplyPlace) -> (EventSender, CancellationToken, ReplyStream) {
+/// A channel for the events of a reply, and the token that a dropped reply cancels. The engine's
+/// end cancels it too.
+pub(crate) fn channel(
+    turns: &Turns,
+    place: ReplyPlace,
+) -> (EventSender, CancellationToken, ReplyStream) {
     let (sender, events) = mpsc::channel(BACKLOG);
     let stop = turns.base().idle().ended().child_token();
-    (sender, stop.clone(), ReplyStream { place, events, _stops: stop.drop_guard() })
+    (
+        sender,
+        stop.clone(),
+        ReplyStream {
+            place,
+            events,
+            _stops: stop.drop_guard(),
+        },
+    )
 }
 
 impl Turns {
@@ -143,15 +167,27 @@ async fn forward(
             }
             Some(Ok(GenerationEvent::Finished { reason, usage, .. })) => {
                 let mut events = reader.finish();
-                calls |= events.iter().any(|event| matches!(event, ReplyEvent::ToolCall(_)));
+                calls |= events
+                    .iter()
+                    .any(|event| matches!(event, ReplyEvent::ToolCall(_)));
                 events.push(ReplyEvent::Ended(end(reason, usage, calls)));
                 (events, true)
             }
-            Some(Ok(event)) => (waiting(&event).map(ReplyEvent::Waiting).into_iter().collect(), false),
+            Some(Ok(event)) => (
+                waiting(&event)
+                    .map(ReplyEvent::Waiting)
+                    .into_iter()
+                    .collect(),
+                false,
+            ),
             Some(Err(error)) if error.kind == ProviderErrorKind::Filtered => {
                 let mut events = reader.finish();
                 let usage = ReplyUsage::default();
-                events.push(ReplyEvent::Ended(ReplyEnd { finish: ReplyFinish::ContentFilter, usage, text: None }));
+                events.push(ReplyEvent::Ended(ReplyEnd {
+                    finish: ReplyFinish::ContentFilter,
+                    usage,
+                    text: None,
+                }));
                 (events, true)
             }
             Some(Err(error)) => {
@@ -159,11 +195,15 @@ async fn forward(
                 return;
             }
             None => {
-                let _ = sender.send(Err(internal("a reply's stream ended early"))).await;
+                let _ = sender
+                    .send(Err(internal("a reply's stream ended early")))
+                    .await;
                 return;
             }
         };
-        calls |= events.iter().any(|event| matches!(event, ReplyEvent::ToolCall(_)));
+        calls |= events
+            .iter()
+            .any(|event| matches!(event, ReplyEvent::ToolCall(_)));
         for event in events {
             // The client is gone, and so is the guard that stops the model.
             if sender.send(Ok(event)).await.is_err() {
@@ -188,12 +228,23 @@ fn end(reason: FinishReason, usage: Usage, calls: bool) -> ReplyEnd {
         cached: count(usage.reused).min(count(usage.prompt)),
         generated: count(usage.generated),
     };
-    ReplyEnd { finish, usage, text: None }
+    ReplyEnd {
+        finish,
+        usage,
+        text: None,
+    }
 }
 
-/// Whether a content filter ended the reply. Clients expect this as a finish reason, not as an error.
+/// Whether a content filter ended the reply. Clients expect this as a finish reason, not as an
+/// error.
 pub(crate) fn is_filtered(error: &ApiError) -> bool {
-    matches!(error, ApiError::Provider { class: ProviderClass::Filtered, .. })
+    matches!(
+        error,
+        ApiError::Provider {
+            class: ProviderClass::Filtered,
+            ..
+        }
+    )
 }
 
 /// Why there is no text yet, in one line.

@@ -46,15 +46,34 @@ impl Turns {
     ///
     /// # Errors
     /// `UnknownModel`, also for one that the key may not use.
-    pub(crate) async fn client_model(&self, grant: &ApiGrant, name: &str) -> Result<ListedModel, ClientError> {
+    pub(crate) async fn client_model(
+        &self,
+        grant: &ApiGrant,
+        name: &str,
+    ) -> Result<ListedModel, ClientError> {
         let targets = self.targets(grant).await?;
-        if let Some(listed) = targets.listed().into_iter().find(|listed| listed.id == name) {
+        if let Some(listed) = targets
+            .listed()
+            .into_iter()
+            .find(|listed| listed.id == name)
+        {
             return Ok(listed);
         }
         match self.among(&targets, name).await? {
-            ClientTarget::Character { id, name: about, .. } => {
-                let created = targets.characters.iter().find(|named| named.id == id).map_or(0, created);
-                Ok(ListedModel { id: name.to_owned(), created, kind: ModelKind::Character, about })
+            ClientTarget::Character {
+                id, name: about, ..
+            } => {
+                let created = targets
+                    .characters
+                    .iter()
+                    .find(|named| named.id == id)
+                    .map_or(0, created);
+                Ok(ListedModel {
+                    id: name.to_owned(),
+                    created,
+                    kind: ModelKind::Character,
+                    about,
+                })
             }
             ClientTarget::Raw(raw) => Ok(listed(&raw)),
         }
@@ -62,7 +81,11 @@ impl Turns {
 
     /// # Errors
     /// `UnknownModel`, also for one that the key may not use.
-    pub(crate) async fn client_target(&self, grant: &ApiGrant, name: &str) -> Result<ClientTarget, ClientError> {
+    pub(crate) async fn client_target(
+        &self,
+        grant: &ApiGrant,
+        name: &str,
+    ) -> Result<ClientTarget, ClientError> {
         let targets = self.targets(grant).await?;
         self.among(&targets, name).await
     }
@@ -72,28 +95,54 @@ impl Turns {
         let slugs: HashSet<String> = characters.iter().map(|named| named.slug.clone()).collect();
         characters.retain(|named| allows(grant, named.id));
         let (raw, embeddings) = match grant.raw_models {
-            true => (self.config().raw_models(slugs).await?, self.recall_service().embedding_model()),
+            true => (
+                self.config().raw_models(slugs).await?,
+                self.recall_service().embedding_model(),
+            ),
             false => (Vec::new(), None),
         };
-        Ok(Targets { characters, raw, embeddings })
+        Ok(Targets {
+            characters,
+            raw,
+            embeddings,
+        })
     }
 
     async fn among(&self, targets: &Targets, name: &str) -> Result<ClientTarget, ClientError> {
         if let Some(named) = targets.character(name) {
-            return Ok(ClientTarget::Character { id: named.id, name: named.name.clone(), chat: None });
+            return Ok(ClientTarget::Character {
+                id: named.id,
+                name: named.name.clone(),
+                chat: None,
+            });
         }
         if let Some(raw) = targets.raw.iter().find(|raw| raw.name == name) {
             return Ok(ClientTarget::Raw(raw.clone()));
         }
         if let Some((slug, chat)) = name.rsplit_once('/')
             && let (Some(named), Ok(id)) = (targets.character(slug), chat.parse::<ChatId>())
-            && self.library().chat(id).await.is_ok_and(|chat| chat.character == named.id)
+            && self
+                .library()
+                .chat(id)
+                .await
+                .is_ok_and(|chat| chat.character == named.id)
         {
-            return Ok(ClientTarget::Character { id: named.id, name: named.name.clone(), chat: Some(id) });
+            return Ok(ClientTarget::Character {
+                id: named.id,
+                name: named.name.clone(),
+                chat: Some(id),
+            });
         }
-        let names: Vec<String> = targets.listed().into_iter().map(|listed| listed.id).collect();
+        let names: Vec<String> = targets
+            .listed()
+            .into_iter()
+            .map(|listed| listed.id)
+            .collect();
         let near = near(name, &names);
-        Err(ClientError::UnknownModel { name: name.chars().take(200).collect(), near })
+        Err(ClientError::UnknownModel {
+            name: name.chars().take(200).collect(),
+            near,
+        })
     }
 }
 
@@ -102,7 +151,9 @@ impl Targets {
     fn character(&self, name: &str) -> Option<&SluggedCharacter> {
         let lower = name.to_lowercase();
         let id = name.parse::<CharacterId>().ok();
-        self.characters.iter().find(|named| named.slug == lower || Some(named.id) == id)
+        self.characters
+            .iter()
+            .find(|named| named.slug == lower || Some(named.id) == id)
     }
 
     fn listed(&self) -> Vec<ListedModel> {
@@ -118,24 +169,41 @@ impl Targets {
             kind: ModelKind::Embeddings,
             about: String::new(),
         });
-        characters.chain(self.raw.iter().map(listed)).chain(embeddings).collect()
+        characters
+            .chain(self.raw.iter().map(listed))
+            .chain(embeddings)
+            .collect()
     }
 }
 
 fn listed(raw: &RawModel) -> ListedModel {
-    ListedModel { id: raw.name.clone(), created: 0, kind: raw.kind, about: raw.endpoint.clone() }
+    ListedModel {
+        id: raw.name.clone(),
+        created: 0,
+        kind: raw.kind,
+        about: raw.endpoint.clone(),
+    }
 }
 
 /// The id of a character contains the time of its creation.
 fn created(named: &SluggedCharacter) -> i64 {
-    let time = named.id.0.get_timestamp().map_or(0, |time| time.to_unix().0);
+    let time = named
+        .id
+        .0
+        .get_timestamp()
+        .map_or(0, |time| time.to_unix().0);
     i64::try_from(time).unwrap_or(0)
 }
 
-/// The names that are similar to `name`, best first: one contains the other, or at most a quarter of the shorter one and
-/// one letter differ.
+/// The names that are similar to `name`, best first: one contains the other, or at most a quarter
+/// of the shorter one and one letter differ.
 fn near(name: &str, names: &[String]) -> Vec<String> {
-    let letters = |name: &str| name.to_lowercase().chars().take(COMPARED).collect::<Vec<char>>();
+    let letters = |name: &str| {
+        name.to_lowercase()
+            .chars()
+            .take(COMPARED)
+            .collect::<Vec<char>>()
+    };
     let asked = letters(name);
     let whole: String = asked.iter().collect();
     let compared = |known: &String| {
@@ -149,7 +217,10 @@ fn near(name: &str, names: &[String]) -> Vec<String> {
     };
     let mut near: Vec<(usize, String)> = names.iter().filter_map(compared).collect();
     near.sort();
-    near.into_iter().take(MAX_NEAR).map(|(_, known)| known).collect()
+    near.into_iter()
+        .take(MAX_NEAR)
+        .map(|(_, known)| known)
+        .collect()
 }
 
 /// Levenshtein distance.

@@ -13,8 +13,15 @@ const MOST: usize = 40;
 
 impl Turns {
     /// Completions of `text`, best first. A text that is no command has none.
-    pub(crate) async fn complete_command(&self, chat: String, text: String) -> ApiResult<Vec<CommandCompletion>> {
-        let Some(begun) = text.strip_prefix('/').filter(|begun| !begun.starts_with('/')) else {
+    pub(crate) async fn complete_command(
+        &self,
+        chat: String,
+        text: String,
+    ) -> ApiResult<Vec<CommandCompletion>> {
+        let Some(begun) = text
+            .strip_prefix('/')
+            .filter(|begun| !begun.starts_with('/'))
+        else {
             return Ok(Vec::new());
         };
         let Some((name, argument)) = begun.split_once(char::is_whitespace) else {
@@ -24,25 +31,41 @@ impl Turns {
             Typed::Command(_) => slash::command(name),
             Typed::Message(_) => None,
         };
-        let Some(info) = known else { return Ok(Vec::new()) };
+        let Some(info) = known else {
+            return Ok(Vec::new());
+        };
         let chat = self.library().chat(chat.parse()?).await?;
-        Ok(arguments(info, argument.trim_start(), self.choices(&chat, info.argument).await?))
+        Ok(arguments(
+            info,
+            argument.trim_start(),
+            self.choices(&chat, info.argument).await?,
+        ))
     }
 
     async fn choices(&self, chat: &Chat, argument: Argument) -> ApiResult<Vec<String>> {
-        let firsts = |names: Vec<(String, String)>| names.into_iter().map(|(name, _)| name).collect();
+        let firsts =
+            |names: Vec<(String, String)>| names.into_iter().map(|(name, _)| name).collect();
         Ok(match argument {
             Argument::None | Argument::Text => Vec::new(),
             Argument::Mode => self.mode_names().await?,
             Argument::Persona => firsts(self.persona_names().await?),
-            Argument::Model => self.model_names().await?.into_iter().map(|(name, _)| name).collect(),
+            Argument::Model => self
+                .model_names()
+                .await?
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect(),
             Argument::Template => firsts(self.template_names().await?),
             Argument::Speaker => {
                 let quoted = |name: String| match name.contains(char::is_whitespace) {
                     true => format!("\"{name}\""),
                     false => name,
                 };
-                self.participants(chat).await?.into_iter().map(|(name, _)| quoted(name)).collect()
+                self.participants(chat)
+                    .await?
+                    .into_iter()
+                    .map(|(name, _)| quoted(name))
+                    .collect()
             }
             Argument::Format => FORMATS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             Argument::Command => COMMANDS.iter().map(|info| info.name.to_owned()).collect(),
@@ -64,13 +87,22 @@ fn commands(begun: &str) -> Vec<CommandCompletion> {
         help: info.help.to_owned(),
     };
     let is_typed = |info: &&CommandInfo| info.argument == Argument::None && info.name == begun;
-    COMMANDS.iter().filter(fits).filter(|info| !is_typed(info)).map(row).collect()
+    COMMANDS
+        .iter()
+        .filter(fits)
+        .filter(|info| !is_typed(info))
+        .map(row)
+        .collect()
 }
 
 fn arguments(info: &CommandInfo, begun: &str, choices: Vec<String>) -> Vec<CommandCompletion> {
     let folded = begun.trim_start_matches('"').to_lowercase();
     let plain = |choice: &str| choice.trim_matches('"').to_lowercase();
-    let after = if info.argument == Argument::Speaker { " " } else { "" };
+    let after = if info.argument == Argument::Speaker {
+        " "
+    } else {
+        ""
+    };
     let mut found: Vec<(usize, String)> = choices
         .into_iter()
         .filter(|choice| choice != begun)
@@ -108,8 +140,14 @@ mod tests {
     fn completes_arguments_by_their_start_or_a_part() {
         let names = || ["Ann", "\"Mary Ann\"", "Bo"].map(str::to_owned).into();
         let speakers = slash::command("as").unwrap();
-        assert_eq!(texts(arguments(speakers, "an", names())), ["/as Ann ", "/as \"Mary Ann\" "]);
-        assert_eq!(texts(arguments(speakers, "\"mary a", names())), ["/as \"Mary Ann\" "]);
+        assert_eq!(
+            texts(arguments(speakers, "an", names())),
+            ["/as Ann ", "/as \"Mary Ann\" "]
+        );
+        assert_eq!(
+            texts(arguments(speakers, "\"mary a", names())),
+            ["/as \"Mary Ann\" "]
+        );
         let modes = slash::command("mode").unwrap();
         assert!(arguments(modes, "Bo", names()).is_empty());
     }

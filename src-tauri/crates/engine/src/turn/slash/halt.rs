@@ -28,19 +28,33 @@ pub(crate) fn outcome(ran: Result<CommandOutcome, Halt>) -> ApiResult<CommandOut
 
 pub(crate) fn refused(code: RefusalCode, command: &str, value: &str, message: String) -> Halt {
     let (command, value) = (command.to_owned(), value.to_owned());
-    Halt::Refused(CommandRefusal { code, command, value, near: Vec::new(), message })
+    Halt::Refused(CommandRefusal {
+        code,
+        command,
+        value,
+        near: Vec::new(),
+        message,
+    })
 }
 
 pub(crate) fn unknown_command(name: &str) -> Halt {
-    let near: Vec<String> =
-        similar(name, COMMANDS.iter().map(|info| info.name)).into_iter().map(str::to_owned).collect();
+    let near: Vec<String> = similar(name, COMMANDS.iter().map(|info| info.name))
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     let meant = match near.is_empty() {
         true => String::new(),
         false => format!(" Did you mean /{}?", near.join(" or /")),
     };
     let message = format!("There is no command /{name}.{meant} To send it as text, start with //.");
     let (command, value) = (name.to_owned(), name.to_owned());
-    Halt::Refused(CommandRefusal { code: RefusalCode::UnknownCommand, command, value, near, message })
+    Halt::Refused(CommandRefusal {
+        code: RefusalCode::UnknownCommand,
+        command,
+        value,
+        near,
+        message,
+    })
 }
 
 /// The command needs an argument.
@@ -50,9 +64,19 @@ pub(crate) fn argument_missing(info: &CommandInfo) -> Halt {
 }
 
 pub(crate) fn no_reply(info: &CommandInfo) -> Halt {
-    refused(RefusalCode::NoReply, info.name, "", "The last message is not a reply. Send a message first.".to_owned())
+    refused(
+        RefusalCode::NoReply,
+        info.name,
+        "",
+        "The last message is not a reply. Send a message first.".to_owned(),
+    )
 }
 
 pub(crate) fn no_message(info: &CommandInfo) -> Halt {
-    refused(RefusalCode::NoMessage, info.name, "", "The chat has no message. Send one first.".to_owned())
+    refused(
+        RefusalCode::NoMessage,
+        info.name,
+        "",
+        "The chat has no message. Send one first.".to_owned(),
+    )
 }

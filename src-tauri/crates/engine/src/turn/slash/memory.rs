@@ -19,9 +19,20 @@ impl Turns {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
-        if !self.config().resolved(chat, None, None).await?.values.memory {
+        if !self
+            .config()
+            .resolved(chat, None, None)
+            .await?
+            .values
+            .memory
+        {
             let message = "Memory is off in this chat. Turn it on in the chat's settings.";
-            return Err(refused(RefusalCode::MemoryOff, info.name, "", message.to_owned()));
+            return Err(refused(
+                RefusalCode::MemoryOff,
+                info.name,
+                "",
+                message.to_owned(),
+            ));
         }
         let persona = self.library().persona_in(chat).await?.id;
         let memory = self.library().save_memory(MemoryDraft {
@@ -37,7 +48,10 @@ impl Turns {
             world: None,
         });
         let memory = memory.await?;
-        self.base().events().announce(Event::Remembered { chat: chat.id.to_string(), memory });
+        self.base().events().announce(Event::Remembered {
+            chat: chat.id.to_string(),
+            memory,
+        });
         Ok(CommandOutcome::Memorized)
     }
 
@@ -53,7 +67,10 @@ impl Turns {
         }
         let (persona, now) = (self.library().persona_in(chat).await?, self.base().now());
         let (row, thing) = (chat.clone(), text.to_owned());
-        let write = self.base().store().write(move |store| forget_memory(store, &row, &persona, &thing, now));
+        let write = self
+            .base()
+            .store()
+            .write(move |store| forget_memory(store, &row, &persona, &thing, now));
         let Some(memory) = write.await? else {
             let message = format!("No memory has all of these words: \"{text}\". Use fewer words.");
             return Err(refused(RefusalCode::NothingFound, info.name, text, message));

@@ -32,20 +32,44 @@ impl Turns {
         let snapshot = self.library().snapshot(chat.clone()).await?;
         let before = snapshot.variables.clone();
         let mut after: MacroState = before.clone();
-        let text = self.resolve(&snapshot, text.to_owned(), ScriptTarget::SlashCommand, &mut after).await?;
+        let text = self
+            .resolve(
+                &snapshot,
+                text.to_owned(),
+                ScriptTarget::SlashCommand,
+                &mut after,
+            )
+            .await?;
         if text.trim().is_empty() {
-            return Err(bad_input("The text is empty after its macros.", "Write something."));
+            return Err(bad_input(
+                "The text is empty after its macros.",
+                "Write something.",
+            ));
         }
         let (now, id) = (self.base().now(), MessageId(Uuid::now_v7()));
-        let swipe =
-            NewSwipe { id: SwipeId(Uuid::now_v7()), text, state: SwipeState::Finished, created: now, model: None };
-        let new =
-            NewMessage { id, chat: chat.id, role, created: now, swipes: vec![swipe], selected: 0, context_block: None };
+        let swipe = NewSwipe {
+            id: SwipeId(Uuid::now_v7()),
+            text,
+            state: SwipeState::Finished,
+            created: now,
+            model: None,
+        };
+        let new = NewMessage {
+            id,
+            chat: chat.id,
+            role,
+            created: now,
+            swipes: vec![swipe],
+            selected: 0,
+            context_block: None,
+        };
         let row = chat.clone();
         let write = self.base().store().write(move |store| {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().append(&new)?;
-            speaker.map_or(Ok(()), |speaker| store.groups_mut().set_speaker(id, &speaker))
+            speaker.map_or(Ok(()), |speaker| {
+                store.groups_mut().set_speaker(id, &speaker)
+            })
         });
         write.await?;
         self.library().messages_changed(chat.id);
@@ -64,11 +88,17 @@ impl Turns {
             return Err(argument_missing(info));
         }
         let Some((formula, dice, why)) = leading_dice(arguments) else {
-            let message = format!("\"{arguments}\" is no dice formula. Write one such as 2d6+1, d20 or 4d6kh3.");
+            let message = format!(
+                "\"{arguments}\" is no dice formula. Write one such as 2d6+1, d20 or 4d6kh3."
+            );
             return Err(refused(RefusalCode::BadDice, info.name, arguments, message));
         };
         let persona = self.library().persona_in(chat).await?.name;
-        let why = if why.is_empty() { String::new() } else { format!(" – {why}") };
+        let why = if why.is_empty() {
+            String::new()
+        } else {
+            format!(" – {why}")
+        };
         let text = format!("{persona}: {formula} = {}{why}", dice.roll(draw));
         Ok(self.add_message(chat, Role::Event, None, &text).await?)
     }
@@ -76,7 +106,10 @@ impl Turns {
 
 /// The longest formula at the start of the text, which may contain spaces, and the rest.
 fn leading_dice(text: &str) -> Option<(&str, DiceFormula, &str)> {
-    let ends = text.char_indices().filter(|(_, letter)| letter.is_whitespace()).map(|(at, _)| at);
+    let ends = text
+        .char_indices()
+        .filter(|(_, letter)| letter.is_whitespace())
+        .map(|(at, _)| at);
     // A formula is short, so only the first words are tried.
     let mut ends: Vec<usize> = ends.take(20).collect();
     if ends.len() < 20 {
@@ -91,7 +124,9 @@ fn leading_dice(text: &str) -> Option<(&str, DiceFormula, &str)> {
 /// Whether an operator stands at every space: `2d6 + 1` is one formula, `2d6 7` is not.
 fn is_joined(formula: &str) -> bool {
     let words: Vec<&str> = formula.split_whitespace().collect();
-    words.windows(2).all(|pair| pair[0].ends_with(['+', '-']) || pair[1].starts_with(['+', '-']))
+    words
+        .windows(2)
+        .all(|pair| pair[0].ends_with(['+', '-']) || pair[1].starts_with(['+', '-']))
 }
 
 #[cfg(test)]

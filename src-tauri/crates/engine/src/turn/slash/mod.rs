@@ -1,5 +1,5 @@
-//! Slash commands. A front end passes the composer's text to `Turns::run_command`, which sends it or runs it, so that
-//! window, command line and HTTP agree. No other text is read as a command.
+//! Slash commands. A front end passes the composer's text to `Turns::run_command`, which sends it
+//! or runs it, so that window, command line and HTTP agree. No other text is read as a command.
 
 pub(crate) mod choose;
 pub(crate) mod complete;

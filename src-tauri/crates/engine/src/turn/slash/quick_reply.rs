@@ -28,8 +28,8 @@ impl Moment {
 }
 
 impl Turns {
-    /// Runs the quick reply at `index` of a set that the chat shows. `typed` is the text in the composer, which some
-    /// quick replies include.
+    /// Runs the quick reply at `index` of a set that the chat shows. `typed` is the text in the
+    /// composer, which some quick replies include.
     ///
     /// # Errors
     /// `BadInput` if its script is not supported or the chat does not show the set. The errors of
@@ -43,9 +43,15 @@ impl Turns {
     ) -> ApiResult<QuickReplyRun> {
         let row = self.library().chat(chat.parse()?).await?;
         let active = self.library().active_set(&row, &set).await?;
-        let reply = active.set.replies.get(index as usize).ok_or_else(|| not_found("quick reply"))?;
+        let reply = active
+            .set
+            .replies
+            .get(index as usize)
+            .ok_or_else(|| not_found("quick reply"))?;
         match reply.action() {
-            QuickReplyAction::Text(message) => self.send_quick_reply(&row, &active, message, &typed).await,
+            QuickReplyAction::Text(message) => {
+                self.send_quick_reply(&row, &active, message, &typed).await
+            }
             QuickReplyAction::Commands(commands) => self.run_all(&chat, &commands, &typed).await,
             QuickReplyAction::Unsupported(UnsupportedLine { line, text }) => Err(bad_input(
                 format!("Not supported in line {line}: {text}"),
@@ -63,30 +69,52 @@ impl Turns {
     ) -> ApiResult<QuickReplyRun> {
         let (text, used_text) = active.set.text(message, typed);
         if active.set.only_inserts {
-            return Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Insert { text }], used_text });
+            return Ok(QuickReplyRun {
+                outcomes: vec![CommandOutcome::Insert { text }],
+                used_text,
+            });
         }
         // The text in the composer may have made a command of it.
         if let Typed::Command(_) = slash::read(&text) {
-            let outcome = self.run_command_with(chat.id.to_string(), text, TurnOptions::default()).await?;
-            return Ok(QuickReplyRun { outcomes: vec![outcome], used_text });
+            let outcome = self
+                .run_command_with(chat.id.to_string(), text, TurnOptions::default())
+                .await?;
+            return Ok(QuickReplyRun {
+                outcomes: vec![outcome],
+                used_text,
+            });
         }
-        let started = self.send_with(chat.id.to_string(), text, TurnOptions::default()).await?;
+        let started = self
+            .send_with(chat.id.to_string(), text, TurnOptions::default())
+            .await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
         if !used_text && !typed.is_empty() {
             self.library().keep_draft(chat.id, typed.to_owned()).await?;
         }
-        Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Started { started }], used_text })
+        Ok(QuickReplyRun {
+            outcomes: vec![CommandOutcome::Started { started }],
+            used_text,
+        })
     }
 
-    async fn run_all(&self, chat: &str, commands: &[&str], typed: &str) -> ApiResult<QuickReplyRun> {
+    async fn run_all(
+        &self,
+        chat: &str,
+        commands: &[&str],
+        typed: &str,
+    ) -> ApiResult<QuickReplyRun> {
         let (mut outcomes, mut used_text) = (Vec::new(), false);
         // The composer may not have stored its text yet, and a command must not write over it.
         if !typed.trim().is_empty() {
-            self.library().keep_draft(chat.parse()?, typed.to_owned()).await?;
+            self.library()
+                .keep_draft(chat.parse()?, typed.to_owned())
+                .await?;
         }
         for command in commands {
             let (command, used) = fill(command, typed);
-            let outcome = self.run_command_with(chat.to_owned(), command, TurnOptions::default()).await?;
+            let outcome = self
+                .run_command_with(chat.to_owned(), command, TurnOptions::default())
+                .await?;
             used_text |= used;
             let ends = matches!(outcome, CommandOutcome::Refused { .. });
             outcomes.push(outcome);
@@ -94,7 +122,10 @@ impl Turns {
                 break;
             }
         }
-        Ok(QuickReplyRun { outcomes, used_text })
+        Ok(QuickReplyRun {
+            outcomes,
+            used_text,
+        })
     }
 
     /// Runs the quick replies of a chat that was opened, as far as the user allowed it.
@@ -105,14 +136,19 @@ impl Turns {
 
     /// Whether quick replies would run by themselves now.
     pub(crate) async fn has_automatic(&self, chat: &Chat, moment: Moment) -> bool {
-        self.automatic(chat, moment).await.is_ok_and(|found| !found.is_empty())
+        self.automatic(chat, moment)
+            .await
+            .is_ok_and(|found| !found.is_empty())
     }
 
-    /// Runs the quick replies for `moment`, and announces each outcome. A failure of one does not stop the next one.
+    /// Runs the quick replies for `moment`, and announces each outcome. A failure of one does not
+    /// stop the next one.
     pub(crate) async fn run_automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<()> {
         let id = chat.id.to_string();
         for reply in self.automatic(chat, moment).await? {
-            let QuickReplyAction::Commands(commands) = reply.action() else { continue };
+            let QuickReplyAction::Commands(commands) = reply.action() else {
+                continue;
+            };
             let outcomes = match Box::pin(self.run_all(&id, &commands, "")).await {
                 Ok(run) => run.outcomes,
                 Err(error) => {
@@ -120,7 +156,11 @@ impl Turns {
                     continue;
                 }
             };
-            let event = Event::QuickReplyRan { chat: id.clone(), label: reply.label.clone(), outcomes };
+            let event = Event::QuickReplyRan {
+                chat: id.clone(),
+                label: reply.label.clone(),
+                outcomes,
+            };
             self.base().events().announce(event);
         }
         Ok(())
@@ -128,7 +168,12 @@ impl Turns {
 
     async fn automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<Vec<QuickReply>> {
         let active = self.library().active_quick_replies(chat).await?;
-        let replies = active.into_iter().filter(|set| set.allowed).flat_map(|set| set.set.replies);
-        Ok(replies.filter(|reply| moment.starts(reply) && reply.is_automatic()).collect())
+        let replies = active
+            .into_iter()
+            .filter(|set| set.allowed)
+            .flat_map(|set| set.set.replies);
+        Ok(replies
+            .filter(|reply| moment.starts(reply) && reply.is_automatic())
+            .collect())
     }
 }

@@ -4,8 +4,8 @@ use domain::chat::{Chat, Role};
 use domain::slash::{self, COMMANDS, CommandInfo, SlashCommand, Typed, TypedCommand};
 
 use crate::api::{
-    ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode, RegenerateOptions, SettingOwner,
-    SettingValue, TurnOptions,
+    ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode,
+    RegenerateOptions, SettingOwner, SettingValue, TurnOptions,
 };
 use crate::base::convert;
 use crate::base::error::ApiResult;
@@ -13,7 +13,9 @@ use crate::base::random::random_below;
 use crate::turn::handle::Turns;
 use crate::turn::hint;
 use crate::turn::slash::choose::choose;
-use crate::turn::slash::halt::{self, Halt, argument_missing, no_message, no_reply, refused, unknown_command};
+use crate::turn::slash::halt::{
+    self, Halt, argument_missing, no_message, no_reply, refused, unknown_command,
+};
 use crate::turn::slash::speakers::Participant;
 
 /// Maximum number of messages that one command hides or shows.
@@ -30,22 +32,30 @@ pub(crate) const FORMATS: [(&str, ChatFileFormat); 4] = [
 ];
 
 impl Turns {
-    /// Sends `text`, or runs it if it is a slash command. `pictures` belong to a message and stay with the composer if
-    /// it is a command.
+    /// Sends `text`, or runs it if it is a slash command. `pictures` belong to a message and stay
+    /// with the composer if it is a command.
     pub(crate) async fn run_command(
         &self,
         chat: String,
         text: String,
         pictures: Vec<Picture>,
     ) -> ApiResult<CommandOutcome> {
-        self.run_command_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
+        self.run_command_with(
+            chat,
+            text,
+            TurnOptions {
+                pictures,
+                ..TurnOptions::default()
+            },
+        )
+        .await
     }
 
     /// Works like [`Self::run_command`], with options for a message that is sent.
     ///
     /// # Errors
-    /// The errors of [`Self::send_with`] and of the operations behind the commands. A command that cannot run as typed
-    /// is no error but [`CommandOutcome::Refused`].
+    /// The errors of [`Self::send_with`] and of the operations behind the commands. A command that
+    /// cannot run as typed is no error but [`CommandOutcome::Refused`].
     pub(crate) async fn run_command_with(
         &self,
         chat: String,
@@ -60,12 +70,16 @@ impl Turns {
             Typed::Command(typed) => typed,
         };
         let chat = self.library().chat(chat.parse()?).await?;
-        if slash::command(typed.name).is_some_and(|info| info.command == SlashCommand::Impersonate) {
+        if slash::command(typed.name).is_some_and(|info| info.command == SlashCommand::Impersonate)
+        {
             // The model writes into the composer. Only the command itself makes room there.
             self.clear_draft(&chat, &text).await?;
         }
         let ran = halt::outcome(self.run(&chat, typed).await)?;
-        if !matches!(ran, CommandOutcome::Refused { .. } | CommandOutcome::Drafting) {
+        if !matches!(
+            ran,
+            CommandOutcome::Refused { .. } | CommandOutcome::Drafting
+        ) {
             self.clear_draft(&chat, &text).await?;
         }
         Ok(ran)
@@ -81,13 +95,22 @@ impl Turns {
     }
 
     async fn run(&self, chat: &Chat, typed: TypedCommand<'_>) -> Result<CommandOutcome, Halt> {
-        let Some(info) = slash::command(typed.name) else { return Err(unknown_command(typed.name)) };
+        let Some(info) = slash::command(typed.name) else {
+            return Err(unknown_command(typed.name));
+        };
         let (id, text) = (chat.id.to_string(), typed.arguments);
         match info.command {
-            SlashCommand::Continue => Ok(CommandOutcome::Started { started: self.continue_reply(id).await? }),
+            SlashCommand::Continue => Ok(CommandOutcome::Started {
+                started: self.continue_reply(id).await?,
+            }),
             SlashCommand::Regenerate => {
-                let wanted = RegenerateOptions { hint: hint::typed(text), model: None };
-                Ok(CommandOutcome::Started { started: self.regenerate_with(id, wanted).await? })
+                let wanted = RegenerateOptions {
+                    hint: hint::typed(text),
+                    model: None,
+                };
+                Ok(CommandOutcome::Started {
+                    started: self.regenerate_with(id, wanted).await?,
+                })
             }
             SlashCommand::Swipe => self.swipe(info, chat, text).await,
             SlashCommand::DeleteSwipe => self.delete_swipe_of_last(info, chat, text).await,
@@ -97,7 +120,9 @@ impl Turns {
             }
             SlashCommand::As => self.speak_as(info, chat, text).await,
             SlashCommand::SendAs => self.send_as(info, chat, text).await,
-            SlashCommand::Narrate if text.is_empty() => self.call(chat, Participant::Narrator).await,
+            SlashCommand::Narrate if text.is_empty() => {
+                self.call(chat, Participant::Narrator).await
+            }
             SlashCommand::Narrate => self.store_as(chat, Participant::Narrator, text).await,
             SlashCommand::Sys => self.event(info, chat, text).await,
             SlashCommand::Roll => {
@@ -117,58 +142,97 @@ impl Turns {
             SlashCommand::Hide => self.hide(info, chat, text, true).await,
             SlashCommand::Unhide => self.hide(info, chat, text, false).await,
             SlashCommand::Search if text.is_empty() => Err(argument_missing(info)),
-            SlashCommand::Search => Ok(CommandOutcome::Search { text: text.to_owned() }),
+            SlashCommand::Search => Ok(CommandOutcome::Search {
+                text: text.to_owned(),
+            }),
             SlashCommand::Export => export(info, text),
             SlashCommand::Help => help(text),
         }
     }
 
-    /// Selects the swipe with this number. Without a number, the next one; after the last one, a new one is written.
-    async fn swipe(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    /// Selects the swipe with this number. Without a number, the next one; after the last one, a
+    /// new one is written.
+    async fn swipe(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let id = chat.id.to_string();
         let (_, last) = self.chat_and_last(&id).await?;
-        let last = last.filter(|last| convert::is_reply(last.role)).ok_or_else(|| no_reply(info))?;
+        let last = last
+            .filter(|last| convert::is_reply(last.role))
+            .ok_or_else(|| no_reply(info))?;
         let count = last.swipes.len() as u32;
         let index = match number(info, text, count)? {
             Some(wanted) => wanted - 1,
             None if last.selected + 1 >= count => {
-                return Ok(CommandOutcome::Started { started: self.regenerate(id).await? });
+                return Ok(CommandOutcome::Started {
+                    started: self.regenerate(id).await?,
+                });
             }
             None => last.selected + 1,
         };
         let message = self.select_swipe(last.id.to_string(), index).await?;
-        Ok(CommandOutcome::Updated { messages: vec![message] })
+        Ok(CommandOutcome::Updated {
+            messages: vec![message],
+        })
     }
 
     /// Deletes the swipe of the last reply with this number, or the shown one.
-    async fn delete_swipe_of_last(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn delete_swipe_of_last(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
-        let last = last.filter(|last| convert::is_reply(last.role)).ok_or_else(|| no_reply(info))?;
+        let last = last
+            .filter(|last| convert::is_reply(last.role))
+            .ok_or_else(|| no_reply(info))?;
         let wanted = number(info, text, last.swipes.len() as u32)?;
         let index = wanted.map_or(last.selected, |number| number - 1);
         let message = self.delete_swipe(last.id.to_string(), index).await?;
-        Ok(CommandOutcome::Updated { messages: vec![message] })
+        Ok(CommandOutcome::Updated {
+            messages: vec![message],
+        })
     }
 
-    async fn send_as(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
-        let (_, said) = slash::named_argument(text, "name").unwrap_or_else(|| slash::leading_word(text));
+    async fn send_as(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
+        let (_, said) =
+            slash::named_argument(text, "name").unwrap_or_else(|| slash::leading_word(text));
         match said.is_empty() {
             true => Err(argument_missing(info)),
             false => self.speak_as(info, chat, text).await,
         }
     }
 
-    async fn event(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn event(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         match text.is_empty() {
             true => Err(argument_missing(info)),
-            false => Ok(CommandOutcome::Added { message: self.add_message(chat, Role::Event, None, text).await? }),
+            false => Ok(CommandOutcome::Added {
+                message: self.add_message(chat, Role::Event, None, text).await?,
+            }),
         }
     }
 
     async fn scene(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
         self.new_scene(chat.id.to_string()).await?;
         match text.is_empty() {
-            true => Ok(CommandOutcome::Set { setting: CommandSetting::Scene, value: String::new() }),
+            true => Ok(CommandOutcome::Set {
+                setting: CommandSetting::Scene,
+                value: String::new(),
+            }),
             false => self.store_as(chat, Participant::Narrator, text).await,
         }
     }
@@ -176,91 +240,194 @@ impl Turns {
     async fn note(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
         let setting = CommandSetting::Note;
         if text.is_empty() {
-            let value = self.config().resolved(chat, None, None).await?.values.author_note;
-            return Ok(CommandOutcome::Shown { setting, value, choices: Vec::new() });
+            let value = self
+                .config()
+                .resolved(chat, None, None)
+                .await?
+                .values
+                .author_note;
+            return Ok(CommandOutcome::Shown {
+                setting,
+                value,
+                choices: Vec::new(),
+            });
         }
-        let value = if text == NOTHING { String::new() } else { text.to_owned() };
+        let value = if text == NOTHING {
+            String::new()
+        } else {
+            text.to_owned()
+        };
         self.set(chat, "author_note", Some(value.clone())).await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
-    async fn choose_mode(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn choose_mode(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Mode, self.mode_names().await?);
         if text.is_empty() {
             let value = self.config().resolved(chat, None, None).await?.values.mode;
-            return Ok(CommandOutcome::Shown { setting, value, choices: names });
+            return Ok(CommandOutcome::Shown {
+                setting,
+                value,
+                choices: names,
+            });
         }
-        let (value, ()) = choose(info, text, names.into_iter().map(|name| (name, ())).collect())?;
+        let (value, ()) = choose(
+            info,
+            text,
+            names.into_iter().map(|name| (name, ())).collect(),
+        )?;
         self.set(chat, "mode", Some(value.clone())).await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
-    async fn choose_persona(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn choose_persona(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Persona, self.persona_names().await?);
         if text.is_empty() {
             let value = self.library().persona_in(chat).await?.name;
-            return Ok(CommandOutcome::Shown { setting, value, choices: firsts(names) });
+            return Ok(CommandOutcome::Shown {
+                setting,
+                value,
+                choices: firsts(names),
+            });
         }
         let (value, persona) = choose(info, text, names)?;
-        self.library().set_chat_persona(chat.id.to_string(), persona).await?;
+        self.library()
+            .set_chat_persona(chat.id.to_string(), persona)
+            .await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
-    async fn choose_model(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn choose_model(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Model, self.model_names().await?);
         if text.is_empty() {
             let value = self.chosen_model(chat).await?;
-            return Ok(CommandOutcome::Shown { setting, value, choices: firsts(names) });
+            return Ok(CommandOutcome::Shown {
+                setting,
+                value,
+                choices: firsts(names),
+            });
         }
         let (value, model) = choose(info, text, names)?;
-        self.library().set_chat_model(chat.id.to_string(), model).await?;
+        self.library()
+            .set_chat_model(chat.id.to_string(), model)
+            .await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
-    async fn choose_template(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn choose_template(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Template, self.template_names().await?);
         if text.is_empty() {
-            let chosen = self.config().resolved(chat, None, None).await?.values.template;
-            let named = names.iter().find(|(_, id)| *id == chosen).map(|(name, _)| name.clone());
-            return Ok(CommandOutcome::Shown { setting, value: named.unwrap_or(chosen), choices: firsts(names) });
+            let chosen = self
+                .config()
+                .resolved(chat, None, None)
+                .await?
+                .values
+                .template;
+            let named = names
+                .iter()
+                .find(|(_, id)| *id == chosen)
+                .map(|(name, _)| name.clone());
+            return Ok(CommandOutcome::Shown {
+                setting,
+                value: named.unwrap_or(chosen),
+                choices: firsts(names),
+            });
         }
         let (value, template) = choose(info, text, names)?;
-        self.set(chat, "template", Some(template).filter(|id| id != "auto")).await?;
+        self.set(chat, "template", Some(template).filter(|id| id != "auto"))
+            .await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
     /// Copies the chat into a new one, up to its last message.
-    async fn branch(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn branch(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
         let last = last.ok_or_else(|| no_message(info))?;
         let title = Some(text.to_owned()).filter(|title| !title.is_empty());
         let branch = self.branch_chat(last.id.to_string(), None, title).await?;
-        Ok(CommandOutcome::Opened { chat: branch.id, title: branch.title })
+        Ok(CommandOutcome::Opened {
+            chat: branch.id,
+            title: branch.title,
+        })
     }
 
-    async fn checkpoint_last(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    async fn checkpoint_last(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
         let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
         let last = last.ok_or_else(|| no_message(info))?;
-        let value = if text == NOTHING { String::new() } else { text.to_owned() };
+        let value = if text == NOTHING {
+            String::new()
+        } else {
+            text.to_owned()
+        };
         let name = Some(value.clone()).filter(|name| !name.is_empty());
-        self.library().set_checkpoint(last.id.to_string(), name).await?;
-        Ok(CommandOutcome::Set { setting: CommandSetting::Checkpoint, value })
+        self.library()
+            .set_checkpoint(last.id.to_string(), name)
+            .await?;
+        Ok(CommandOutcome::Set {
+            setting: CommandSetting::Checkpoint,
+            value,
+        })
     }
 
     async fn set(&self, chat: &Chat, key: &str, value: Option<String>) -> ApiResult<()> {
-        let owner = SettingOwner::Chat { id: chat.id.to_string() };
-        self.config().set_setting(owner, key.to_owned(), value.map(SettingValue::Text)).await.map(drop)
+        let owner = SettingOwner::Chat {
+            id: chat.id.to_string(),
+        };
+        self.config()
+            .set_setting(owner, key.to_owned(), value.map(SettingValue::Text))
+            .await
+            .map(drop)
     }
 
-    /// Hides the last messages from the model, or sends them again. Messages that are hidden, or not, already are
-    /// counted too.
-    async fn hide(&self, info: &CommandInfo, chat: &Chat, text: &str, hidden: bool) -> Result<CommandOutcome, Halt> {
+    /// Hides the last messages from the model, or sends them again. Messages that are hidden, or
+    /// not, already are counted too.
+    async fn hide(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+        hidden: bool,
+    ) -> Result<CommandOutcome, Halt> {
         let count = number(info, text, MAX_HIDDEN)?.unwrap_or(1);
         let id = chat.id;
-        let last = self.base().store().read(move |store| store.messages().page(id, None, count)).await?;
+        let last = self
+            .base()
+            .store()
+            .read(move |store| store.messages().page(id, None, count))
+            .await?;
         let mut messages = Vec::new();
         for message in last.into_iter().filter(|message| message.hidden != hidden) {
             messages.push(self.hide_message(message.id.to_string(), hidden).await?);
@@ -274,17 +441,28 @@ fn number(info: &CommandInfo, text: &str, most: u32) -> Result<Option<u32>, Halt
     if text.is_empty() {
         return Ok(None);
     }
-    let read = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+    let read = text
+        .parse::<u32>()
+        .ok()
+        .filter(|number| (1..=most).contains(number));
     let wrong = || format!("\"{text}\" is not possible. Write a number from 1 to {most}.");
-    read.map(Some).ok_or_else(|| refused(RefusalCode::BadNumber, info.name, text, wrong()))
+    read.map(Some)
+        .ok_or_else(|| refused(RefusalCode::BadNumber, info.name, text, wrong()))
 }
 
 fn export(info: &CommandInfo, text: &str) -> Result<CommandOutcome, Halt> {
     if text.is_empty() {
-        return Ok(CommandOutcome::Export { format: FORMATS[0].1 });
+        return Ok(CommandOutcome::Export {
+            format: FORMATS[0].1,
+        });
     }
-    let formats = FORMATS.iter().map(|(name, format)| ((*name).to_owned(), *format)).collect();
-    Ok(CommandOutcome::Export { format: choose(info, text, formats)?.1 })
+    let formats = FORMATS
+        .iter()
+        .map(|(name, format)| ((*name).to_owned(), *format))
+        .collect();
+    Ok(CommandOutcome::Export {
+        format: choose(info, text, formats)?.1,
+    })
 }
 
 fn help(text: &str) -> Result<CommandOutcome, Halt> {
@@ -298,7 +476,9 @@ fn help(text: &str) -> Result<CommandOutcome, Halt> {
         usage: info.usage.to_owned(),
         help: info.help.to_owned(),
     };
-    Ok(CommandOutcome::Help { commands: shown.into_iter().map(row).collect() })
+    Ok(CommandOutcome::Help {
+        commands: shown.into_iter().map(row).collect(),
+    })
 }
 
 fn firsts<T>(items: Vec<(String, T)>) -> Vec<String> {

@@ -27,15 +27,28 @@ pub(crate) enum Participant {
 impl Turns {
     /// All participants by name, the chat's own character first and the narrator last.
     pub(crate) async fn participants(&self, chat: &Chat) -> ApiResult<Vec<(String, Participant)>> {
-        let (card, members) = tokio::try_join!(self.library().chat_card(chat), self.library().shown_members(chat.id))?;
+        let (card, members) = tokio::try_join!(
+            self.library().chat_card(chat),
+            self.library().shown_members(chat.id)
+        )?;
         let own = (card.card.display_name().to_owned(), Participant::Own);
-        let members = members.into_iter().map(|member| (member.name, Participant::Member { id: member.id }));
+        let members = members
+            .into_iter()
+            .map(|member| (member.name, Participant::Member { id: member.id }));
         let narrator = (NARRATOR.to_owned(), Participant::Narrator);
-        Ok(std::iter::once(own).chain(members).chain([narrator]).collect())
+        Ok(std::iter::once(own)
+            .chain(members)
+            .chain([narrator])
+            .collect())
     }
 
     /// With a text, stores it as said by the participant. Without one, lets the participant speak.
-    pub(crate) async fn speak_as(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+    pub(crate) async fn speak_as(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
         let (name, text) = named_argument(text, "name").unwrap_or_else(|| leading_word(text));
         if name.is_empty() {
             return Err(argument_missing(info));
@@ -48,7 +61,11 @@ impl Turns {
     }
 
     /// Lets the participant speak.
-    pub(crate) async fn call(&self, chat: &Chat, participant: Participant) -> Result<CommandOutcome, Halt> {
+    pub(crate) async fn call(
+        &self,
+        chat: &Chat,
+        participant: Participant,
+    ) -> Result<CommandOutcome, Halt> {
         let id = chat.id.to_string();
         let is_group = !self.library().shown_members(chat.id).await?.is_empty();
         let started = match participant {
@@ -78,7 +95,13 @@ impl Turns {
     ) -> Result<CommandOutcome, Halt> {
         let (role, speaker) = match participant {
             Participant::Own => (Role::Character, None),
-            Participant::Narrator => (Role::Narrator, Some(Speaker { character: None, name: "Narrator".to_owned() })),
+            Participant::Narrator => (
+                Role::Narrator,
+                Some(Speaker {
+                    character: None,
+                    name: "Narrator".to_owned(),
+                }),
+            ),
             Participant::Member { id } => {
                 let turn = self.library().turn_named(chat, Some(&id)).await?;
                 (turn.role, turn.speaker)

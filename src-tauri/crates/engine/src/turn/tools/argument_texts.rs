@@ -18,18 +18,29 @@ pub(super) fn argument_texts(schema: &Value) -> Vec<ToolArgumentText> {
 }
 
 fn collect(schema: &Value, path: &str, depth: usize, texts: &mut Vec<ToolArgumentText>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (name, property) in properties {
         let name = visible_line(name);
-        let path = if path.is_empty() { name } else { format!("{path}.{name}") };
-        let texts_of = ["title", "description"].into_iter().filter_map(|key| property[key].as_str());
+        let path = if path.is_empty() {
+            name
+        } else {
+            format!("{path}.{name}")
+        };
+        let texts_of = ["title", "description"]
+            .into_iter()
+            .filter_map(|key| property[key].as_str());
         let about = visible(texts_of.collect::<Vec<_>>().join(": ").trim());
         if texts.len() == MAX_TEXTS {
             return;
         }
         if !about.is_empty() {
-            texts.push(ToolArgumentText { name: path.clone(), about });
+            texts.push(ToolArgumentText {
+                name: path.clone(),
+                about,
+            });
         }
         collect(property, &path, depth, texts);
         collect(&property["items"], &path, depth, texts);
@@ -49,9 +60,15 @@ mod tests {
             "plain": { "type": "string" },
             "files": { "type": "array", "items": { "properties": { "name": { "title": "Name", "description": "Short." } } } },
         } });
-        let texts: Vec<_> = argument_texts(&schema).into_iter().map(|text| (text.name, text.about)).collect();
+        let texts: Vec<_> = argument_texts(&schema)
+            .into_iter()
+            .map(|text| (text.name, text.about))
+            .collect();
         let expected = [("files.name", "Name: Short."), ("path", "Where to write.")];
-        let mut texts: Vec<_> = texts.iter().map(|(name, about)| (name.as_str(), about.as_str())).collect();
+        let mut texts: Vec<_> = texts
+            .iter()
+            .map(|(name, about)| (name.as_str(), about.as_str()))
+            .collect();
         texts.sort_unstable();
         assert_eq!(texts, expected);
     }

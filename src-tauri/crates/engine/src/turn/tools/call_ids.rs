@@ -15,7 +15,10 @@ const MAX_LENGTH: usize = 128;
 pub(crate) fn settle(calls: &mut [ToolCall], used: &mut HashSet<String>) {
     for call in calls {
         call.name = plain_name(&call.name);
-        let given = call.id.take().filter(|id| !id.trim().is_empty() && id.len() <= MAX_LENGTH && !used.contains(id));
+        let given = call
+            .id
+            .take()
+            .filter(|id| !id.trim().is_empty() && id.len() <= MAX_LENGTH && !used.contains(id));
         let id = given.unwrap_or_else(|| generated(used));
         used.insert(id.clone());
         call.id = Some(id);
@@ -50,12 +53,21 @@ mod tests {
             name: "look at".to_owned(),
             arguments: ToolArguments::read(""),
         };
-        let mut calls = [call(Some("call_1")), call(None), call(Some("call_1")), call(Some("old"))];
+        let mut calls = [
+            call(Some("call_1")),
+            call(None),
+            call(Some("call_1")),
+            call(Some("old")),
+        ];
         let mut used = HashSet::from(["old".to_owned()]);
         settle(&mut calls, &mut used);
         let ids: Vec<String> = calls.iter().filter_map(|call| call.id.clone()).collect();
         assert_eq!((ids[0].as_str(), ids.len(), used.len()), ("call_1", 4, 5));
-        assert!(ids[1..].iter().all(|id| id.len() == 9 && id.chars().all(|letter| letter.is_ascii_alphanumeric())));
+        assert!(
+            ids[1..]
+                .iter()
+                .all(|id| id.len() == 9 && id.chars().all(|letter| letter.is_ascii_alphanumeric()))
+        );
         assert_eq!(calls[0].name, "look_at");
     }
 }

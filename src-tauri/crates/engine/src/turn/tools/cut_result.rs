@@ -12,7 +12,8 @@ const MAX_BYTES: usize = 1 << 20;
 /// Attempts to find the longest beginning that fits.
 const ATTEMPTS: usize = 4;
 
-/// `text` from character `from` on, at most `limit` tokens of it. A note says how the model can read on.
+/// `text` from character `from` on, at most `limit` tokens of it. A note says how the model can
+/// read on.
 pub(crate) async fn cut(
     text: &str,
     call: &str,
@@ -28,7 +29,10 @@ pub(crate) async fn cut(
             break;
         }
         let kept = shown.chars().count() as u64 * u64::from(limit) * 9 / (u64::from(tokens) * 10);
-        shown = shown.chars().take(usize::try_from(kept).unwrap_or_default()).collect();
+        shown = shown
+            .chars()
+            .take(usize::try_from(kept).unwrap_or_default())
+            .collect();
     }
     let end = from + shown.chars().count();
     if end < whole {
@@ -40,7 +44,10 @@ pub(crate) async fn cut(
 }
 
 async fn count(text: &str, counter: &mut Counter<'_>) -> ApiResult<u32> {
-    let segment = Segment { text: text.to_owned(), control: false };
+    let segment = Segment {
+        text: text.to_owned(),
+        control: false,
+    };
     if let Some(count) = counter.count(&segment) {
         return Ok(count);
     }

@@ -9,8 +9,17 @@ impl Turns {
     pub(crate) async fn tool_grants(&self) -> ApiResult<Vec<ToolGrant>> {
         let rows = self.base().store().read(|store| {
             let rows = store.tool_grants().list()?.into_iter();
-            rows.map(|grant| Ok((grant.chat.map(|chat| store.chats().get(chat)).transpose()?.flatten(), grant)))
-                .collect()
+            rows.map(|grant| {
+                Ok((
+                    grant
+                        .chat
+                        .map(|chat| store.chats().get(chat))
+                        .transpose()?
+                        .flatten(),
+                    grant,
+                ))
+            })
+            .collect()
         });
         let rows: Vec<(Option<domain::chat::Chat>, store::ToolGrant)> = rows.await?;
         let shown = |(chat, grant): (Option<domain::chat::Chat>, store::ToolGrant)| ToolGrant {
@@ -24,9 +33,17 @@ impl Turns {
     }
 
     /// Deletes a decision, so that the user is asked again.
-    pub(crate) async fn forget_tool_grant(&self, source: String, tool: String, chat: Option<String>) -> ApiResult<()> {
+    pub(crate) async fn forget_tool_grant(
+        &self,
+        source: String,
+        tool: String,
+        chat: Option<String>,
+    ) -> ApiResult<()> {
         let chat = chat.map(|chat| chat.parse()).transpose()?;
-        self.base().store().write(move |store| store.tool_grants_mut().forget(&source, &tool, chat)).await?;
+        self.base()
+            .store()
+            .write(move |store| store.tool_grants_mut().forget(&source, &tool, chat))
+            .await?;
         self.base().events().changed(Changed::Settings, None);
         Ok(())
     }

@@ -23,22 +23,32 @@ use crate::turn::tools::turn_tools::{OfferedTool, SHOW_MORE, TurnTools};
 const MAX_TOOLS: usize = 128;
 
 impl Turns {
-    /// The tools that the settings switch on and that the card does not rule out, as the model gets them.
-    pub(crate) async fn offer_tools(&self, turn: &ActivatedTurn, answerer: &ModelHandle) -> ApiResult<TurnTools> {
+    /// The tools that the settings switch on and that the card does not rule out, as the model gets
+    /// them.
+    pub(crate) async fn offer_tools(
+        &self,
+        turn: &ActivatedTurn,
+        answerer: &ModelHandle,
+    ) -> ApiResult<TurnTools> {
         let mut tools = TurnTools::default();
         tools.frame.rounds.clone_from(&turn.inputs.open_rounds);
         let client = turn.inputs.client.as_deref();
         let form = match client {
             // A program runs its own tools.
-            Some(client) if !client.tools.is_empty() => Some(form_for_client(client, answerer, &mut tools.frame)?),
+            Some(client) if !client.tools.is_empty() => {
+                Some(form_for_client(client, answerer, &mut tools.frame)?)
+            }
             // Only a stored reply runs those of the app.
             Some(client) if !client.runs_tools => None,
             _ => self.offer_own(turn, answerer, &mut tools).await?,
         };
         // Without definitions endpoints reject the fields for calls and results.
-        tools.frame.form = form.filter(|_| !tools.frame.definitions.is_empty()).unwrap_or(ToolForm::Text);
+        tools.frame.form = form
+            .filter(|_| !tools.frame.definitions.is_empty())
+            .unwrap_or(ToolForm::Text);
         tools.syntax = syntax(&tools.frame, answerer);
-        // A task or a continued text must be answered with text. The definitions stay, so that the prefix does too.
+        // A task or a continued text must be answered with text. The definitions stay, so that the
+        // prefix does too.
         if turn.task.is_some() || turn.inputs.kind == GenerationKind::Continue {
             tools.frame.choice = ToolChoice::Never;
         }
@@ -51,8 +61,11 @@ impl Turns {
         answerer: &ModelHandle,
         tools: &mut TurnTools,
     ) -> ApiResult<Option<ToolForm>> {
-        let Some(form) = form(answerer) else { return Ok(None) };
-        let built_ins: Arc<dyn ToolSource> = Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
+        let Some(form) = form(answerer) else {
+            return Ok(None);
+        };
+        let built_ins: Arc<dyn ToolSource> =
+            Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
         let sources = std::iter::once(built_ins).chain(self.base().tools().list());
         let sources = sources.chain(self.config().server_sources().await?);
         tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
@@ -61,7 +74,8 @@ impl Turns {
     }
 }
 
-/// Adds the tools of a program to `frame`. It asked for tools, so a model that knows none gets them as text.
+/// Adds the tools of a program to `frame`. It asked for tools, so a model that knows none gets them
+/// as text.
 ///
 /// # Errors
 /// `BadInput` if a call is demanded of a model that writes calls as text and takes no grammar.
@@ -73,7 +87,10 @@ pub(crate) fn form_for_client(
     let form = form(answerer).unwrap_or(ToolForm::Text);
     if client.tool_choice.is_forced() && form != ToolForm::Request && !answerer.is_local() {
         let message = "This model cannot be made to call a tool.";
-        return Err(bad_input(message, "Set `tool_choice` to `auto`, or name another model."));
+        return Err(bad_input(
+            message,
+            "Set `tool_choice` to `auto`, or name another model.",
+        ));
     }
     frame.definitions.clone_from(&client.tools);
     (frame.choice, frame.single_call) = (client.tool_choice.clone(), client.single_call);
@@ -86,13 +103,16 @@ pub(crate) fn syntax(frame: &FrameTools, answerer: &ModelHandle) -> Option<CallS
     match frame.form {
         _ if frame.definitions.is_empty() => None,
         ToolForm::Request => None,
-        ToolForm::Template => answerer.template.as_ref().and_then(|template| template.tool_syntax().cloned()),
+        ToolForm::Template => answerer
+            .template
+            .as_ref()
+            .and_then(|template| template.tool_syntax().cloned()),
         ToolForm::Text => Some(CallSyntax::text()),
     }
 }
 
-/// Form in which the model gets tools; `None` if it knows none and the user has not switched on the description in the
-/// prompt.
+/// Form in which the model gets tools; `None` if it knows none and the user has not switched on the
+/// description in the prompt.
 pub(crate) fn form(answerer: &ModelHandle) -> Option<ToolForm> {
     let as_text = answerer.values.tools_as_text;
     match &answerer.template {
@@ -102,10 +122,21 @@ pub(crate) fn form(answerer: &ModelHandle) -> Option<ToolForm> {
     }
 }
 
-/// The tools that a card allows (`extensions.inglenook.tools`); `None` if it does not say. It can only rule tools out.
+/// The tools that a card allows (`extensions.inglenook.tools`); `None` if it does not say. It can
+/// only rule tools out.
 fn declared(card: &Card) -> Option<HashSet<String>> {
-    let tools = card.extensions()?.get("inglenook")?.get("tools")?.as_array()?;
-    Some(tools.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    let tools = card
+        .extensions()?
+        .get("inglenook")?
+        .get("tools")?
+        .as_array()?;
+    Some(
+        tools
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 async fn offered(
@@ -117,16 +148,32 @@ async fn offered(
         let mut tools = source.tools().await;
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         for tool in tools {
-            let wanted = tool.model_name.clone().unwrap_or_else(|| full_name(source.name(), &tool.name));
+            let wanted = tool
+                .model_name
+                .clone()
+                .unwrap_or_else(|| full_name(source.name(), &tool.name));
             let name = unique(&wanted, &mut taken);
-            if all.len() < MAX_TOOLS && declared.as_ref().is_none_or(|declared| declared.contains(&name)) {
-                all.push(OfferedTool { name, tool, source: Some(Arc::clone(&source)) });
+            if all.len() < MAX_TOOLS
+                && declared
+                    .as_ref()
+                    .is_none_or(|declared| declared.contains(&name))
+            {
+                all.push(OfferedTool {
+                    name,
+                    tool,
+                    source: Some(Arc::clone(&source)),
+                });
             }
         }
     }
-    let can_be_long = |offered: &OfferedTool| !offered.is_harmless() || built_in::can_be_long(&offered.tool.name);
+    let can_be_long =
+        |offered: &OfferedTool| !offered.is_harmless() || built_in::can_be_long(&offered.tool.name);
     if all.iter().any(can_be_long) {
-        all.push(OfferedTool { name: SHOW_MORE.to_owned(), tool: show_more(), source: None });
+        all.push(OfferedTool {
+            name: SHOW_MORE.to_owned(),
+            tool: show_more(),
+            source: None,
+        });
     }
     all
 }
@@ -145,7 +192,10 @@ fn unique(name: &str, taken: &mut HashSet<String>) -> String {
         0 => name.to_owned(),
         number => format!("{}_{number}", &name[..name.len().min(60)]),
     };
-    let free = (0..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
+    let free = (0..)
+        .map(numbered)
+        .find(|name| !taken.contains(name))
+        .unwrap_or_default();
     taken.insert(free.clone());
     free
 }
@@ -155,14 +205,20 @@ fn definition(offered: &OfferedTool) -> ToolDefinition {
         Value::Object(schema) => Value::Object(schema.clone()),
         _ => json!({ "type": "object", "properties": {} }),
     };
-    ToolDefinition { name: offered.name.clone(), description: offered.tool.description.clone(), parameters }
+    ToolDefinition {
+        name: offered.name.clone(),
+        description: offered.tool.description.clone(),
+        parameters,
+    }
 }
 
 fn show_more() -> SourceTool {
     SourceTool {
         name: SHOW_MORE.to_owned(),
         model_name: None,
-        description: "Reads on in a result that was cut. The note at its end names call and position.".to_owned(),
+        description:
+            "Reads on in a result that was cut. The note at its end names call and position."
+                .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": { "call": { "type": "string" }, "from": { "type": "integer" } },
@@ -181,10 +237,23 @@ mod tests {
     fn names_are_plain_and_unique() {
         let mut taken = HashSet::new();
         assert_eq!(unique(&full_name("", "roll_dice"), &mut taken), "roll_dice");
-        assert_eq!(unique(&full_name("my files", "read"), &mut taken), "my_files__read");
-        assert_eq!(unique(&full_name("my.files", "read"), &mut taken), "my_files__read_1");
+        assert_eq!(
+            unique(&full_name("my files", "read"), &mut taken),
+            "my_files__read"
+        );
+        assert_eq!(
+            unique(&full_name("my.files", "read"), &mut taken),
+            "my_files__read_1"
+        );
         let long = full_name(&"s".repeat(50), &"t".repeat(50));
-        assert_eq!((long.len(), unique(&long, &mut taken).len(), unique(&long, &mut taken).len()), (64, 64, 62));
+        assert_eq!(
+            (
+                long.len(),
+                unique(&long, &mut taken).len(),
+                unique(&long, &mut taken).len()
+            ),
+            (64, 64, 62)
+        );
     }
 
     #[test]
@@ -195,7 +264,10 @@ mod tests {
             Card::from_json(json.to_string().as_bytes()).unwrap().0
         };
         assert_eq!(declared(&card(json!({}))), None);
-        assert_eq!(declared(&card(json!({ "inglenook": { "tools": "all" } }))), None);
+        assert_eq!(
+            declared(&card(json!({ "inglenook": { "tools": "all" } }))),
+            None
+        );
         let some = declared(&card(json!({ "inglenook": { "tools": ["roll_dice", 7] } }))).unwrap();
         assert_eq!(some.into_iter().collect::<Vec<_>>(), ["roll_dice"]);
     }

@@ -29,8 +29,12 @@ impl OpenRequests {
     /// The questions of a chat, oldest first.
     pub(crate) fn of(&self, chat: &str) -> Vec<ToolRequest> {
         let open = self.lock();
-        let mut found: Vec<ToolRequest> =
-            open.values().map(|(request, _)| request).filter(|request| request.chat == chat).cloned().collect();
+        let mut found: Vec<ToolRequest> = open
+            .values()
+            .map(|(request, _)| request)
+            .filter(|request| request.chat == chat)
+            .cloned()
+            .collect();
         found.sort_by(|one, other| one.id.cmp(&other.id));
         found
     }

@@ -1,7 +1,8 @@
 //! Decides whether a tool may run.
 //!
-//! Only the user grants anything: by a switch for the app's own tools that read this chat, otherwise by an answer to a
-//! question that shows tool, server and arguments. No text of a card, message, document or result is read here.
+//! Only the user grants anything: by a switch for the app's own tools that read this chat,
+//! otherwise by an answer to a question that shows tool, server and arguments. No text of a card,
+//! message, document or result is read here.
 
 use std::time::Duration;
 
@@ -43,7 +44,10 @@ impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         self.turns.tool_requests().remove(&self.id);
         let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
-        self.turns.base().events().announce(Event::ToolAnswered { chat, request });
+        self.turns
+            .base()
+            .events()
+            .announce(Event::ToolAnswered { chat, request });
     }
 }
 
@@ -86,25 +90,56 @@ impl Turns {
             return grants.decision(&offered.tool.name, chat).await;
         }
         let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
-        Ok(self.base().store().read(move |store| store.tool_grants().decision(&source, &tool, chat)).await?)
+        Ok(self
+            .base()
+            .store()
+            .read(move |store| store.tool_grants().decision(&source, &tool, chat))
+            .await?)
     }
 
-    async fn keep_decision(&self, offered: &OfferedTool, chat: Option<ChatId>, allowed: bool) -> ApiResult<()> {
+    async fn keep_decision(
+        &self,
+        offered: &OfferedTool,
+        chat: Option<ChatId>,
+        allowed: bool,
+    ) -> ApiResult<()> {
         if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
             return grants.keep(&offered.tool.name, chat, allowed).await;
         }
         let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
-        let grant = ToolGrant { source, tool, chat, allowed, created: self.base().now() };
-        Ok(self.base().store().write(move |store| store.tool_grants_mut().set(&grant)).await?)
+        let grant = ToolGrant {
+            source,
+            tool,
+            chat,
+            allowed,
+            created: self.base().now(),
+        };
+        Ok(self
+            .base()
+            .store()
+            .write(move |store| store.tool_grants_mut().set(&grant))
+            .await?)
     }
 
-    /// The answer of the user. `Ok(None)` if nobody answered in time, `Err` if the reply was stopped.
-    async fn ask(&self, request: ToolRequest, cancel: &CancellationToken) -> Result<Option<ToolDecision>, Stopped> {
+    /// The answer of the user. `Ok(None)` if nobody answered in time, `Err` if the reply was
+    /// stopped.
+    async fn ask(
+        &self,
+        request: ToolRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Option<ToolDecision>, Stopped> {
         let (sender, receiver) = oneshot::channel();
         let (id, chat) = (request.id.clone(), request.chat.clone());
         self.tool_requests().insert(request.clone(), sender);
-        self.base().events().announce(Event::ToolAsked { chat: chat.clone(), request });
-        let _open = OpenRequest { turns: self, chat, id };
+        self.base().events().announce(Event::ToolAsked {
+            chat: chat.clone(),
+            request,
+        });
+        let _open = OpenRequest {
+            turns: self,
+            chat,
+            id,
+        };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Stopped),
@@ -129,7 +164,11 @@ impl Turns {
             Ok(Some(ToolDecision::Never)) => (false, None),
         };
         self.keep_decision(offered, place, allowed).await?;
-        Ok(if allowed { Permission::Granted } else { Permission::Refused })
+        Ok(if allowed {
+            Permission::Granted
+        } else {
+            Permission::Refused
+        })
     }
 
     /// The questions of a chat that wait for an answer, oldest first.
@@ -141,10 +180,18 @@ impl Turns {
     ///
     /// # Errors
     /// `NotFound` if it no longer waits.
-    pub(crate) async fn answer_tool(&self, request: String, decision: ToolDecision) -> ApiResult<()> {
+    pub(crate) async fn answer_tool(
+        &self,
+        request: String,
+        decision: ToolDecision,
+    ) -> ApiResult<()> {
         let waiting = self.tool_requests().remove(&request);
         let answered = waiting.is_some_and(|sender| sender.send(decision).is_ok());
-        if answered { Ok(()) } else { Err(not_found("question about a tool")) }
+        if answered {
+            Ok(())
+        } else {
+            Err(not_found("question about a tool"))
+        }
     }
 }
 

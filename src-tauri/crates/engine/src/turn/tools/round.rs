@@ -59,8 +59,8 @@ struct RunningRound<'a> {
 }
 
 impl Turns {
-    /// Runs the calls that the model has just requested. Every round is stored as it begins and as results arrive, so
-    /// that a crash or a stop keeps what there is.
+    /// Runs the calls that the model has just requested. Every round is stored as it begins and as
+    /// results arrive, so that a crash or a stop keeps what there is.
     pub(crate) async fn run_tools(
         &self,
         job: &ReplyJob,
@@ -78,10 +78,23 @@ impl Turns {
         let mut calls = draft.tool_calls.split_off(unanswered);
         self.settle_ids(job, draft, &mut calls).await?;
         let model_ms = draft.tools.model_ms();
-        let words = draft.words.get(draft.tools.words..).unwrap_or_default().trim().to_owned();
-        let results = calls.iter().map(|call| result(call, ToolOutput::error(NOT_RUN))).collect();
+        let words = draft
+            .words
+            .get(draft.tools.words..)
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
+        let results = calls
+            .iter()
+            .map(|call| result(call, ToolOutput::error(NOT_RUN)))
+            .collect();
         let thoughts = std::mem::take(&mut draft.tools.thoughts);
-        draft.tools.rounds.push(ToolRound { text: words, calls, results, thoughts });
+        draft.tools.rounds.push(ToolRound {
+            text: words,
+            calls,
+            results,
+            thoughts,
+        });
         self.keep_rounds(job, draft, &answerer.name).await?;
         self.announce_rounds(job, draft, true);
 
@@ -89,7 +102,13 @@ impl Turns {
         let begun = draft.tools.rounds.len() - job.target.tool_rounds().len();
         let room = room_for_each(made, draft, values.tool_result_tokens);
         let speaker = turn.inputs.speaker.clone();
-        let round = RunningRound { job, speaker: &speaker, tools: &turn.tools, answerer, room };
+        let round = RunningRound {
+            job,
+            speaker: &speaker,
+            tools: &turn.tools,
+            answerer,
+            room,
+        };
         let started = Instant::now();
         let stopped = self.run_calls(&round, draft).await?;
         draft.tools.limit = begun >= values.tool_rounds as usize || room < MIN_TOKENS;
@@ -99,21 +118,52 @@ impl Turns {
             last.text = format!("{}\n{LIMIT_REACHED}", last.text);
         }
         let tools_ms = millis(started);
-        draft.tools.figures.push(ToolRoundFigures { tokens: 0, model_ms, tools_ms });
+        draft.tools.figures.push(ToolRoundFigures {
+            tokens: 0,
+            model_ms,
+            tools_ms,
+        });
         self.keep_rounds(job, draft, &answerer.name).await?;
         self.announce_rounds(job, draft, false);
         TurnStep::ToolRound.done(job.chat.id);
 
-        let open = draft.tools.rounds.iter().skip(job.target.tool_rounds().len());
-        turn.tools.frame.rounds = turn.inputs.open_rounds.iter().chain(open).cloned().collect();
-        turn.tools.frame.choice = if draft.tools.limit { ToolChoice::Never } else { ToolChoice::Auto };
+        let open = draft
+            .tools
+            .rounds
+            .iter()
+            .skip(job.target.tool_rounds().len());
+        turn.tools.frame.rounds = turn
+            .inputs
+            .open_rounds
+            .iter()
+            .chain(open)
+            .cloned()
+            .collect();
+        turn.tools.frame.choice = if draft.tools.limit {
+            ToolChoice::Never
+        } else {
+            ToolChoice::Auto
+        };
         draft.tools.mood = turn.tools.mood.get();
-        Ok(if stopped { AfterCalls::Stopped } else { AfterCalls::CallAgain })
+        Ok(if stopped {
+            AfterCalls::Stopped
+        } else {
+            AfterCalls::CallAgain
+        })
     }
 
-    async fn settle_ids(&self, job: &ReplyJob, draft: &ReplyDraft, calls: &mut [ToolCall]) -> ApiResult<()> {
+    async fn settle_ids(
+        &self,
+        job: &ReplyJob,
+        draft: &ReplyDraft,
+        calls: &mut [ToolCall],
+    ) -> ApiResult<()> {
         let chat = job.chat.id;
-        let mut used = self.base().store().checkpoint(move |store| store.swipes().tool_call_ids(chat)).await?;
+        let mut used = self
+            .base()
+            .store()
+            .checkpoint(move |store| store.swipes().tool_call_ids(chat))
+            .await?;
         let of_reply = draft.tools.rounds.iter().flat_map(|round| &round.calls);
         used.extend(of_reply.filter_map(|call| call.id.clone()));
         call_ids::settle(calls, &mut used);
@@ -122,11 +172,17 @@ impl Turns {
 
     /// Calls that only read run together, others in order. Returns whether the reply was stopped.
     async fn run_calls(&self, round: &RunningRound<'_>, draft: &mut ReplyDraft) -> ApiResult<bool> {
-        let Some(calls) = draft.tools.rounds.last().map(|round| round.calls.clone()) else { return Ok(false) };
+        let Some(calls) = draft.tools.rounds.last().map(|round| round.calls.clone()) else {
+            return Ok(false);
+        };
         let cancel = &round.job.place.cancel;
         let mut index = 0;
         while index < calls.len() {
-            let together = calls[index..].iter().take_while(|call| round.reads_only(call)).count().max(1);
+            let together = calls[index..]
+                .iter()
+                .take_while(|call| round.reads_only(call))
+                .count()
+                .max(1);
             let batch = &calls[index..index + together];
             let whole = &draft.tools.whole;
             let running = join_all(batch.iter().map(|call| self.run_call(round, call, whole)));
@@ -136,11 +192,14 @@ impl Turns {
                 outputs = running => outputs,
             };
             for (call, output) in batch.iter().zip(outputs) {
-                let Some(output) = output? else { return Ok(true) };
+                let Some(output) = output? else {
+                    return Ok(true);
+                };
                 self.take_result(round, draft, index, call, output).await?;
                 index += 1;
             }
-            self.keep_rounds(round.job, draft, &round.answerer.name).await?;
+            self.keep_rounds(round.job, draft, &round.answerer.name)
+                .await?;
         }
         Ok(cancel.is_cancelled())
     }
@@ -158,30 +217,58 @@ impl Turns {
         let CallOutput { output, part } = output;
         let is_part = part.is_some();
         let (of, from) = part.unwrap_or_else(|| (id_of(call), 0));
-        let shown = cut(&output.text, &of, from, round.room.max(MIN_TOKENS), &mut counter).await?;
+        let shown = cut(
+            &output.text,
+            &of,
+            from,
+            round.room.max(MIN_TOKENS),
+            &mut counter,
+        )
+        .await?;
         if !is_part && shown != output.text {
             draft.tools.whole.insert(of, output.text);
         }
-        if let Some(slot) = draft.tools.rounds.last_mut().and_then(|round| round.results.get_mut(index)) {
-            *slot = result(call, ToolOutput { text: shown, error: output.error });
+        if let Some(slot) = draft
+            .tools
+            .rounds
+            .last_mut()
+            .and_then(|round| round.results.get_mut(index))
+        {
+            *slot = result(
+                call,
+                ToolOutput {
+                    text: shown,
+                    error: output.error,
+                },
+            );
         }
         Ok(())
     }
 
-    /// Runs one call. Every failure becomes a result for the model. `None` if the reply was stopped.
+    /// Runs one call. Every failure becomes a result for the model. `None` if the reply was
+    /// stopped.
     async fn run_call(
         &self,
         round: &RunningRound<'_>,
         call: &ToolCall,
         whole: &HashMap<String, String>,
     ) -> ApiResult<Option<CallOutput>> {
-        let Some(offered) = round.offered(call) else { return Ok(Some(round.unknown(call).into())) };
-        let Some(arguments) = arguments(call) else {
-            return Ok(Some(CallOutput::error("The arguments are not a JSON object. Correct them and call again.")));
+        let Some(offered) = round.offered(call) else {
+            return Ok(Some(round.unknown(call).into()));
         };
-        let Some(source) = &offered.source else { return Ok(Some(read_on(&arguments, whole))) };
+        let Some(arguments) = arguments(call) else {
+            return Ok(Some(CallOutput::error(
+                "The arguments are not a JSON object. Correct them and call again.",
+            )));
+        };
+        let Some(source) = &offered.source else {
+            return Ok(Some(read_on(&arguments, whole)));
+        };
         let cancel = &round.job.place.cancel;
-        let refusal = match self.permission(&round.job.chat, round.speaker, (offered, call), cancel).await? {
+        let refusal = match self
+            .permission(&round.job.chat, round.speaker, (offered, call), cancel)
+            .await?
+        {
             Permission::Granted => None,
             Permission::Refused => Some("The user does not allow this call."),
             Permission::Unanswered => Some("The user was not there to allow this call."),
@@ -190,8 +277,13 @@ impl Turns {
         if let Some(refusal) = refusal {
             return Ok(Some(CallOutput::error(refusal)));
         }
-        let ran = async { Ok(source.call(&offered.tool.name, arguments, cancel.child_token()).await) };
-        let ran = tokio::time::timeout(PATIENCE, contained_as("a tool failed", Box::pin(ran))).await;
+        let ran = async {
+            Ok(source
+                .call(&offered.tool.name, arguments, cancel.child_token())
+                .await)
+        };
+        let ran =
+            tokio::time::timeout(PATIENCE, contained_as("a tool failed", Box::pin(ran))).await;
         Ok(Some(match ran {
             Ok(Ok(output)) => output.into(),
             Ok(Err(error)) => CallOutput::error(&format!("The tool failed: {error}")),
@@ -200,17 +292,29 @@ impl Turns {
     }
 
     /// Stores the rounds, also of a reply without text.
-    async fn keep_rounds(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+    async fn keep_rounds(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        model: &str,
+    ) -> ApiResult<()> {
         if !draft.inserted {
             self.checkpoint(job, draft, model).await?;
         }
         let (swipe, rounds) = (job.target.swipe(), draft.tools.rounds.clone());
-        Ok(self.base().store().checkpoint(move |store| store.swipes_mut().set_tool_rounds(swipe, &rounds)).await?)
+        Ok(self
+            .base()
+            .store()
+            .checkpoint(move |store| store.swipes_mut().set_tool_rounds(swipe, &rounds))
+            .await?)
     }
 
     fn announce_rounds(&self, job: &ReplyJob, draft: &ReplyDraft, running: bool) {
         let rounds = draft.tools.rounds.iter().map(convert::tool_round).collect();
-        let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());
+        let (message, swipe) = (
+            job.target.message().to_string(),
+            job.target.swipe().to_string(),
+        );
         self.base().events().announce(Event::ToolsUsed {
             chat: job.chat.id.to_string(),
             message,
@@ -230,7 +334,13 @@ struct CallOutput {
 
 impl From<ToolOutput> for CallOutput {
     fn from(output: ToolOutput) -> Self {
-        Self { output: ToolOutput { text: output.text.replace("\r\n", "\n"), ..output }, part: None }
+        Self {
+            output: ToolOutput {
+                text: output.text.replace("\r\n", "\n"),
+                ..output
+            },
+            part: None,
+        }
     }
 }
 
@@ -242,25 +352,48 @@ impl CallOutput {
 
 impl RunningRound<'_> {
     fn offered(&self, call: &ToolCall) -> Option<&OfferedTool> {
-        self.tools.offered.iter().find(|offered| offered.name == call.name)
+        self.tools
+            .offered
+            .iter()
+            .find(|offered| offered.name == call.name)
     }
 
     fn reads_only(&self, call: &ToolCall) -> bool {
-        self.offered(call).is_none_or(|offered| offered.is_harmless() && offered.tool.reads_only)
+        self.offered(call)
+            .is_none_or(|offered| offered.is_harmless() && offered.tool.reads_only)
     }
 
     fn unknown(&self, call: &ToolCall) -> ToolOutput {
-        let names: Vec<&str> = self.tools.offered.iter().map(|offered| offered.name.as_str()).collect();
-        ToolOutput::error(format!("There is no tool named {}. The tools are: {}.", call.name, names.join(", ")))
+        let names: Vec<&str> = self
+            .tools
+            .offered
+            .iter()
+            .map(|offered| offered.name.as_str())
+            .collect();
+        ToolOutput::error(format!(
+            "There is no tool named {}. The tools are: {}.",
+            call.name,
+            names.join(", ")
+        ))
     }
 }
 
 /// Reads on in a result that was cut.
 fn read_on(arguments: &Map<String, Value>, whole: &HashMap<String, String>) -> CallOutput {
-    let of = arguments.get("call").and_then(Value::as_str).unwrap_or_default();
-    let from = arguments.get("from").and_then(Value::as_u64).and_then(|from| usize::try_from(from).ok()).unwrap_or(0);
+    let of = arguments
+        .get("call")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let from = arguments
+        .get("from")
+        .and_then(Value::as_u64)
+        .and_then(|from| usize::try_from(from).ok())
+        .unwrap_or(0);
     match whole.get(of) {
-        Some(text) => CallOutput { output: ToolOutput::text(text.clone()), part: Some((of.to_owned(), from)) },
+        Some(text) => CallOutput {
+            output: ToolOutput::text(text.clone()),
+            part: Some((of.to_owned(), from)),
+        },
         None => CallOutput::error("No result of that call was cut in this reply."),
     }
 }
@@ -270,7 +403,11 @@ fn id_of(call: &ToolCall) -> String {
 }
 
 fn result(call: &ToolCall, output: ToolOutput) -> ToolResult {
-    ToolResult { call_id: id_of(call), text: output.text, error: output.error }
+    ToolResult {
+        call_id: id_of(call),
+        text: output.text,
+        error: output.error,
+    }
 }
 
 fn last_result(draft: &mut ReplyDraft) -> Option<&mut ToolResult> {
@@ -284,13 +421,21 @@ fn arguments(call: &ToolCall) -> Option<Map<String, Value>> {
     }
 }
 
-/// Tokens for each result of the last round: at most half of what the required parts of the prompt leave is given to a
-/// round, so that any number of rounds fits.
+/// Tokens for each result of the last round: at most half of what the required parts of the prompt
+/// leave is given to a round, so that any number of rounds fits.
 fn room_for_each(made: &BuiltPrompt, draft: &ReplyDraft, most: u32) -> u32 {
-    let kept = made.assembled.blocks.iter().filter(|block| block.dropped.is_none());
+    let kept = made
+        .assembled
+        .blocks
+        .iter()
+        .filter(|block| block.dropped.is_none());
     let must = |block: &&PlannedBlock| block.priority == Priority::Must;
     let fixed: u32 = kept.filter(must).map(|block| block.tokens).sum();
-    let calls = draft.tools.rounds.last().map_or(1, |round| round.calls.len().max(1));
+    let calls = draft
+        .tools
+        .rounds
+        .last()
+        .map_or(1, |round| round.calls.len().max(1));
     let free = made.assembled.budget.room().saturating_sub(fixed) / 2;
     most.min(free / u32::try_from(calls).unwrap_or(u32::MAX))
 }

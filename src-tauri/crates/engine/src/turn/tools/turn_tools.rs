@@ -65,7 +65,10 @@ pub(crate) struct Mood(Arc<Mutex<Option<String>>>);
 
 impl Mood {
     pub(crate) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn set(&self, label: String) {

@@ -17,21 +17,36 @@ fn write(path: &Path, alpha: f32, tensors: &[Numbers]) -> PathBuf {
     let mut out = [&b"GGUF"[..], &3_u32.to_le_bytes()].concat();
     out.extend((tensors.len() as u64).to_le_bytes());
     out.extend(4_u64.to_le_bytes());
-    for (key, value) in [("general.architecture", "llama"), ("general.type", "adapter"), ("adapter.type", "lora")] {
+    for (key, value) in [
+        ("general.architecture", "llama"),
+        ("general.type", "adapter"),
+        ("adapter.type", "lora"),
+    ] {
         out.extend([text(key), TEXT.to_le_bytes().to_vec(), text(value)].concat());
     }
-    out.extend([text("adapter.lora.alpha"), 6_u32.to_le_bytes().to_vec(), alpha.to_le_bytes().to_vec()].concat());
+    out.extend(
+        [
+            text("adapter.lora.alpha"),
+            6_u32.to_le_bytes().to_vec(),
+            alpha.to_le_bytes().to_vec(),
+        ]
+        .concat(),
+    );
     let mut at = 0_u64;
     for (name, shape, _) in tensors {
         out.extend(text(name));
         out.extend(4_u32.to_le_bytes());
-        shape.iter().for_each(|length| out.extend(length.to_le_bytes()));
+        shape
+            .iter()
+            .for_each(|length| out.extend(length.to_le_bytes()));
         out.extend([F32.to_le_bytes().to_vec(), at.to_le_bytes().to_vec()].concat());
         at += (shape.iter().product::<u64>() * 4).next_multiple_of(32);
     }
     for (.., numbers) in tensors {
         out.resize(out.len().next_multiple_of(32), 0);
-        numbers.iter().for_each(|number| out.extend(number.to_le_bytes()));
+        numbers
+            .iter()
+            .for_each(|number| out.extend(number.to_le_bytes()));
     }
     out.resize(out.len().next_multiple_of(32), 0);
     std::fs::write(path, out).unwrap();
@@ -40,23 +55,47 @@ fn write(path: &Path, alpha: f32, tensors: &[Numbers]) -> PathBuf {
 
 fn numbers(path: &Path, name: &str) -> Vec<f32> {
     let header = gguf::read_adapter(path).unwrap();
-    let tensor = header.tensors.iter().find(|tensor| tensor.name == name).unwrap();
-    read(&Addend { path: path.to_str().unwrap(), tensor, scale: 1.0 }).unwrap()
+    let tensor = header
+        .tensors
+        .iter()
+        .find(|tensor| tensor.name == name)
+        .unwrap();
+    read(&Addend {
+        path: path.to_str().unwrap(),
+        tensor,
+        scale: 1.0,
+    })
+    .unwrap()
 }
 
 /// B times A of one layer, which has `rows` columns in A.
 fn product(a: &[f32], b: &[f32], rank: usize) -> Vec<f32> {
     let (columns, rows) = (a.len() / rank, b.len() / rank);
-    let cell = |row: usize, column: usize| (0..rank).map(|r| b[row * rank + r] * a[r * columns + column]).sum();
-    (0..rows).flat_map(|row| (0..columns).map(move |column| cell(row, column))).collect()
+    let cell = |row: usize, column: usize| {
+        (0..rank)
+            .map(|r| b[row * rank + r] * a[r * columns + column])
+            .sum()
+    };
+    (0..rows)
+        .flat_map(|row| (0..columns).map(move |column| cell(row, column)))
+        .collect()
 }
 
 fn ready(path: &Path, weight: f32) -> (Adapter, AdapterHeader) {
-    (Adapter { path: path.display().to_string(), weight }, gguf::read_adapter(path).unwrap())
+    (
+        Adapter {
+            path: path.display().to_string(),
+            weight,
+        },
+        gguf::read_adapter(path).unwrap(),
+    )
 }
 
 fn combined(adapters: &[(Adapter, AdapterHeader)], folder: &Path) -> CombinedFile {
-    let borrowed: Vec<_> = adapters.iter().map(|(adapter, header)| (adapter, header.clone())).collect();
+    let borrowed: Vec<_> = adapters
+        .iter()
+        .map(|(adapter, header)| (adapter, header.clone()))
+        .collect();
     combine(&borrowed, folder).unwrap()
 }
 
@@ -98,12 +137,28 @@ proptest! {
 fn adapters_of_different_tensors_are_both_kept() {
     let dir = tempfile::tempdir().unwrap();
     let other = ["blk.1.ffn_up.weight.lora_a", "blk.1.ffn_up.weight.lora_b"];
-    let one = write(&dir.path().join("a"), 0.0, &[(A, [2, 1, 1, 1], vec![1.0, 2.0]), (B, [1, 1, 1, 1], vec![3.0])]);
-    let tensors = [(other[0], [1, 1, 1, 1], vec![4.0]), (other[1], [1, 2, 1, 1], vec![5.0, 6.0])];
+    let one = write(
+        &dir.path().join("a"),
+        0.0,
+        &[
+            (A, [2, 1, 1, 1], vec![1.0, 2.0]),
+            (B, [1, 1, 1, 1], vec![3.0]),
+        ],
+    );
+    let tensors = [
+        (other[0], [1, 1, 1, 1], vec![4.0]),
+        (other[1], [1, 2, 1, 1], vec![5.0, 6.0]),
+    ];
     let two = write(&dir.path().join("b"), 0.0, &tensors);
     let sum = combined(&[ready(&one, 0.5), ready(&two, 2.0)], dir.path());
-    assert_eq!((numbers(sum.path(), A), numbers(sum.path(), B)), (vec![1.0, 2.0], vec![1.5]));
-    assert_eq!((numbers(sum.path(), other[0]), numbers(sum.path(), other[1])), (vec![4.0], vec![10.0, 12.0]));
+    assert_eq!(
+        (numbers(sum.path(), A), numbers(sum.path(), B)),
+        (vec![1.0, 2.0], vec![1.5])
+    );
+    assert_eq!(
+        (numbers(sum.path(), other[0]), numbers(sum.path(), other[1])),
+        (vec![4.0], vec![10.0, 12.0])
+    );
     let place = sum.path().to_owned();
     drop(sum);
     assert!(!place.exists(), "the file is gone with its owner");
@@ -114,20 +169,33 @@ fn factors_of_token_embeddings_stand_the_other_way_round() {
     let dir = tempfile::tempdir().unwrap();
     let [a, b] = ["token_embd.weight.lora_a", "token_embd.weight.lora_b"];
     let file = |name: &str, at: f32| {
-        let tensors = [(a, [1, 3, 1, 1], vec![at, at + 1.0, at + 2.0]), (b, [1, 2, 1, 1], vec![at, at])];
+        let tensors = [
+            (a, [1, 3, 1, 1], vec![at, at + 1.0, at + 2.0]),
+            (b, [1, 2, 1, 1], vec![at, at]),
+        ];
         write(&dir.path().join(name), 0.0, &tensors)
     };
-    let sum = combined(&[ready(&file("a", 1.0), 1.0), ready(&file("b", 10.0), 1.0)], dir.path());
+    let sum = combined(
+        &[ready(&file("a", 1.0), 1.0), ready(&file("b", 10.0), 1.0)],
+        dir.path(),
+    );
     let header = gguf::read_adapter(sum.path()).unwrap();
-    assert!(header.tensors.iter().all(|tensor| tensor.shape[0] == 2), "{header:?}");
+    assert!(
+        header.tensors.iter().all(|tensor| tensor.shape[0] == 2),
+        "{header:?}"
+    );
     assert_eq!(numbers(sum.path(), a), [1.0, 10.0, 2.0, 11.0, 3.0, 12.0]);
 }
 
 #[test]
 fn reads_every_kind_of_number() {
-    for (bits, number) in
-        [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333_251_95), (0x0001, 5.960_464_5e-8), (0x7bff, 65_504.0)]
-    {
+    for (bits, number) in [
+        (0x3c00, 1.0),
+        (0xc000, -2.0),
+        (0x3555, 0.333_251_95),
+        (0x0001, 5.960_464_5e-8),
+        (0x7bff, 65_504.0),
+    ] {
         assert_eq!(half(bits), number);
     }
     assert!(half(0x7c00).is_infinite() && half(0x7e00).is_nan());
@@ -141,11 +209,24 @@ fn reads_every_kind_of_number() {
 #[test]
 fn a_file_that_shrank_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    let path = write(&dir.path().join("a"), 0.0, &[(A, [2, 1, 1, 1], vec![1.0, 2.0]), (B, [1, 1, 1, 1], vec![3.0])]);
+    let path = write(
+        &dir.path().join("a"),
+        0.0,
+        &[
+            (A, [2, 1, 1, 1], vec![1.0, 2.0]),
+            (B, [1, 1, 1, 1], vec![3.0]),
+        ],
+    );
     let both = [ready(&path, 1.0), ready(&path, 2.0)];
     std::fs::write(&path, "GGUF").unwrap();
-    let borrowed: Vec<_> = both.iter().map(|(adapter, header)| (adapter, header.clone())).collect();
-    assert!(matches!(combine(&borrowed, dir.path()), Err(CombineError::Read { .. })));
+    let borrowed: Vec<_> = both
+        .iter()
+        .map(|(adapter, header)| (adapter, header.clone()))
+        .collect();
+    assert!(matches!(
+        combine(&borrowed, dir.path()),
+        Err(CombineError::Read { .. })
+    ));
     let left = std::fs::read_dir(dir.path()).unwrap().count();
     assert_eq!(left, 1, "the unfinished file is deleted");
 }

@@ -9,7 +9,8 @@ use tokio::sync::Mutex;
 
 use crate::failure::CommandError;
 
-/// The folder is closed after this time without a call. A conversation within it keeps the model loaded.
+/// The folder is closed after this time without a call. A conversation within it keeps the model
+/// loaded.
 const IDLE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -49,7 +50,13 @@ impl Drop for Lease {
 
 impl DataFolder {
     pub(super) fn new(options: Options) -> Self {
-        Self { inner: Arc::new(Inner { options, engine: Mutex::default(), users: AtomicUsize::new(0) }) }
+        Self {
+            inner: Arc::new(Inner {
+                options,
+                engine: Mutex::default(),
+                users: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// # Errors
@@ -60,9 +67,15 @@ impl DataFolder {
             Some(opened) => opened.engine.clone(),
             None => Engine::open(self.inner.options.clone()).await?,
         };
-        *opened = Some(Opened { engine: engine.clone(), used: Instant::now() });
+        *opened = Some(Opened {
+            engine: engine.clone(),
+            used: Instant::now(),
+        });
         self.inner.users.fetch_add(1, Ordering::Relaxed);
-        Ok(Lease { engine, inner: Arc::clone(&self.inner) })
+        Ok(Lease {
+            engine,
+            inner: Arc::clone(&self.inner),
+        })
     }
 
     pub(super) async fn close_if_idle(&self) {

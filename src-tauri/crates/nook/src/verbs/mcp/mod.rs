@@ -1,7 +1,7 @@
 //! `mcp`: an MCP server on stdin and stdout, so that other programs can use a character as a tool.
 //!
-//! The other program starts it and keeps it running, often for days. So the data folder is opened for a call, and closed
-//! when there was none for a while: the window can be used in between.
+//! The other program starts it and keeps it running, often for days. So the data folder is opened
+//! for a call, and closed when there was none for a while: the window can be used in between.
 
 mod data_folder;
 mod tools;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use engine::Options;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, serve_server};
 
@@ -31,11 +31,19 @@ const INSTRUCTIONS: &str = "Inglenook keeps characters for chatting, with their 
 pub(crate) async fn mcp(options: Options) -> Result<(), CommandError> {
     let mut interrupts = Interrupts::listen()?;
     let folder = DataFolder::new(options);
-    let server = CharacterServer { folder: folder.clone() };
+    let server = CharacterServer {
+        folder: folder.clone(),
+    };
     let served = async {
         let pipes = (tokio::io::stdin(), tokio::io::stdout());
-        let running = serve_server(server, pipes).await.map_err(|error| broken(&error.to_string()))?;
-        running.waiting().await.map(drop).map_err(|error| broken(&error.to_string()))
+        let running = serve_server(server, pipes)
+            .await
+            .map_err(|error| broken(&error.to_string()))?;
+        running
+            .waiting()
+            .await
+            .map(drop)
+            .map_err(|error| broken(&error.to_string()))
     };
     let idle = async {
         loop {
@@ -53,7 +61,10 @@ pub(crate) async fn mcp(options: Options) -> Result<(), CommandError> {
 }
 
 fn broken(why: &str) -> CommandError {
-    CommandError::because("io", format!("the other program does not speak the protocol: {why}"))
+    CommandError::because(
+        "io",
+        format!("the other program does not speak the protocol: {why}"),
+    )
 }
 
 struct CharacterServer {
@@ -62,7 +73,8 @@ struct CharacterServer {
 
 impl ServerHandler for CharacterServer {
     fn get_info(&self) -> ServerConfig {
-        let name = Implementation::new("inglenook", env!("CARGO_PKG_VERSION")).with_title("Inglenook");
+        let name =
+            Implementation::new("inglenook", env!("CARGO_PKG_VERSION")).with_title("Inglenook");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(name)
             .with_instructions(INSTRUCTIONS)
@@ -93,7 +105,9 @@ impl ServerHandler for CharacterServer {
                 result
             }
             Err(CommandError::Because(reason) | CommandError::Reported(reason)) => refused(&reason),
-            Err(CommandError::PipeClosed) => refused(&ErrorReason::new("io", "the connection was closed")),
+            Err(CommandError::PipeClosed) => {
+                refused(&ErrorReason::new("io", "the connection was closed"))
+            }
         };
         Ok(result.into())
     }
@@ -101,5 +115,8 @@ impl ServerHandler for CharacterServer {
 
 /// An error that the calling model can read.
 fn refused(reason: &ErrorReason) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(format!("{} ({})", reason.message, reason.kind))])
+    CallToolResult::error(vec![ContentBlock::text(format!(
+        "{} ({})",
+        reason.message, reason.kind
+    ))])
 }

@@ -1,6 +1,8 @@
 //! The tools of the server.
 
-use engine::api::{CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter, MessageSource};
+use engine::api::{
+    CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter, MessageSource,
+};
 use engine::{Engine, TurnOptions};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -70,21 +72,34 @@ pub(super) async fn call(
         "list_characters" => characters(engine).await,
         "list_chats" => chats(engine, optional(arguments, "character")?).await,
         "chat" => {
-            let (character, message) = (required(arguments, "character")?, required(arguments, "message")?);
-            chat(engine, character, message, optional(arguments, "chat")?, cancel).await
+            let (character, message) = (
+                required(arguments, "character")?,
+                required(arguments, "message")?,
+            );
+            chat(
+                engine,
+                character,
+                message,
+                optional(arguments, "chat")?,
+                cancel,
+            )
+            .await
         }
         "search_memory" => {
             let query = optional(arguments, "query")?.unwrap_or_default();
             memories(engine, required(arguments, "character")?, query).await
         }
-        other => Err(CommandError::not_found(format!("there is no tool named \"{other}\""))),
+        other => Err(CommandError::not_found(format!(
+            "there is no tool named \"{other}\""
+        ))),
     }
 }
 
 async fn characters(engine: &Engine) -> Result<Answer, CommandError> {
     let all = engine.list_characters().await?;
     let line = |one: &CharacterSummary| format!("{}: {}", one.name, one.tagline);
-    let data = |one: &CharacterSummary| json!({ "id": one.id, "name": one.name, "about": one.tagline });
+    let data =
+        |one: &CharacterSummary| json!({ "id": one.id, "name": one.name, "about": one.tagline });
     Ok(Answer {
         text: joined(all.iter().map(line), "There are no characters."),
         data: json!({ "characters": all.iter().map(data).collect::<Vec<_>>() }),
@@ -119,11 +134,16 @@ async fn chats(engine: &Engine, character: Option<&str>) -> Result<Answer, Comma
 
 async fn memories(engine: &Engine, character: &str, query: &str) -> Result<Answer, CommandError> {
     let character = find::character(engine, character).await?.id;
-    let found = engine.find_memories(character, query.to_owned(), MemoryFilter::default(), 1).await?;
+    let found = engine
+        .find_memories(character, query.to_owned(), MemoryFilter::default(), 1)
+        .await?;
     let found = &found.memories[..found.memories.len().min(MAX_ITEMS)];
     let data = |one: &Memory| json!({ "id": one.id, "text": one.text, "type": one.kind, "importance": one.importance });
     Ok(Answer {
-        text: joined(found.iter().map(|one| one.text.clone()), "Nothing was found."),
+        text: joined(
+            found.iter().map(|one| one.text.clone()),
+            "Nothing was found.",
+        ),
         data: json!({ "memories": found.iter().map(data).collect::<Vec<_>>() }),
     })
 }
@@ -143,8 +163,13 @@ async fn chat(
     };
     // Subscribes first, so that the end of a fast reply is not missed.
     let mut events = engine.subscribe_without_user();
-    let options = TurnOptions { source: MessageSource::Tool, ..TurnOptions::default() };
-    engine.send_with(chat.clone(), message.to_owned(), options).await?;
+    let options = TurnOptions {
+        source: MessageSource::Tool,
+        ..TurnOptions::default()
+    };
+    engine
+        .send_with(chat.clone(), message.to_owned(), options)
+        .await?;
     let mut replies = Vec::new();
     loop {
         let event = tokio::select! {
@@ -156,7 +181,13 @@ async fn chat(
         };
         match event {
             None => return Err(CommandError::because("internal", "the engine stopped")),
-            Some(Event::Ended { chat: of, message, reason, following, .. }) if of == chat => {
+            Some(Event::Ended {
+                chat: of,
+                message,
+                reason,
+                following,
+                ..
+            }) if of == chat => {
                 replies.extend(message.as_ref().map(|message| shown(message).to_owned()));
                 if let EndReason::Failed { error } = &reason {
                     return Err(CommandError::Because(ErrorReason::from(error)));
@@ -168,7 +199,13 @@ async fn chat(
             Some(Event::Missed) => {
                 let open = engine.open_chat(chat.clone()).await?;
                 if open.generating.is_none() {
-                    replies = open.page.messages.last().map(|message| shown(message).to_owned()).into_iter().collect();
+                    replies = open
+                        .page
+                        .messages
+                        .last()
+                        .map(|message| shown(message).to_owned())
+                        .into_iter()
+                        .collect();
                     break;
                 }
             }
@@ -177,12 +214,19 @@ async fn chat(
     }
     let reply = replies.join("\n\n");
     let text = format!("{reply}\n\n[To continue, pass this chat: {chat}]");
-    Ok(Answer { text, data: json!({ "reply": reply, "chat": chat }) })
+    Ok(Answer {
+        text,
+        data: json!({ "reply": reply, "chat": chat }),
+    })
 }
 
 fn joined(lines: impl Iterator<Item = String>, none: &str) -> String {
     let text = lines.collect::<Vec<_>>().join("\n");
-    if text.is_empty() { none.to_owned() } else { text }
+    if text.is_empty() {
+        none.to_owned()
+    } else {
+        text
+    }
 }
 
 fn required<'a>(arguments: &'a JsonObject, name: &str) -> Result<&'a str, CommandError> {
@@ -195,6 +239,9 @@ fn optional<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(CommandError::because("badInput", format!("the argument {name} must be a text"))),
+        Some(_) => Err(CommandError::because(
+            "badInput",
+            format!("the argument {name} must be a text"),
+        )),
     }
 }

@@ -45,5 +45,10 @@ pub(crate) const PARAMETERS: [&str; 39] = [
 /// Number of leading entries of [`PARAMETERS`] that are not part of OpenAI's API.
 pub(super) const EXTRAS: usize = 27;
 /// An endpoint that fixes one of these fixes all of them.
-pub(super) const SAMPLING: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
+pub(super) const SAMPLING: [&str; 4] = [
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+];
 pub(super) const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];

@@ -22,8 +22,8 @@ pub(super) const UNKNOWN: [&str; 19] = [
     "must not be set",
     "cannot be set",
 ];
-/// Phrases that endpoints use for a value out of range. Extra samplers are then omitted; the user must correct other
-/// values.
+/// Phrases that endpoints use for a value out of range. Extra samplers are then omitted; the user
+/// must correct other values.
 pub(super) const OUT_OF_RANGE: [&str; 10] = [
     "must be",
     "should be",

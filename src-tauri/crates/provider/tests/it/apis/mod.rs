@@ -1,5 +1,5 @@
-//! Every API of endpoints, against servers written from the public documents of the services. The servers accept only
-//! what the documents allow, and answer by a fixed rule.
+//! Every API of endpoints, against servers written from the public documents of the services. The
+//! servers accept only what the documents allow, and answer by a fixed rule.
 
 mod anthropic;
 mod conformance;

@@ -21,12 +21,28 @@ impl Service for Ollama {
     }
 
     fn read(&self, body: &Value) -> Result<Asked, String> {
-        only(body, &["model", "messages", "stream", "keep_alive", "tools", "format", "options"])?;
+        only(
+            body,
+            &[
+                "model",
+                "messages",
+                "stream",
+                "keep_alive",
+                "tools",
+                "format",
+                "options",
+            ],
+        )?;
         if body["options"]["num_ctx"] != 4096 {
             return Err("the context size is missing".to_owned());
         }
-        let max_tokens = required(&body["options"], "num_predict")?.as_u64().ok_or("num_predict: not a number")?;
-        let mut asked = Asked { max_tokens, ..Asked::default() };
+        let max_tokens = required(&body["options"], "num_predict")?
+            .as_u64()
+            .ok_or("num_predict: not a number")?;
+        let mut asked = Asked {
+            max_tokens,
+            ..Asked::default()
+        };
         for message in array(body, "messages")? {
             let said = text(message, "content")?.to_owned();
             match text(message, "role")? {
@@ -36,15 +52,21 @@ impl Service for Ollama {
                 }
                 "user" => {
                     asked.results.clear();
-                    asked.pictures =
-                        message["images"].as_array().into_iter().flatten().map(|_| "image/png".into()).collect();
+                    asked.pictures = message["images"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .map(|_| "image/png".into())
+                        .collect();
                     (asked.said, asked.continues) = (said, false);
                 }
                 "assistant" => {
                     asked.results.clear();
                     asked.continues = message.get("tool_calls").is_none();
                     for call in message["tool_calls"].as_array().into_iter().flatten() {
-                        call["function"]["arguments"].as_object().ok_or("arguments: not an object")?;
+                        call["function"]["arguments"]
+                            .as_object()
+                            .ok_or("arguments: not an object")?;
                     }
                 }
                 "system" => asked.continues = false,
@@ -56,9 +78,20 @@ impl Service for Ollama {
     }
 
     fn write(&self, answer: &Answer) -> String {
-        let line = |message: Value| format!("{}\n", json!({"model": "tiny", "message": message, "done": false}));
-        let mut lines = line(json!({"role": "assistant", "content": "", "thinking": answer.thought}));
-        lines.extend(answer.pieces.iter().map(|piece| line(json!({"role": "assistant", "content": piece}))));
+        let line = |message: Value| {
+            format!(
+                "{}\n",
+                json!({"model": "tiny", "message": message, "done": false})
+            )
+        };
+        let mut lines =
+            line(json!({"role": "assistant", "content": "", "thinking": answer.thought}));
+        lines.extend(
+            answer
+                .pieces
+                .iter()
+                .map(|piece| line(json!({"role": "assistant", "content": piece}))),
+        );
         if answer.calls {
             let call = json!({"function": {"name": "dice", "arguments": {"sides": 6}}});
             lines += &line(json!({"role": "assistant", "content": "", "tool_calls": [call]}));

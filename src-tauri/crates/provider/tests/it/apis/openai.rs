@@ -21,13 +21,19 @@ impl Service for OpenAi {
     }
 
     fn read(&self, body: &Value) -> Result<Asked, String> {
-        let mut asked = Asked { max_tokens: body["max_tokens"].as_u64().unwrap_or(100), ..Asked::default() };
+        let mut asked = Asked {
+            max_tokens: body["max_tokens"].as_u64().unwrap_or(100),
+            ..Asked::default()
+        };
         let mut open: Vec<&str> = Vec::new();
         for message in array(body, "messages")? {
             let role = text(message, "role")?;
             if role == "tool" {
                 let id = text(message, "tool_call_id")?;
-                let at = open.iter().position(|open| *open == id).ok_or("a result without its call")?;
+                let at = open
+                    .iter()
+                    .position(|open| *open == id)
+                    .ok_or("a result without its call")?;
                 open.remove(at);
                 asked.results.push(text(message, "content")?.to_owned());
                 continue;
@@ -41,7 +47,8 @@ impl Service for OpenAi {
                 for call in calls {
                     open.push(text(call, "id")?);
                     let arguments = text(&call["function"], "arguments")?;
-                    serde_json::from_str::<Value>(arguments).map_err(|_| "arguments that are not JSON")?;
+                    serde_json::from_str::<Value>(arguments)
+                        .map_err(|_| "arguments that are not JSON")?;
                 }
             }
             if role == "user" {
@@ -49,7 +56,8 @@ impl Service for OpenAi {
             }
         }
         asked.may_call = body.get("tools").is_some() && body["tool_choice"] != "none";
-        asked.must_call = body["tool_choice"] == "required" || body["tool_choice"]["function"]["name"] == "dice";
+        asked.must_call =
+            body["tool_choice"] == "required" || body["tool_choice"]["function"]["name"] == "dice";
         if asked.must_call && body["parallel_tool_calls"] != false {
             return Err("parallel_tool_calls: the test demands a single call".to_owned());
         }
@@ -59,15 +67,26 @@ impl Service for OpenAi {
     fn write(&self, answer: &Answer) -> String {
         let chunk = |delta: Value, reason: Value| {
             let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
-            format!("data: {}\n\n", json!({"object": "chat.completion.chunk", "choices": [choice]}))
+            format!(
+                "data: {}\n\n",
+                json!({"object": "chat.completion.chunk", "choices": [choice]})
+            )
         };
         let mut events = chunk(json!({"role": "assistant", "content": ""}), Value::Null);
         events += &chunk(json!({"reasoning_content": answer.thought}), Value::Null);
-        events.extend(answer.pieces.iter().map(|piece| chunk(json!({"content": piece}), Value::Null)));
+        events.extend(
+            answer
+                .pieces
+                .iter()
+                .map(|piece| chunk(json!({"content": piece}), Value::Null)),
+        );
         if answer.calls {
             for (id, name, arguments) in [("call_9", "dice", "{\"sides\""), ("", "", ":6}")] {
                 let function = json!({"name": name, "arguments": arguments});
-                events += &chunk(json!({"tool_calls": [{"index": 0, "id": id, "function": function}]}), Value::Null);
+                events += &chunk(
+                    json!({"tool_calls": [{"index": 0, "id": id, "function": function}]}),
+                    Value::Null,
+                );
             }
         }
         let reason = match (answer.limited, answer.calls) {
@@ -77,7 +96,11 @@ impl Service for OpenAi {
         };
         events += &chunk(json!({}), json!(reason));
         let usage = json!({"prompt_tokens": 20, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 8}});
-        events + &format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [], "usage": usage}))
+        events
+            + &format!(
+                "data: {}\n\ndata: [DONE]\n\n",
+                json!({"choices": [], "usage": usage})
+            )
     }
 
     fn error(&self, _: u16, message: &str) -> String {
@@ -86,7 +109,10 @@ impl Service for OpenAi {
 
     fn fails_midway(&self) -> String {
         let good = json!({"choices": [{"index": 0, "delta": {"content": "Good "}}]});
-        format!("data: {good}\n\ndata: {}\n\n", json!({"error": {"message": "Overloaded", "code": 503}}))
+        format!(
+            "data: {good}\n\ndata: {}\n\n",
+            json!({"error": {"message": "Overloaded", "code": 503}})
+        )
     }
 
     fn models(&self) -> String {
@@ -97,7 +123,10 @@ impl Service for OpenAi {
 
 fn content(content: &Value) -> Result<(String, Vec<String>), String> {
     let Some(parts) = content.as_array() else {
-        return Ok((content.as_str().ok_or("content: not a text")?.to_owned(), Vec::new()));
+        return Ok((
+            content.as_str().ok_or("content: not a text")?.to_owned(),
+            Vec::new(),
+        ));
     };
     let (mut said, mut pictures) = (String::new(), Vec::new());
     for part in parts {
@@ -105,7 +134,13 @@ fn content(content: &Value) -> Result<(String, Vec<String>), String> {
             "text" => said += text(part, "text")?,
             "image_url" => {
                 let url = text(&part["image_url"], "url")?;
-                pictures.push(url.trim_start_matches("data:").split(';').next().unwrap().to_owned());
+                pictures.push(
+                    url.trim_start_matches("data:")
+                        .split(';')
+                        .next()
+                        .unwrap()
+                        .to_owned(),
+                );
             }
             other => return Err(format!("unknown part {other}")),
         }

@@ -50,8 +50,16 @@ pub(crate) fn answered(asked: &Asked) -> Answer {
     let wants = asked.results.is_empty() && asked.said.contains(conformance::CALLS);
     let calls = asked.must_call || (asked.may_call && wants);
     let limited = asked.max_tokens < 3;
-    let pieces = text.split_inclusive(' ').map(str::to_owned).take(if limited { 1 } else { usize::MAX });
-    Answer { thought: "Hm.", pieces: pieces.collect(), calls, limited }
+    let pieces = text
+        .split_inclusive(' ')
+        .map(str::to_owned)
+        .take(if limited { 1 } else { usize::MAX });
+    Answer {
+        thought: "Hm.",
+        pieces: pieces.collect(),
+        calls,
+        limited,
+    }
 }
 
 /// One service.
@@ -95,19 +103,33 @@ pub(crate) async fn serve(service: Arc<dyn Service>) -> FaultServer {
 
 fn respond(service: &dyn Service, received: &Received) -> Play {
     let refuse = |status: u16, message: &str| {
-        let reason = if status == 401 { "401 Unauthorized" } else { "400 Bad Request" };
-        answer(reason, "Content-Type: application/json\r\n", &service.error(status, message))
+        let reason = if status == 401 {
+            "401 Unauthorized"
+        } else {
+            "400 Bad Request"
+        };
+        answer(
+            reason,
+            "Content-Type: application/json\r\n",
+            &service.error(status, message),
+        )
     };
     if !received.head.contains(&service.key_header()) {
         return refuse(401, "invalid key");
     }
     if received.head.starts_with("GET") {
-        return answer("200 OK", "Content-Type: application/json\r\n", &service.models());
+        return answer(
+            "200 OK",
+            "Content-Type: application/json\r\n",
+            &service.models(),
+        );
     }
     if !received.head.starts_with(service.asks()) {
         return answer("404 Not Found", "", "{}");
     }
-    let Ok(body) = serde_json::from_str::<Value>(&received.body) else { return refuse(400, "not JSON") };
+    let Ok(body) = serde_json::from_str::<Value>(&received.body) else {
+        return refuse(400, "not JSON");
+    };
     match service.read(&body) {
         Ok(asked) => stream(service.write(&answered(&asked))),
         Err(why) => refuse(400, &why),
@@ -116,7 +138,10 @@ fn respond(service: &dyn Service, received: &Received) -> Play {
 
 pub(crate) fn config(service: &dyn Service, port: u16) -> EndpointConfig {
     let url = format!("http://127.0.0.1:{port}{}", service.path());
-    let config = EndpointConfig::new(&url, "tiny", Some(KEY.into())).unwrap().speaking(service.kind()).unwrap();
+    let config = EndpointConfig::new(&url, "tiny", Some(KEY.into()))
+        .unwrap()
+        .speaking(service.kind())
+        .unwrap();
     config.with_timeouts(timeouts()).with_context(4096)
 }
 
@@ -147,21 +172,34 @@ pub(crate) fn must_alternate(roles: &[&str]) -> Result<(), String> {
 }
 
 pub(crate) fn required<'v>(value: &'v Value, key: &str) -> Result<&'v Value, String> {
-    value.get(key).ok_or_else(|| format!("{key}: field required"))
+    value
+        .get(key)
+        .ok_or_else(|| format!("{key}: field required"))
 }
 
 pub(crate) fn array<'v>(value: &'v Value, key: &str) -> Result<&'v [Value], String> {
-    required(value, key)?.as_array().map(Vec::as_slice).ok_or_else(|| format!("{key}: not a list"))
+    required(value, key)?
+        .as_array()
+        .map(Vec::as_slice)
+        .ok_or_else(|| format!("{key}: not a list"))
 }
 
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str, String> {
-    required(value, key)?.as_str().ok_or_else(|| format!("{key}: not a text"))
+    required(value, key)?
+        .as_str()
+        .ok_or_else(|| format!("{key}: not a text"))
 }
 
 /// Refuses fields that the service does not document.
 pub(crate) fn only(value: &Value, known: &[&str]) -> Result<(), String> {
-    let unknown = value.as_object().into_iter().flat_map(|fields| fields.keys());
-    match unknown.into_iter().find(|key| !known.contains(&key.as_str())) {
+    let unknown = value
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.keys());
+    match unknown
+        .into_iter()
+        .find(|key| !known.contains(&key.as_str()))
+    {
         Some(key) => Err(format!("{key}: Extra inputs are not permitted")),
         None => Ok(()),
     }

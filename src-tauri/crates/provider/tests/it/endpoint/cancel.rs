@@ -10,20 +10,38 @@ use super::support::*;
 
 #[tokio::test]
 async fn cancelled_reply_ends_and_disconnects() {
-    let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
+    let server = FaultServer::start(vec![
+        [stream(says("Hello ")), vec![Step::UntilHungUp]].concat(),
+    ])
+    .await;
     let cancel = CancellationToken::new();
     let mut events = client(&server.url(), timeouts()).stream(request(), cancel.clone());
-    assert_eq!(events.next().await.unwrap().unwrap(), GenerationEvent::Text("Hello ".to_owned()));
+    assert_eq!(
+        events.next().await.unwrap().unwrap(),
+        GenerationEvent::Text("Hello ".to_owned())
+    );
     cancel.cancel();
     let last = events.next().await.unwrap().unwrap();
-    assert!(matches!(last, GenerationEvent::Finished { reason: FinishReason::Cancelled, .. }), "{last:?}");
+    assert!(
+        matches!(
+            last,
+            GenerationEvent::Finished {
+                reason: FinishReason::Cancelled,
+                ..
+            }
+        ),
+        "{last:?}"
+    );
     assert!(events.next().await.is_none());
     server.client_hung_up().await;
 }
 
 #[tokio::test]
 async fn dropping_the_stream_disconnects() {
-    let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
+    let server = FaultServer::start(vec![
+        [stream(says("Hello ")), vec![Step::UntilHungUp]].concat(),
+    ])
+    .await;
     let mut events = start(&server.url(), timeouts());
     events.next().await.unwrap().unwrap();
     drop(events);
@@ -35,7 +53,9 @@ async fn cancels_before_the_response() {
     let gate = ReplyGate::new();
     let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
     let cancel = CancellationToken::new();
-    let reply = tokio::spawn(watch(client(&server.url(), timeouts()).stream(request(), cancel.clone())));
+    let reply = tokio::spawn(watch(
+        client(&server.url(), timeouts()).stream(request(), cancel.clone()),
+    ));
     gate.reached().await;
     cancel.cancel();
     assert_eq!(reply.await.unwrap().line, "[Cancelled]");
@@ -43,11 +63,23 @@ async fn cancels_before_the_response() {
 
 #[tokio::test]
 async fn cancels_a_retry_pause() {
-    let server = FaultServer::start(vec![answer("503 Service Unavailable", "Retry-After: 50\r\n", "{}")]).await;
+    let server = FaultServer::start(vec![answer(
+        "503 Service Unavailable",
+        "Retry-After: 50\r\n",
+        "{}",
+    )])
+    .await;
     let cancel = CancellationToken::new();
     let mut events = client(&server.url(), timeouts()).stream(request(), cancel.clone());
     let event = events.next().await.unwrap().unwrap();
-    let GenerationEvent::Retrying { attempt: 1, after_ms: 50_000, why } = event else { panic!("{event:?}") };
+    let GenerationEvent::Retrying {
+        attempt: 1,
+        after_ms: 50_000,
+        why,
+    } = event
+    else {
+        panic!("{event:?}")
+    };
     assert!(why.contains("503"), "{why}");
     cancel.cancel();
     assert_eq!(watch(events).await.line, "[Cancelled]");
@@ -67,12 +99,22 @@ async fn request_cancelled_before_start_is_never_sent() {
 #[tokio::test]
 async fn cancels_while_the_endpoint_is_unreachable() {
     let cancel = CancellationToken::new();
-    let timeouts = Timeouts { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..timeouts() };
+    let timeouts = Timeouts {
+        backoff: Duration::from_secs(50),
+        backoff_cap: Duration::from_secs(50),
+        ..timeouts()
+    };
     let mut events = client("http://127.0.0.1:1/v1", timeouts).stream(request(), cancel.clone());
     let event = events.next().await.unwrap();
-    assert!(matches!(event, Ok(GenerationEvent::Retrying { .. })), "{event:?}");
+    assert!(
+        matches!(event, Ok(GenerationEvent::Retrying { .. })),
+        "{event:?}"
+    );
     cancel.cancel();
     let seen = watch(events).await;
     assert_eq!(seen.line, "[Cancelled]");
-    assert_ne!(seen.error.map(|error| error.kind), Some(ProviderErrorKind::Unreachable));
+    assert_ne!(
+        seen.error.map(|error| error.kind),
+        Some(ProviderErrorKind::Unreachable)
+    );
 }

@@ -1,5 +1,5 @@
-//! Endpoints with odd finish reasons, fields and texts. The text of each reply must arrive complete and without
-//! repetition.
+//! Endpoints with odd finish reasons, fields and texts. The text of each reply must arrive complete
+//! and without repetition.
 
 use std::io::Write;
 use std::time::Duration;
@@ -48,10 +48,21 @@ async fn check_errors(cases: &[(&str, String, &str, &str)]) {
 /// Plays `before`, waits until the client has noticed the silence, then plays `after`.
 async fn paused(before: &str, after: &str) -> String {
     let gate = ReplyGate::new();
-    let play = [stream(before), vec![Step::Gate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
+    let play = [
+        stream(before),
+        vec![
+            Step::Gate(gate.clone()),
+            Step::Bytes(after.as_bytes().to_vec()),
+        ],
+    ]
+    .concat();
     let server = FaultServer::start(vec![play]).await;
     // A client that treats the reply as ended would stop before it notices the silence.
-    let timeouts = Timeouts { notice: Duration::from_millis(120), usage: Duration::from_millis(20), ..timeouts() };
+    let timeouts = Timeouts {
+        notice: Duration::from_millis(120),
+        usage: Duration::from_millis(20),
+        ..timeouts()
+    };
     let mut events = start(&server.url(), timeouts);
     let mut text = String::new();
     loop {
@@ -69,10 +80,22 @@ async fn paused(before: &str, after: &str) -> String {
 
 #[tokio::test]
 async fn empty_finish_reason_does_not_end_a_reply() {
-    for reason in [json!(""), json!("null"), json!("None"), json!(false), json!(0), json!({}), json!(" ")] {
+    for reason in [
+        json!(""),
+        json!("null"),
+        json!("None"),
+        json!(false),
+        json!(0),
+        json!({}),
+        json!(" "),
+    ] {
         let before = piece("One ", &reason) + &piece("two ", &reason);
         let after = piece("three.", &reason) + &end();
-        assert_eq!(paused(&before, &after).await, "One two three.[Stop]", "{reason}");
+        assert_eq!(
+            paused(&before, &after).await,
+            "One two three.[Stop]",
+            "{reason}"
+        );
     }
 }
 
@@ -81,18 +104,38 @@ async fn stop_on_every_piece_does_not_end_a_reply() {
     let stop = json!("stop");
     for reason in [stop.clone(), json!("eos"), json!("STOP")] {
         let after = piece("two ", &reason) + &piece("three.", &reason) + DONE;
-        assert_eq!(paused(&piece("One ", &reason), &after).await, "One two three.[Stop]", "{reason}");
+        assert_eq!(
+            paused(&piece("One ", &reason), &after).await,
+            "One two three.[Stop]",
+            "{reason}"
+        );
     }
-    let role = event(&json!({"choices": [{"delta": {"role": "assistant"}, "finish_reason": "stop"}]}));
-    assert_eq!(paused(&(role + &piece("One ", &stop)), &(piece("two.", &stop) + DONE)).await, "One two.[Stop]");
+    let role =
+        event(&json!({"choices": [{"delta": {"role": "assistant"}, "finish_reason": "stop"}]}));
+    assert_eq!(
+        paused(
+            &(role + &piece("One ", &stop)),
+            &(piece("two.", &stop) + DONE)
+        )
+        .await,
+        "One two.[Stop]"
+    );
 }
 
 #[tokio::test]
 async fn accepts_text_and_errors_after_the_end() {
     let said = says("One ") + &ends("stop");
     check(&[
-        ("text", said.clone() + &says("two.") + &end(), "One two.[Stop]"),
-        ("text and no end", said.clone() + &says("two."), "One two.[Cut]"),
+        (
+            "text",
+            said.clone() + &says("two.") + &end(),
+            "One two.[Stop]",
+        ),
+        (
+            "text and no end",
+            said.clone() + &says("two."),
+            "One two.[Cut]",
+        ),
         ("nothing", said.clone(), "One [Stop]"),
     ])
     .await;
@@ -103,14 +146,20 @@ async fn accepts_text_and_errors_after_the_end() {
             "One [Server]",
             "engine died",
         ),
-        ("an error event", said + "event: error\ndata: engine died\n\n", "One [Server]", "engine died"),
+        (
+            "an error event",
+            said + "event: error\ndata: engine died\n\n",
+            "One [Server]",
+            "engine died",
+        ),
     ])
     .await;
 }
 
 #[tokio::test]
 async fn reports_a_failure_after_an_empty_reason() {
-    let body = piece("One ", &json!("")) + &event(&json!({"error": {"message": "engine died", "code": 500}}));
+    let body = piece("One ", &json!(""))
+        + &event(&json!({"error": {"message": "engine died", "code": 500}}));
     check_errors(&[("", body, "One [Server]", "engine died")]).await;
 }
 
@@ -138,7 +187,11 @@ async fn drops_a_repeated_whole_reply() {
             text.clone() + &whole(json!({}), "Come in, it is cold.") + DONE,
             "Come in, it is cold.[Stop]",
         ),
-        ("with a reason of its own", text.clone() + &usage + DONE, "Come in, it is cold.[Length]"),
+        (
+            "with a reason of its own",
+            text.clone() + &usage + DONE,
+            "Come in, it is cold.[Length]",
+        ),
         (
             "with more",
             says("Come in, ") + &whole(Value::Null, "Come in, it is cold.") + DONE,
@@ -146,7 +199,10 @@ async fn drops_a_repeated_whole_reply() {
         ),
         (
             "trimmed",
-            says("\nCome in, ") + &says("it is cold. ") + &whole(Value::Null, "Come in, it is cold.") + DONE,
+            says("\nCome in, ")
+                + &says("it is cold. ")
+                + &whole(Value::Null, "Come in, it is cold.")
+                + DONE,
             "\nCome in, it is cold. [Stop]",
         ),
         (
@@ -154,8 +210,16 @@ async fn drops_a_repeated_whole_reply() {
             text.clone() + &piece("Come in, it is cold.", &json!("stop")) + DONE,
             "Come in, it is cold.[Stop]",
         ),
-        ("as a delta before the end", text + &says("Come in, it is cold.") + &end(), "Come in, it is cold.[Stop]"),
-        ("alone", whole(Value::Null, "Come in.") + DONE, "Come in.[Stop]"),
+        (
+            "as a delta before the end",
+            text + &says("Come in, it is cold.") + &end(),
+            "Come in, it is cold.[Stop]",
+        ),
+        (
+            "alone",
+            whole(Value::Null, "Come in.") + DONE,
+            "Come in.[Stop]",
+        ),
     ])
     .await;
 }
@@ -168,10 +232,22 @@ async fn joins_cumulative_pieces() {
         .map(|text| event(&json!({"choices": [{"message": {"content": text}}]})))
         .collect();
     check(&[
-        ("deltas", growing(&["Come", "Come in,", "Come in, it", "Come in, it is cold."]), "Come in, it is cold.[Stop]"),
-        ("by letters", growing(&["C", "Co", "Com", "Come", "Come ", "Come in"]), "Come in[Stop]"),
+        (
+            "deltas",
+            growing(&["Come", "Come in,", "Come in, it", "Come in, it is cold."]),
+            "Come in, it is cold.[Stop]",
+        ),
+        (
+            "by letters",
+            growing(&["C", "Co", "Com", "Come", "Come ", "Come in"]),
+            "Come in[Stop]",
+        ),
         ("messages", messages + &end(), "Come in, it is cold.[Stop]"),
-        ("a laugh", growing(&["ha", "ha", "ha", "!"]), "hahaha![Stop]"),
+        (
+            "a laugh",
+            growing(&["ha", "ha", "ha", "!"]),
+            "hahaha![Stop]",
+        ),
         (
             "a refrain",
             growing(&["Row, ", "row, ", "row, ", "Row, row, ", "row, "]),
@@ -183,27 +259,67 @@ async fn joins_cumulative_pieces() {
 
 #[tokio::test]
 async fn joins_split_surrogates() {
-    let raw = |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let raw = |text: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+    };
     check(&[
-        ("in two events", raw("Hi \\ud83d") + &raw("\\ude00 there.") + &end(), "Hi 😀 there.[Stop]"),
-        ("with a comment between", raw("\\uD83D") + ": ping\n\n" + &raw("") + &raw("\\uDE00") + &end(), "😀[Stop]"),
-        ("alone", says("Before ") + &raw("\\ud83d") + &says(" after.") + &end(), "Before \u{FFFD} after.[Stop]"),
-        ("the second alone", raw("\\ude00 after.") + &end(), "\u{FFFD} after.[Stop]"),
-        ("alone at the end", raw("Hi \\ud83d") + &end(), "Hi \u{FFFD}[Stop]"),
-        ("in a name", raw("Hi.").replace("\"index\":0", "\"index\":0,\"logprobs\":\"\\ud83d\"") + &end(), "Hi.[Stop]"),
+        (
+            "in two events",
+            raw("Hi \\ud83d") + &raw("\\ude00 there.") + &end(),
+            "Hi 😀 there.[Stop]",
+        ),
+        (
+            "with a comment between",
+            raw("\\uD83D") + ": ping\n\n" + &raw("") + &raw("\\uDE00") + &end(),
+            "😀[Stop]",
+        ),
+        (
+            "alone",
+            says("Before ") + &raw("\\ud83d") + &says(" after.") + &end(),
+            "Before \u{FFFD} after.[Stop]",
+        ),
+        (
+            "the second alone",
+            raw("\\ude00 after.") + &end(),
+            "\u{FFFD} after.[Stop]",
+        ),
+        (
+            "alone at the end",
+            raw("Hi \\ud83d") + &end(),
+            "Hi \u{FFFD}[Stop]",
+        ),
+        (
+            "in a name",
+            raw("Hi.").replace("\"index\":0", "\"index\":0,\"logprobs\":\"\\ud83d\"") + &end(),
+            "Hi.[Stop]",
+        ),
     ])
     .await;
-    let bytes = [raw("a\u{0}b").replace("\u{0}", "\u{1}").as_bytes(), end().as_bytes()].concat();
+    let bytes = [
+        raw("a\u{0}b").replace("\u{0}", "\u{1}").as_bytes(),
+        end().as_bytes(),
+    ]
+    .concat();
     let at = bytes.iter().position(|byte| *byte == 1).unwrap();
-    let bytes = [&bytes[..at], &[0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80], &bytes[at + 1..]].concat();
+    let bytes = [
+        &bytes[..at],
+        &[0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80],
+        &bytes[at + 1..],
+    ]
+    .concat();
     assert_eq!(run(vec![stream(bytes)]).await.0.line, "a😀b[Stop]");
 }
 
 #[tokio::test]
 async fn skips_side_fields_of_any_type() {
-    for odd in
-        [json!(null), json!("9"), json!([1]), json!({"prompt_tokens": "9", "total": null}), json!(true), json!(-1e300)]
-    {
+    for odd in [
+        json!(null),
+        json!("9"),
+        json!([1]),
+        json!({"prompt_tokens": "9", "total": null}),
+        json!(true),
+        json!(-1e300),
+    ] {
         let chunk = |text: &str| {
             event(
                 &json!({"choices": [{"index": 0, "delta": {"role": odd, "content": text}, "logprobs": odd}], "usage": odd,
@@ -213,7 +329,9 @@ async fn skips_side_fields_of_any_type() {
         let (seen, _) = run(vec![stream(chunk("Come ") + &chunk("in.") + &end())]).await;
         assert_eq!(seen.line, "Come in.[Stop]", "{odd}: {:?}", seen.error);
     }
-    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"logprobs\":NaN}]}\n\n".to_owned() + &end();
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"logprobs\":NaN}]}\n\n"
+        .to_owned()
+        + &end();
     check(&[("not a number", body, "Hi.[Stop]")]).await;
 }
 
@@ -259,10 +377,17 @@ async fn keeps_messages_of_errors_with_status_200() {
         "an event".to_owned(),
         "event: error\ndata: {\"message\":\"the pump broke\",\"type\":\"pump\"}\n\n".to_owned(),
     ));
-    cases.push(("an event in plain text".to_owned(), "event: error\ndata: the pump broke\n\n".to_owned()));
+    cases.push((
+        "an event in plain text".to_owned(),
+        "event: error\ndata: the pump broke\n\n".to_owned(),
+    ));
     for (name, body) in cases {
         for (before, line) in [("", "[Server]"), ("Come ", "Come [Server]")] {
-            let text = if before.is_empty() { String::new() } else { says(before) };
+            let text = if before.is_empty() {
+                String::new()
+            } else {
+                says(before)
+            };
             check_errors(&[(&name, text + &body, line, "the pump broke")]).await;
         }
     }
@@ -273,21 +398,38 @@ async fn keeps_messages_of_errors_with_status_200() {
 
 #[tokio::test]
 async fn keeps_text_next_to_an_error() {
-    let body = event(&json!({"choices": [{"delta": {"content": "Come "}}], "error": {"message": "the pump broke"}}));
+    let body = event(
+        &json!({"choices": [{"delta": {"content": "Come "}}], "error": {"message": "the pump broke"}}),
+    );
     check_errors(&[("", body, "Come [Server]", "the pump broke")]).await;
 }
 
 #[tokio::test]
 async fn skips_heartbeats_and_odd_pieces() {
-    let beats =
-        ": ping\n\n:\n\ndata:\n\ndata: {\"choices\":[]}\n\ndata: {\"type\":\"ping\"}\n\nevent: ping\ndata: {}\n\n";
+    let beats = ": ping\n\n:\n\ndata:\n\ndata: {\"choices\":[]}\n\ndata: {\"type\":\"ping\"}\n\nevent: ping\ndata: {}\n\n";
     let odd = "data: {\"choices\":[{\"index\":0}]}\n\ndata: {\"choices\":[{\"delta\":null}]}\n\ndata: {\"choices\":[{\"delta\":[]}]}\n\n\
                data: {\"choices\":[null]}\n\n";
     check(&[
-        ("beats", beats.to_owned() + &says("Come ") + beats + &says("in.") + &end(), "Come in.[Stop]"),
-        ("odd", odd.to_owned() + &says("Come ") + odd + &says("in.") + &end(), "Come in.[Stop]"),
-        ("a stream in a stream", format!("data: {}data: [DONE]\n\n", says("Come in.")), "Come in.[Stop]"),
-        ("no blank behind the colon", (says("Come in.") + &end()).replace("data: ", "data:"), "Come in.[Stop]"),
+        (
+            "beats",
+            beats.to_owned() + &says("Come ") + beats + &says("in.") + &end(),
+            "Come in.[Stop]",
+        ),
+        (
+            "odd",
+            odd.to_owned() + &says("Come ") + odd + &says("in.") + &end(),
+            "Come in.[Stop]",
+        ),
+        (
+            "a stream in a stream",
+            format!("data: {}data: [DONE]\n\n", says("Come in.")),
+            "Come in.[Stop]",
+        ),
+        (
+            "no blank behind the colon",
+            (says("Come in.") + &end()).replace("data: ", "data:"),
+            "Come in.[Stop]",
+        ),
         (
             "old completions",
             event(&json!({"choices": [{"text": "Come in.", "finish_reason": null}]})) + &end(),
@@ -300,11 +442,21 @@ async fn skips_heartbeats_and_odd_pieces() {
         ),
         (
             "a null first",
-            delta(&json!({"role": "assistant", "content": null, "refusal": null})) + &says("Come in.") + &end(),
+            delta(&json!({"role": "assistant", "content": null, "refusal": null}))
+                + &says("Come in.")
+                + &end(),
             "Come in.[Stop]",
         ),
-        ("an empty role", delta(&json!({"role": "", "content": ""})) + &says("Come in.") + &end(), "Come in.[Stop]"),
-        ("controls", says("a\u{0}b\u{1b}[31m \u{202e}c") + &end(), "a\u{0}b\u{1b}[31m \u{202e}c[Stop]"),
+        (
+            "an empty role",
+            delta(&json!({"role": "", "content": ""})) + &says("Come in.") + &end(),
+            "Come in.[Stop]",
+        ),
+        (
+            "controls",
+            says("a\u{0}b\u{1b}[31m \u{202e}c") + &end(),
+            "a\u{0}b\u{1b}[31m \u{202e}c[Stop]",
+        ),
     ])
     .await;
 }
@@ -312,12 +464,25 @@ async fn skips_heartbeats_and_odd_pieces() {
 #[tokio::test]
 async fn reads_json_lines_as_a_reply() {
     let line = |text: &str, reason: Value| {
-        json!({"choices": [{"delta": {"content": text}, "finish_reason": reason}]}).to_string() + "\n"
+        json!({"choices": [{"delta": {"content": text}, "finish_reason": reason}]}).to_string()
+            + "\n"
     };
     check(&[
-        ("two lines", line("Come ", Value::Null) + &line("in.", json!("stop")), "Come in.[Stop]"),
-        ("blank lines", line("Come ", Value::Null) + "\n\r\n" + &line("in.", json!("length")), "Come in.[Length]"),
-        ("an error in the second", line("Come ", Value::Null) + "{\"error\":\"broken\"}\n", "Come [Server]"),
+        (
+            "two lines",
+            line("Come ", Value::Null) + &line("in.", json!("stop")),
+            "Come in.[Stop]",
+        ),
+        (
+            "blank lines",
+            line("Come ", Value::Null) + "\n\r\n" + &line("in.", json!("length")),
+            "Come in.[Length]",
+        ),
+        (
+            "an error in the second",
+            line("Come ", Value::Null) + "{\"error\":\"broken\"}\n",
+            "Come [Server]",
+        ),
     ])
     .await;
 }
@@ -326,23 +491,45 @@ async fn reads_json_lines_as_a_reply() {
 async fn reports_a_reply_of_thoughts_only() {
     let thinks = |field: &str, value: Value| delta(&json!({field: value, "content": ""}));
     for (body, hint) in [
-        (thinks("reasoning_content", json!("Hm.")) + &end(), "Try again"),
-        (thinks("reasoning", json!({"text": "Hm."})) + &end(), "Try again"),
         (
-            thinks("reasoning_content", json!([{"type": "thinking", "content": "Hm."}])) + &ends("length") + DONE,
+            thinks("reasoning_content", json!("Hm.")) + &end(),
+            "Try again",
+        ),
+        (
+            thinks("reasoning", json!({"text": "Hm."})) + &end(),
+            "Try again",
+        ),
+        (
+            thinks(
+                "reasoning_content",
+                json!([{"type": "thinking", "content": "Hm."}]),
+            ) + &ends("length")
+                + DONE,
             "Raise the length",
         ),
-        (delta(&json!({"content": [{"type": "thinking", "thinking": []}]})) + &ends("length"), "Raise the length"),
+        (
+            delta(&json!({"content": [{"type": "thinking", "thinking": []}]})) + &ends("length"),
+            "Raise the length",
+        ),
     ] {
         let (seen, requests) = run(vec![stream(&body)]).await;
         let error = seen.error.unwrap();
         let words = seen.line.trim_start_matches("(Hm.)");
         assert_eq!((words, requests), ("[Malformed]", 1), "{body}");
-        assert!(error.message.contains("only thoughts") && error.hint.contains(hint), "{error}: {}", error.hint);
+        assert!(
+            error.message.contains("only thoughts") && error.hint.contains(hint),
+            "{error}: {}",
+            error.hint
+        );
     }
-    let whole =
-        json!({"choices": [{"message": {"content": "Come in.", "reasoning_content": "Hm."}, "finish_reason": "stop"}]});
-    assert_eq!(run(vec![answer("200 OK", "", &whole.to_string())]).await.0.line, "(Hm.)Come in.[Stop]");
+    let whole = json!({"choices": [{"message": {"content": "Come in.", "reasoning_content": "Hm."}, "finish_reason": "stop"}]});
+    assert_eq!(
+        run(vec![answer("200 OK", "", &whole.to_string())])
+            .await
+            .0
+            .line,
+        "(Hm.)Come in.[Stop]"
+    );
 }
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -352,7 +539,11 @@ fn gzip(text: &str) -> Vec<u8> {
 }
 
 fn encoded(encoding: &str, body: &[u8]) -> Play {
-    let named = if encoding.is_empty() { String::new() } else { format!("Content-Encoding: {encoding}\r\n") };
+    let named = if encoding.is_empty() {
+        String::new()
+    } else {
+        format!("Content-Encoding: {encoding}\r\n")
+    };
     let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{named}\r\n");
     vec![Step::Bytes([head.as_bytes(), body].concat())]
 }
@@ -362,7 +553,8 @@ async fn decompresses_or_reports_compressed_replies() {
     let text = says("Come ") + &says("in.") + &end();
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     zlib.write_all(text.as_bytes()).unwrap();
-    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    let mut deflate =
+        flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
     deflate.write_all(text.as_bytes()).unwrap();
     for (encoding, body) in [
         ("gzip", gzip(&text)),
@@ -382,10 +574,20 @@ async fn decompresses_or_reports_compressed_replies() {
     ] {
         let (seen, requests) = run(vec![encoded(encoding, body)]).await;
         let error = seen.error.unwrap();
-        assert_eq!((seen.line.as_str(), requests), ("[Malformed]", 1), "{encoding}");
-        assert!(error.message.contains(words) && error.hint.contains("compression"), "{error}");
+        assert_eq!(
+            (seen.line.as_str(), requests),
+            ("[Malformed]", 1),
+            "{encoding}"
+        );
+        assert!(
+            error.message.contains(words) && error.hint.contains("compression"),
+            "{error}"
+        );
     }
     // The client stops a decompression bomb long before it fills the memory.
     let bomb = gzip(&format!("data: {}", "x".repeat(64 << 20)));
-    assert_eq!(run(vec![encoded("gzip", &bomb)]).await.0.line, "[Malformed]");
+    assert_eq!(
+        run(vec![encoded("gzip", &bomb)]).await.0.line,
+        "[Malformed]"
+    );
 }

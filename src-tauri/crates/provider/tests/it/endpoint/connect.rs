@@ -10,7 +10,12 @@ use super::support::*;
 
 /// Returns a port without a listener.
 async fn dead_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 #[tokio::test]
@@ -19,7 +24,10 @@ async fn names_address_and_cause_of_a_stopped_server() {
     let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "~~[Unreachable]");
     let error = seen.error.unwrap();
-    assert_eq!(error.message, format!("nothing listens on 127.0.0.1:{port} (http://127.0.0.1:{port}/v1)"));
+    assert_eq!(
+        error.message,
+        format!("nothing listens on 127.0.0.1:{port} (http://127.0.0.1:{port}/v1)")
+    );
     assert_eq!(error.hint, "Start the server, or check the port.");
 }
 
@@ -27,7 +35,12 @@ async fn names_address_and_cause_of_a_stopped_server() {
 async fn names_a_host_that_does_not_resolve() {
     let seen = watch(start("http://no-such-host.invalid:8080/v1", timeouts())).await;
     assert_eq!(seen.line, "[Unreachable]");
-    assert!(seen.error.unwrap().message.contains("no-such-host.invalid:8080"));
+    assert!(
+        seen.error
+            .unwrap()
+            .message
+            .contains("no-such-host.invalid:8080")
+    );
 }
 
 #[tokio::test]
@@ -38,14 +51,22 @@ async fn connection_attempt_times_out() {
     let listener = socket.listen(1).unwrap();
     let address = listener.local_addr().unwrap();
     let mut waiting = Vec::new();
-    while let Ok(stream) = tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
+    while let Ok(stream) =
+        tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await
+    {
         waiting.push(stream.unwrap());
     }
-    let timeouts = Timeouts { connect: Duration::from_millis(100), ..timeouts() };
+    let timeouts = Timeouts {
+        connect: Duration::from_millis(100),
+        ..timeouts()
+    };
     let seen = watch(start(&format!("http://{address}/v1"), timeouts)).await;
     assert_eq!(seen.line, "[Timeout]");
     let error = seen.error.unwrap();
-    assert!(error.message.contains(&address.to_string()) && error.message.contains("within 0.1 s"), "{error}");
+    assert!(
+        error.message.contains(&address.to_string()) && error.message.contains("within 0.1 s"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -57,14 +78,25 @@ async fn https_to_a_plain_server_suggests_http() {
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut greeting = [0; 1024];
-        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.unwrap();
+        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting)
+            .await
+            .unwrap();
         let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
-        tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.unwrap();
-        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer)
+            .await
+            .unwrap();
+        tokio::io::AsyncReadExt::read(&mut stream, &mut greeting)
+            .await
+            .ok();
     });
     let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "[Tls]");
-    assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
+    assert!(
+        seen.error
+            .unwrap()
+            .hint
+            .contains(&format!("http://127.0.0.1:{port}/v1"))
+    );
     drop(server);
 }
 
@@ -75,7 +107,12 @@ async fn http_to_a_tls_server_suggests_https() {
     let server = FaultServer::start(vec![alert]).await;
     let seen = watch(start(&server.url(), timeouts())).await;
     assert_eq!(seen.line, "[Malformed]");
-    assert!(seen.error.unwrap().hint.contains(&server.url().replace("http:", "https:")));
+    assert!(
+        seen.error
+            .unwrap()
+            .hint
+            .contains(&server.url().replace("http:", "https:"))
+    );
 }
 
 #[tokio::test]
@@ -85,16 +122,28 @@ async fn explains_a_connection_closed_during_tls() {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut greeting = [0; 1024];
-            tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
+            tokio::io::AsyncReadExt::read(&mut stream, &mut greeting)
+                .await
+                .ok();
         }
     });
     let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "[Tls]");
-    assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
+    assert!(
+        seen.error
+            .unwrap()
+            .hint
+            .contains(&format!("http://127.0.0.1:{port}/v1"))
+    );
     // A TLS server may also close the connection after a plain request.
     let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "~~[Cut]");
-    assert!(seen.error.unwrap().hint.contains(&format!("https://127.0.0.1:{port}/v1")));
+    assert!(
+        seen.error
+            .unwrap()
+            .hint
+            .contains(&format!("https://127.0.0.1:{port}/v1"))
+    );
 }
 
 #[tokio::test]
@@ -103,7 +152,10 @@ async fn explains_an_untrusted_certificate() {
     let certified = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
     let config = rustls::ServerConfig::builder()
         .with_no_client_auth()
-        .with_single_cert(vec![certified.cert.der().clone()], certified.signing_key.into())
+        .with_single_cert(
+            vec![certified.cert.der().clone()],
+            certified.signing_key.into(),
+        )
         .unwrap();
     let acceptor = tokio_rustls::TlsAcceptor::from(std::sync::Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -124,15 +176,28 @@ async fn loopback_requests_bypass_the_proxy() {
     if std::env::var_os(CHILD).is_some() {
         assert_eq!(run(vec![healthy()]).await.0.line, "Hello there.[Stop]");
         let elsewhere = watch(start("http://no-such-host.invalid/v1", timeouts())).await;
-        assert_eq!(elsewhere.error.unwrap().kind, ProviderErrorKind::Unreachable);
+        assert_eq!(
+            elsewhere.error.unwrap().kind,
+            ProviderErrorKind::Unreachable
+        );
         return;
     }
     // Proxies come from the environment, which a test must not change for its own process.
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "endpoint::connect::loopback_requests_bypass_the_proxy"])
-        .envs([(CHILD, "1"), ("http_proxy", "http://127.0.0.1:1"), ("all_proxy", "http://127.0.0.1:1")])
+        .args([
+            "--exact",
+            "endpoint::connect::loopback_requests_bypass_the_proxy",
+        ])
+        .envs([
+            (CHILD, "1"),
+            ("http_proxy", "http://127.0.0.1:1"),
+            ("all_proxy", "http://127.0.0.1:1"),
+        ])
         .output()
         .unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && shown.contains("1 passed"), "{shown}");
+    assert!(
+        output.status.success() && shown.contains("1 passed"),
+        "{shown}"
+    );
 }

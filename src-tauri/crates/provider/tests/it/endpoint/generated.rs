@@ -30,7 +30,8 @@ fn reason() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["null", "\"\"", "\"null\"", "false", "{}"])
 }
 
-/// Words with characters of every UTF-8 length. Each gets a number, so that no text is a prefix of another.
+/// Words with characters of every UTF-8 length. Each gets a number, so that no text is a prefix of
+/// another.
 fn word() -> impl Strategy<Value = String> {
     "[a-zé山🦊 \n\"\\\\]{1,8}"
 }
@@ -41,10 +42,14 @@ fn sse(text: &str, reason: &str, escaped: bool, split: bool) -> String {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
         content = format!("\"{}\"", units.collect::<String>());
     }
-    let body =
-        format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{content}}},\"finish_reason\":{reason}}}]}}");
+    let body = format!(
+        "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{content}}},\"finish_reason\":{reason}}}]}}"
+    );
     if split {
-        format!("data: {}\n\n", body.replacen(",\"delta\"", ",\ndata: \"delta\"", 1))
+        format!(
+            "data: {}\n\n",
+            body.replacen(",\"delta\"", ",\ndata: \"delta\"", 1)
+        )
     } else {
         format!("data: {body}\n\n")
     }
@@ -52,7 +57,9 @@ fn sse(text: &str, reason: &str, escaped: bool, split: bool) -> String {
 
 /// `cargo xtask fuzz` sets another seed in each round.
 fn config() -> ProptestConfig {
-    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = std::env::var("PROPTEST_RNG_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     ProptestConfig {
         cases: CASES,
         rng_seed: RngSeed::Fixed(seed.unwrap_or(27)),
@@ -66,8 +73,14 @@ fn seen(bytes: &[u8], cuts: &[prop::sample::Index]) -> Seen {
     at.sort_unstable();
     let starts = std::iter::once(0).chain(at.iter().copied());
     let pieces = starts.zip(at.iter().copied().chain([bytes.len()]));
-    let play = stream("").into_iter().chain(pieces.map(|(from, to)| Step::Bytes(bytes[from..to].to_vec()))).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let play = stream("")
+        .into_iter()
+        .chain(pieces.map(|(from, to)| Step::Bytes(bytes[from..to].to_vec())))
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(run(vec![play; 3])).0
 }
 
@@ -113,7 +126,8 @@ proptest! {
     ) {
         let body = parts.concat();
         let whole = seen(body.as_bytes(), &[]);
-        // The client tells a stream from a web page by the first bytes, so only clear streams are compared.
+        // The client tells a stream from a web page by the first bytes, so only clear streams are
+        // compared.
         if body.starts_with("data") {
             prop_assert_eq!(seen(body.as_bytes(), &cuts).line, whole.line);
         }

@@ -30,20 +30,30 @@ async fn picture_becomes_a_note_and_the_text_stays() {
     for middle in [of_list, of_parts] {
         let body = says("See: ") + &middle + &says(" Nice?") + &ends("stop") + DONE;
         let (seen, requests) = run(vec![stream(body)]).await;
-        assert_eq!((seen.line, requests), (format!("See: {NOTE} Nice?[Stop]"), 1));
+        assert_eq!(
+            (seen.line, requests),
+            (format!("See: {NOTE} Nice?[Stop]"), 1)
+        );
     }
     let message = json!({"content": "See: ", "images": [image]});
     let whole = json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
     let (seen, _) = run(vec![answer("200 OK", "", &whole)]).await;
     assert_eq!(seen.line, format!("See: {NOTE}[Stop]"));
-    let again = delta(&json!({"content": "See: ", "images": [image]})) + &event(&serde_json::from_str(&whole).unwrap());
+    let again = delta(&json!({"content": "See: ", "images": [image]}))
+        + &event(&serde_json::from_str(&whole).unwrap());
     let (seen, _) = run(vec![stream(again + DONE)]).await;
-    assert_eq!(seen.line, format!("See: {NOTE}[Stop]"), "a repeated picture is one picture");
+    assert_eq!(
+        seen.line,
+        format!("See: {NOTE}[Stop]"),
+        "a repeated picture is one picture"
+    );
 }
 
 #[tokio::test]
 async fn gemini_pictures_become_notes() {
-    let part = |part: Value| event(&json!({"candidates": [{"content": {"role": "model", "parts": [part]}}]}));
+    let part = |part: Value| {
+        event(&json!({"candidates": [{"content": {"role": "model", "parts": [part]}}]}))
+    };
     let data = "A".repeat(3 << 20);
     let body = part(json!({"text": "See: "}))
         + &part(json!({"inlineData": {"mimeType": "image/png", "data": data}}))
@@ -51,11 +61,18 @@ async fn gemini_pictures_become_notes() {
         + &event(&json!({"candidates": [{"finishReason": "STOP"}]}));
     let server = FaultServer::start(vec![stream(body)]).await;
     let url = format!("http://127.0.0.1:{}/v1beta", server.port);
-    let config =
-        EndpointConfig::new(&url, "tiny", Some(KEY.into())).unwrap().speaking(EndpointDialect::Gemini).unwrap();
+    let config = EndpointConfig::new(&url, "tiny", Some(KEY.into()))
+        .unwrap()
+        .speaking(EndpointDialect::Gemini)
+        .unwrap();
     let client = EndpointClient::new(config.with_timeouts(timeouts())).unwrap();
     let seen = watch(client.stream(request(), CancellationToken::new())).await;
-    assert_eq!(seen.line, format!("See: {NOTE} Nice?[Stop]"), "{:?}", seen.error);
+    assert_eq!(
+        seen.line,
+        format!("See: {NOTE} Nice?[Stop]"),
+        "{:?}",
+        seen.error
+    );
 }
 
 #[tokio::test]

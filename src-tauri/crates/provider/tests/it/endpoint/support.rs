@@ -8,7 +8,8 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointClient, EndpointConfig, EventStream, GenerationEvent, Provider, ProviderError, ReplyGate, Request, Timeouts,
+    EndpointClient, EndpointConfig, EventStream, GenerationEvent, Provider, ProviderError,
+    ReplyGate, Request, Timeouts,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -59,11 +60,18 @@ impl FaultServer {
     }
 
     /// Starts a server whose `script` gets the body of each request.
-    pub(crate) async fn answering(script: impl Fn(&serde_json::Value) -> Play + Send + Sync + 'static) -> Self {
-        Self::scripted(move |received, _| script(&serde_json::from_str(&received.body).unwrap_or_default())).await
+    pub(crate) async fn answering(
+        script: impl Fn(&serde_json::Value) -> Play + Send + Sync + 'static,
+    ) -> Self {
+        Self::scripted(move |received, _| {
+            script(&serde_json::from_str(&received.body).unwrap_or_default())
+        })
+        .await
     }
 
-    pub(crate) async fn scripted(script: impl Fn(&Received, usize) -> Play + Send + Sync + 'static) -> Self {
+    pub(crate) async fn scripted(
+        script: impl Fn(&Received, usize) -> Play + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let log = Arc::new(watch::Sender::new(Log::default()));
@@ -77,7 +85,10 @@ impl FaultServer {
 
     /// Returns the bodies of all requests so far.
     pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
-        self.received().iter().map(|received| serde_json::from_str(&received.body).unwrap()).collect()
+        self.received()
+            .iter()
+            .map(|received| serde_json::from_str(&received.body).unwrap())
+            .collect()
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -85,7 +96,11 @@ impl FaultServer {
     }
 
     pub(crate) async fn client_hung_up(&self) {
-        self.log.subscribe().wait_for(|log| log.hung_up > 0).await.unwrap();
+        self.log
+            .subscribe()
+            .wait_for(|log| log.hung_up > 0)
+            .await
+            .unwrap();
     }
 }
 
@@ -98,7 +113,9 @@ async fn serve(listener: TcpListener, script: Script, log: Arc<watch::Sender<Log
 }
 
 async fn perform(mut stream: TcpStream, script: Script, nth: usize, log: Arc<watch::Sender<Log>>) {
-    let Some(received) = read_request(&mut stream).await else { return };
+    let Some(received) = read_request(&mut stream).await else {
+        return;
+    };
     let play = script(&received, nth);
     log.send_modify(|log| log.received.push(received));
     for step in play {
@@ -124,17 +141,30 @@ async fn read_request(stream: &mut TcpStream) -> Option<Received> {
             return None;
         }
         let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length = head.lines().find_map(|line| {
+            line.to_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse()
+                .ok()
+        });
         if body.len() >= length.unwrap_or(0) {
-            return Some(Received { head: head.to_owned(), body: body.to_owned() });
+            return Some(Received {
+                head: head.to_owned(),
+                body: body.to_owned(),
+            });
         }
     }
 }
 
 /// Builds a response.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Play {
-    let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
+        body.len()
+    );
     vec![Step::Bytes((head + body).into_bytes())]
 }
 
@@ -152,7 +182,9 @@ pub(crate) fn says(text: &str) -> String {
 
 /// Builds a chunk with a finish reason.
 pub(crate) fn ends(reason: &str) -> String {
-    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n")
+    format!(
+        "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n"
+    )
 }
 
 pub(crate) const DONE: &str = "data: [DONE]\n\n";
@@ -183,11 +215,17 @@ pub(crate) fn client(url: &str, timeouts: Timeouts) -> EndpointClient {
 }
 
 pub(crate) fn request() -> Request {
-    let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
+    let message = PromptMessage {
+        role: PromptRole::User,
+        text: "Good evening.".to_owned(),
+    };
     Request {
         cache_key: "chat".to_owned(),
         background: false,
-        prompt: Prompt { messages: vec![message], ..Prompt::default() },
+        prompt: Prompt {
+            messages: vec![message],
+            ..Prompt::default()
+        },
         sampling: SamplerOptions::default().resolve(1),
         response_schema: None,
     }
@@ -197,8 +235,9 @@ pub(crate) fn start(url: &str, timeouts: Timeouts) -> EventStream {
     client(url, timeouts).stream(request(), CancellationToken::new())
 }
 
-/// Events of a reply in one line: text as is, thoughts in parentheses, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
-/// for a notice of silence, and the final event in brackets.
+/// Events of a reply in one line: text as is, thoughts in parentheses, tool calls with their
+/// arguments (`?` if malformed), `~` for a retry, `z` for a notice of silence, and the final event
+/// in brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) line: String,
@@ -210,7 +249,11 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
     let mut seen = Seen::default();
     let mut ended = false;
     while let Some(event) = events.next().await {
-        assert!(!ended, "an event followed the final event: {} {event:?}", seen.line);
+        assert!(
+            !ended,
+            "an event followed the final event: {} {event:?}",
+            seen.line
+        );
         match event {
             Ok(event) => {
                 match &event {
@@ -222,7 +265,11 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                     }
                     GenerationEvent::Retrying { .. } => seen.line.push('~'),
                     GenerationEvent::Stalled { .. } => seen.line.push('z'),
-                    GenerationEvent::Prefill { done, total, reused } => {
+                    GenerationEvent::Prefill {
+                        done,
+                        total,
+                        reused,
+                    } => {
                         seen.line += &format!("<{done}/{total} {reused}>");
                     }
                     GenerationEvent::Finished { reason, .. } => {
@@ -241,8 +288,15 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                     !everything.contains(KEY) && !everything.contains("lamplighter"),
                     "the key is shown: {everything}"
                 );
-                assert!(!error.message.is_empty() && !error.hint.is_empty(), "an error without text: {error:?}");
-                assert!(error.message.len() < 700, "an error of {} bytes", error.message.len());
+                assert!(
+                    !error.message.is_empty() && !error.hint.is_empty(),
+                    "an error without text: {error:?}"
+                );
+                assert!(
+                    error.message.len() < 700,
+                    "an error of {} bytes",
+                    error.message.len()
+                );
                 seen.line += &format!("[{:?}]", error.kind);
                 seen.error = Some(error);
                 ended = true;

@@ -12,7 +12,8 @@ use super::*;
 /// SmolLM2-135M. `cargo xtask setup` provides it.
 fn real_model() -> LlamaModel {
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
+    let folder = folder
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));
     let path = folder.unwrap().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     LlamaModel::load_from_file(backend(), path, &LlamaModelParams::default()).unwrap()
 }
@@ -26,8 +27,8 @@ fn sessions<'m>(vocab: &'m Vocab<'m>) -> [Chat<'m>; 2] {
     })
 }
 
-/// Largest lead of another token over a token of the drafting session's greedy reply, by the logits of a session that
-/// reads the same reply token by token. Without rounding it would be 0.
+/// Largest lead of another token over a token of the drafting session's greedy reply, by the logits
+/// of a session that reads the same reply token by token. Without rounding it would be 0.
 fn largest_lead(model: &LlamaModel, prompts: &[Vec<WireSegment>], tokens: u32) -> f32 {
     let vocab = Vocab::of(model);
     let [mut drafting, mut plain] = sessions(&vocab);
@@ -54,10 +55,15 @@ const SCENE: &str = "The lamplighter walks along the quay of Marrowgate. He carr
 
 /// A scene, a text to correct, and questions about a text.
 fn transcripts() -> [Vec<WireSegment>; 3] {
-    let correct = format!("Correct the spelling in this text and write it again in full: {SCENE} {SCENE}");
+    let correct =
+        format!("Correct the spelling in this text and write it again in full: {SCENE} {SCENE}");
     let again = "The lamplighter smiles and puts down his ladder. \"What will you do if the Grey Heron never comes?\"";
     [
-        chat(&[SCENE, again, "I wait with the harbour master at the third bridge. What happens next?"]),
+        chat(&[
+            SCENE,
+            again,
+            "I wait with the harbour master at the third bridge. What happens next?",
+        ]),
         chat(&[&correct]),
         chat(&[
             SCENE,
@@ -70,18 +76,24 @@ fn transcripts() -> [Vec<WireSegment>; 3] {
 #[test]
 fn drafts_do_not_change_a_random_reply() {
     let folder = tempfile::tempdir().unwrap();
-    let prompts: Vec<_> = (2..6).map(|times| chat(&[&"The lamps of the quay. ".repeat(times)])).collect();
+    let prompts: Vec<_> = (2..6)
+        .map(|times| chat(&[&"The lamps of the quay. ".repeat(times)]))
+        .collect();
     assert!(largest_lead(&model("llama", folder.path()), &prompts, 150) <= TOLERANCE);
 }
 
-/// The sessions are new for each prompt: a cache from another reply was read in other batches, which round differently.
+/// The sessions are new for each prompt: a cache from another reply was read in other batches,
+/// which round differently.
 #[test]
 fn drafts_do_not_change_a_reply() {
     let model = real_model();
     let vocab = Vocab::of(&model);
     for prompt in transcripts() {
         let [mut drafting, mut plain] = sessions(&vocab);
-        assert_eq!(drafting.reply("chat", &prompt, 150).0, plain.reply("chat", &prompt, 150).0);
+        assert_eq!(
+            drafting.reply("chat", &prompt, 150).0,
+            plain.reply("chat", &prompt, 150).0
+        );
     }
 }
 
@@ -99,8 +111,13 @@ fn measures_drafts_on_three_transcripts() {
     let model = real_model();
     let vocab = Vocab::of(&model);
     let [mut drafting, mut plain] = sessions(&vocab);
-    let sampled =
-        WireSampling { temperature: 0.8, min_p: 0.05, repeat_penalty: 1.1, seed: 7, ..WireSampling::default() };
+    let sampled = WireSampling {
+        temperature: 0.8,
+        min_p: 0.05,
+        repeat_penalty: 1.1,
+        seed: 7,
+        ..WireSampling::default()
+    };
     for (number, prompt) in transcripts().iter().enumerate() {
         for sampling in [WireSampling::default(), sampled] {
             let mut times = [Vec::new(), Vec::new()];

@@ -25,36 +25,65 @@ pub(super) struct ChatSearch {
 impl ChatSearch {
     pub(super) fn new(turns: &Turns, inputs: &TurnInputs) -> Self {
         let (chat, known) = (inputs.snapshot.chat.id, inputs.known.clone());
-        Self { turns: turns.clone(), chat, known, persona: inputs.snapshot.persona.name.clone() }
+        Self {
+            turns: turns.clone(),
+            chat,
+            known,
+            persona: inputs.snapshot.persona.name.clone(),
+        }
     }
 
     async fn find(&self, words: &str) -> ApiResult<ToolOutput> {
-        let found = self.turns.library().search_messages(words.to_owned(), Some(self.chat.to_string()), 0).await?;
+        let found = self
+            .turns
+            .library()
+            .search_messages(words.to_owned(), Some(self.chat.to_string()), 0)
+            .await?;
         let mut lines = Vec::new();
         for hit in found.hits.into_iter().filter(|hit| hit.is_shown) {
             let id = hit.message.parse::<MessageId>()?;
-            let message = self.turns.base().store().read(move |store| store.messages().get(id)).await?;
-            let Some(message) = message.filter(|message| !message.hidden && !self.known.missed(&id)) else { continue };
+            let message = self
+                .turns
+                .base()
+                .store()
+                .read(move |store| store.messages().get(id))
+                .await?;
+            let Some(message) =
+                message.filter(|message| !message.hidden && !self.known.missed(&id))
+            else {
+                continue;
+            };
             let day = self.turns.base().clock().day(message.created);
             let speaker = hit.name.as_deref().unwrap_or(&self.persona);
-            let text =
-                context::display::display(message.text()).map_or_else(|| message.text().to_owned(), |it| it.shown);
+            let text = context::display::display(message.text())
+                .map_or_else(|| message.text().to_owned(), |it| it.shown);
             lines.push(format!("{speaker} ({day}): {text}"));
             if lines.len() == MAX_FOUND {
                 break;
             }
         }
-        Ok(ToolOutput::text(if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n\n") }))
+        Ok(ToolOutput::text(if lines.is_empty() {
+            "Nothing was found.".to_owned()
+        } else {
+            lines.join("\n\n")
+        }))
     }
 }
 
 impl BuiltIn for ChatSearch {
     fn tool(&self) -> SourceTool {
         let words = json!({ "words": { "type": "string", "description": "Words that the messages contain." } });
-        reading(NAME, "Searches all messages of this chat, also those that are no longer visible.", object(words))
+        reading(
+            NAME,
+            "Searches all messages of this chat, also those that are no longer visible.",
+            object(words),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(self.find(text(arguments, "words")))
     }
 }

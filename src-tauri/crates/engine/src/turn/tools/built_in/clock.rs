@@ -15,14 +15,20 @@ pub(super) struct ClockTool {
 
 impl ClockTool {
     pub(super) fn new(turns: &Turns) -> Self {
-        Self { clock: turns.base().clock().clone() }
+        Self {
+            clock: turns.base().clock().clone(),
+        }
     }
 }
 
 impl BuiltIn for ClockTool {
     fn tool(&self) -> SourceTool {
         let nothing = json!({ "type": "object", "properties": {} });
-        reading("get_time", "Returns date and time on the user's clock.", nothing)
+        reading(
+            "get_time",
+            "Returns date and time on the user's clock.",
+            nothing,
+        )
     }
 
     fn run<'a>(&'a self, _: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {

@@ -14,15 +14,24 @@ pub(super) struct Dice;
 impl BuiltIn for Dice {
     fn tool(&self) -> SourceTool {
         let dice = json!({ "dice": { "type": "string", "description": "A formula such as 2d6+1, d20 or 4d6kh3." } });
-        reading("roll_dice", "Rolls dice and returns the result.", object(dice))
+        reading(
+            "roll_dice",
+            "Rolls dice and returns the result.",
+            object(dice),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(async {
             let formula = text(arguments, "dice");
             Ok(match DiceFormula::parse(formula) {
                 Some(dice) => ToolOutput::text(format!("{formula} = {}", dice.roll(random_below))),
-                None => ToolOutput::error("That is no dice formula. Write one such as 2d6+1, d20 or 4d6kh3."),
+                None => ToolOutput::error(
+                    "That is no dice formula. Write one such as 2d6+1, d20 or 4d6kh3.",
+                ),
             })
         })
     }

@@ -26,26 +26,53 @@ impl Documents {
     pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let chat = &inputs.snapshot.chat;
         let (character, persona) = (inputs.known.character(chat), inputs.snapshot.persona.id);
-        let owners = turns.library().documents_in(ChatParticipants { character, chat: chat.id, persona }).await?;
+        let owners = turns
+            .library()
+            .documents_in(ChatParticipants {
+                character,
+                chat: chat.id,
+                persona,
+            })
+            .await?;
         let read = turns.base().store().read(move |store| {
             let all = owners.into_iter().map(|owner| store.documents().of(owner));
-            Ok(all.collect::<Result<Vec<Vec<Document>>, _>>()?.into_iter().flatten().collect::<Vec<_>>())
+            Ok(all
+                .collect::<Result<Vec<Vec<Document>>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>())
         });
-        let documents = read.await?.into_iter().map(|document| (document.id, document.name)).collect();
-        Ok(Some(Self { turns: turns.clone(), documents }).filter(|tool| !tool.documents.is_empty()))
+        let documents = read
+            .await?
+            .into_iter()
+            .map(|document| (document.id, document.name))
+            .collect();
+        Ok(Some(Self {
+            turns: turns.clone(),
+            documents,
+        })
+        .filter(|tool| !tool.documents.is_empty()))
     }
 
     async fn read(&self, name: &str) -> ApiResult<ToolOutput> {
         let Some((id, _)) = self.documents.iter().find(|(_, known)| known == name) else {
-            let names: Vec<&str> = self.documents.iter().map(|(_, name)| name.as_str()).collect();
+            let names: Vec<&str> = self
+                .documents
+                .iter()
+                .map(|(_, name)| name.as_str())
+                .collect();
             return Ok(ToolOutput::error(format!(
                 "There is no such document. The documents are: {}.",
                 names.join(", ")
             )));
         };
         let id = *id;
-        let passages =
-            self.turns.base().store().read(move |store| store.documents().beginning(id, MAX_PASSAGES)).await?;
+        let passages = self
+            .turns
+            .base()
+            .store()
+            .read(move |store| store.documents().beginning(id, MAX_PASSAGES))
+            .await?;
         let mut heading = String::new();
         let mut text = String::new();
         for passage in passages {
@@ -62,11 +89,22 @@ impl Documents {
 
 impl BuiltIn for Documents {
     fn tool(&self) -> SourceTool {
-        let names: Vec<&str> = self.documents.iter().map(|(_, name)| name.as_str()).collect();
-        reading(NAME, "Reads an attached document.", object(json!({ "name": { "type": "string", "enum": names } })))
+        let names: Vec<&str> = self
+            .documents
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .collect();
+        reading(
+            NAME,
+            "Reads an attached document.",
+            object(json!({ "name": { "type": "string", "enum": names } })),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(self.read(text(arguments, "name")))
     }
 }

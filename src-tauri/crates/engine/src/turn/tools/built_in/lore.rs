@@ -32,18 +32,30 @@ impl LoreTool {
         }
         let shelf = turns.shelf(inputs).await?;
         let (names, moment) = (inputs.snapshot.words(), inputs.now(turns.base().clock()));
-        let expand = |text: &str| names.expand(text, &moment, &mut inputs.snapshot.variables.clone()).text;
+        let expand = |text: &str| {
+            names
+                .expand(text, &moment, &mut inputs.snapshot.variables.clone())
+                .text
+        };
         let entry = |entry: &domain::lorebook::Entry| LoreText {
             title: crate::library::lore_entries::title(entry).to_owned(),
             keys: entry.keys.join(", ").to_lowercase(),
             content: expand(&entry.content),
         };
-        let entries: Vec<LoreText> = shelf.entries().filter(|entry| !entry.disable).map(entry).collect();
+        let entries: Vec<LoreText> = shelf
+            .entries()
+            .filter(|entry| !entry.disable)
+            .map(entry)
+            .collect();
         Ok(Some(Self { entries }).filter(|tool| !tool.entries.is_empty()))
     }
 
     fn find(&self, about: &str) -> String {
-        let words: Vec<String> = about.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let words: Vec<String> = about
+            .to_lowercase()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
         let score = |entry: &LoreText| -> usize {
             let (title, content) = (entry.title.to_lowercase(), entry.content.to_lowercase());
             let of = |word: &String| {
@@ -53,10 +65,17 @@ impl LoreTool {
             };
             words.iter().map(of).sum()
         };
-        let mut found: Vec<(usize, &LoreText)> =
-            self.entries.iter().map(|entry| (score(entry), entry)).filter(|(score, _)| *score > 0).collect();
+        let mut found: Vec<(usize, &LoreText)> = self
+            .entries
+            .iter()
+            .map(|entry| (score(entry), entry))
+            .filter(|(score, _)| *score > 0)
+            .collect();
         found.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let lines = found.iter().take(MAX_FOUND).map(|(_, entry)| format!("{}: {}", entry.title, entry.content.trim()));
+        let lines = found
+            .iter()
+            .take(MAX_FOUND)
+            .map(|(_, entry)| format!("{}: {}", entry.title, entry.content.trim()));
         lines.collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -64,13 +83,24 @@ impl LoreTool {
 impl BuiltIn for LoreTool {
     fn tool(&self) -> SourceTool {
         let about = json!({ "about": { "type": "string", "description": "Names or words." } });
-        reading(NAME, "Looks up places, people and things of this world.", object(about))
+        reading(
+            NAME,
+            "Looks up places, people and things of this world.",
+            object(about),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(async {
             let found = self.find(text(arguments, "about"));
-            Ok(ToolOutput::text(if found.is_empty() { "Nothing is known about that.".to_owned() } else { found }))
+            Ok(ToolOutput::text(if found.is_empty() {
+                "Nothing is known about that.".to_owned()
+            } else {
+                found
+            }))
         })
     }
 }

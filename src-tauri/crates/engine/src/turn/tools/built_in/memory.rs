@@ -38,15 +38,30 @@ impl MemoryTool {
 impl BuiltIn for MemoryTool {
     fn tool(&self) -> SourceTool {
         let about = json!({ "about": { "type": "string", "description": "Words or a question." } });
-        reading(NAME, "Searches what you remember about the user and earlier events.", object(about))
+        reading(
+            NAME,
+            "Searches what you remember about the user and earlier events.",
+            object(about),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(async {
             let about = text(arguments, "about").to_owned();
             let place = (&self.chat, &self.known);
-            let found = self.turns.recall_service().memories_about(place, self.persona, &self.values, about).await?;
-            let text = if found.is_empty() { "Nothing is remembered about that.".to_owned() } else { found.join("\n") };
+            let found = self
+                .turns
+                .recall_service()
+                .memories_about(place, self.persona, &self.values, about)
+                .await?;
+            let text = if found.is_empty() {
+                "Nothing is remembered about that.".to_owned()
+            } else {
+                found.join("\n")
+            };
             Ok(ToolOutput::text(text))
         })
     }

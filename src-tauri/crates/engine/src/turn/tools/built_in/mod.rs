@@ -33,7 +33,8 @@ use crate::turn::tools::turn_tools::Mood;
 /// One tool of the app, ready for a turn.
 trait BuiltIn: Send + Sync {
     fn tool(&self) -> SourceTool;
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>>;
+    fn run<'a>(&'a self, arguments: &'a Map<String, Value>)
+    -> BoxFuture<'a, ApiResult<ToolOutput>>;
 }
 
 /// The tools of the app that are switched on in a chat.
@@ -59,10 +60,18 @@ impl BuiltIns {
             tools.push(Box::new(ChatSearch::new(turns, inputs)));
         }
         if values.tool_lore {
-            tools.extend(LoreTool::new(turns, inputs).await?.map(|tool| Box::new(tool) as Box<dyn BuiltIn>));
+            tools.extend(
+                LoreTool::new(turns, inputs)
+                    .await?
+                    .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
+            );
         }
         if values.tool_documents {
-            tools.extend(Documents::new(turns, inputs).await?.map(|tool| Box::new(tool) as Box<dyn BuiltIn>));
+            tools.extend(
+                Documents::new(turns, inputs)
+                    .await?
+                    .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
+            );
         }
         if values.tool_table {
             tools.push(Box::new(Tables::new(&values.random_tables)));
@@ -71,7 +80,11 @@ impl BuiltIns {
             tools.push(Box::new(MoodTool::new(&values.emotion_labels, mood)));
         }
         if values.tool_scene {
-            tools.extend(SceneTool::new(turns, inputs).await?.map(|tool| Box::new(tool) as Box<dyn BuiltIn>));
+            tools.extend(
+                SceneTool::new(turns, inputs)
+                    .await?
+                    .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
+            );
         }
         Ok(Self { tools })
     }
@@ -96,7 +109,10 @@ impl ToolSource for BuiltIns {
             let Some(found) = self.tools.iter().find(|known| known.tool().name == tool) else {
                 return ToolOutput::error("This tool is switched off.");
             };
-            found.run(&arguments).await.unwrap_or_else(|error| ToolOutput::error(error.to_string()))
+            found
+                .run(&arguments)
+                .await
+                .unwrap_or_else(|error| ToolOutput::error(error.to_string()))
         })
     }
 }
@@ -109,21 +125,40 @@ pub(crate) fn can_be_long(tool: &str) -> bool {
 /// A tool that reads this chat and runs without a question.
 fn reading(name: &str, description: &str, parameters: Value) -> SourceTool {
     let (name, description) = (name.to_owned(), description.to_owned());
-    SourceTool { name, model_name: None, description, parameters, reads_only: true, harmless: true }
+    SourceTool {
+        name,
+        model_name: None,
+        description,
+        parameters,
+        reads_only: true,
+        harmless: true,
+    }
 }
 
 /// A tool that changes something, so the user is asked.
 fn changing(name: &str, description: &str, parameters: Value) -> SourceTool {
-    SourceTool { reads_only: false, harmless: false, ..reading(name, description, parameters) }
+    SourceTool {
+        reads_only: false,
+        harmless: false,
+        ..reading(name, description, parameters)
+    }
 }
 
 /// The schema of an object whose properties are all required.
 fn object(properties: Value) -> Value {
-    let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
+    let required: Vec<&String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .collect();
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
 /// A text among the arguments, without spaces around it; empty if it is missing.
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
-    arguments.get(name).and_then(Value::as_str).unwrap_or_default().trim()
+    arguments
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .trim()
 }

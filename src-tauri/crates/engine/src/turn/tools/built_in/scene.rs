@@ -24,30 +24,61 @@ impl SceneTool {
     /// `None` if the gallery is empty.
     pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let all = turns.library().list_backgrounds().await?;
-        let backgrounds: Vec<_> = all.into_iter().take(MAX).map(|one| (one.name, one.picture)).collect();
+        let backgrounds: Vec<_> = all
+            .into_iter()
+            .take(MAX)
+            .map(|one| (one.name, one.picture))
+            .collect();
         let chat = inputs.snapshot.chat.id.to_string();
-        Ok(Some(Self { turns: turns.clone(), chat, backgrounds }).filter(|tool| !tool.backgrounds.is_empty()))
+        Ok(Some(Self {
+            turns: turns.clone(),
+            chat,
+            backgrounds,
+        })
+        .filter(|tool| !tool.backgrounds.is_empty()))
     }
 
     async fn show(&self, name: &str) -> ApiResult<ToolOutput> {
-        let names = || self.backgrounds.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let names = || {
+            self.backgrounds
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let Some((_, picture)) = self.backgrounds.iter().find(|(known, _)| known == name) else {
             return Ok(ToolOutput::error(format!("Choose one of: {}.", names())));
         };
-        let owner = SettingOwner::Chat { id: self.chat.clone() };
-        self.turns.config().set_setting_in_words(owner, "background".to_owned(), picture.clone()).await?;
+        let owner = SettingOwner::Chat {
+            id: self.chat.clone(),
+        };
+        self.turns
+            .config()
+            .set_setting_in_words(owner, "background".to_owned(), picture.clone())
+            .await?;
         Ok(ToolOutput::text(format!("The chat shows {name}.")))
     }
 }
 
 impl BuiltIn for SceneTool {
     fn tool(&self) -> SourceTool {
-        let names: Vec<&str> = self.backgrounds.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = self
+            .backgrounds
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
         let background = json!({ "background": { "type": "string", "enum": names } });
-        changing("change_scene", "Changes the picture behind the chat.", object(background))
+        changing(
+            "change_scene",
+            "Changes the picture behind the chat.",
+            object(background),
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(self.show(text(arguments, "background")))
     }
 }

@@ -20,21 +20,39 @@ impl Tables {
     pub(super) fn new(written: &str) -> Self {
         let table = |line: &str| {
             let (name, entries) = line.split_once(':')?;
-            let entries = entries.split(';').map(str::trim).filter(|entry| !entry.is_empty());
+            let entries = entries
+                .split(';')
+                .map(str::trim)
+                .filter(|entry| !entry.is_empty());
             let entries: Vec<String> = entries.take(MAX).map(str::to_owned).collect();
-            (!name.trim().is_empty() && !entries.is_empty()).then(|| (name.trim().to_owned(), entries))
+            (!name.trim().is_empty() && !entries.is_empty())
+                .then(|| (name.trim().to_owned(), entries))
         };
-        Self { tables: written.lines().filter_map(table).take(MAX).collect() }
+        Self {
+            tables: written.lines().filter_map(table).take(MAX).collect(),
+        }
     }
 
     fn draw(&self, arguments: &Map<String, Value>, below: impl Fn(u64) -> u64) -> ToolOutput {
         let given: Vec<String> = match arguments.get("options").and_then(Value::as_array) {
-            Some(options) => options.iter().filter_map(Value::as_str).take(MAX).map(str::to_owned).collect(),
+            Some(options) => options
+                .iter()
+                .filter_map(Value::as_str)
+                .take(MAX)
+                .map(str::to_owned)
+                .collect(),
             None => Vec::new(),
         };
         let name = text(arguments, "table");
-        let table = self.tables.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        let entries = if given.is_empty() { table.map(|(_, entries)| entries) } else { Some(&given) };
+        let table = self
+            .tables
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let entries = if given.is_empty() {
+            table.map(|(_, entries)| entries)
+        } else {
+            Some(&given)
+        };
         match entries {
             Some(entries) => {
                 let index = usize::try_from(below(entries.len() as u64)).unwrap_or_default();
@@ -54,10 +72,17 @@ impl BuiltIn for Tables {
             false => json!({ "table": { "type": "string", "enum": names }, "options": options }),
         };
         let schema = json!({ "type": "object", "properties": properties });
-        reading("draw_from_table", "Draws one entry at random from a table or from options.", schema)
+        reading(
+            "draw_from_table",
+            "Draws one entry at random from a table or from options.",
+            schema,
+        )
     }
 
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, ApiResult<ToolOutput>> {
+    fn run<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+    ) -> BoxFuture<'a, ApiResult<ToolOutput>> {
         Box::pin(async { Ok(self.draw(arguments, random_below)) })
     }
 }
@@ -71,7 +96,10 @@ mod tests {
         let tables = Tables::new("Weather: rain; fog ;; sun\nno table\n: x\nEmpty: ;");
         let draw = |json: Value| tables.draw(json.as_object().unwrap(), |count| count - 1);
         assert_eq!(draw(json!({ "table": "weather" })), ToolOutput::text("sun"));
-        assert_eq!(draw(json!({ "options": ["a", "b", 3] })), ToolOutput::text("b"));
+        assert_eq!(
+            draw(json!({ "options": ["a", "b", 3] })),
+            ToolOutput::text("b")
+        );
         assert!(draw(json!({ "table": "Empty" })).error && draw(json!({ "options": [] })).error);
     }
 }
