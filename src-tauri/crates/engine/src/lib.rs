@@ -35,15 +35,15 @@ pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, To
 pub use domain::shown_text::visible_line;
 #[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, emotion, scenario};
-pub use library::assets::Asset;
-pub use library::characters::Exported;
-pub use library::pictures::MAX_PICTURE_BYTES;
-pub use library::quick_replies::QuickReplies;
+pub use library::assets::asset::Asset;
+pub use library::assets::pictures::MAX_PICTURE_BYTES;
+pub use library::characters::cards::Exported;
+pub use library::quick_replies::files::QuickReplies;
 pub use local::disable_core_dumps;
 pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
 pub use settings::environment::environment;
-pub use settings::models::TokenCount;
+pub use settings::models::files::TokenCount;
 pub use settings::tool_servers::OfferedServerTool;
 pub use store::make_private_folder;
 

@@ -16,7 +16,7 @@ struct Operation {
 }
 
 macro_rules! describe {
-    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $($room:ident).+: $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         fn operations(types: &mut Types) -> Vec<Operation> {
             vec![$(Operation {
                 name: stringify!($name),

@@ -17,7 +17,7 @@ use crate::import::group_files::WITHOUT_CHAT;
 use crate::import::handle::Imports;
 use crate::import::known_files::Json;
 use crate::import::sillytavern::folder::SillyTavernFolder;
-use crate::library::characters::card_of;
+use crate::library::characters::cards::card_of;
 
 const ARCHIVE: &str = "application/zip";
 /// Extensions of files that may be cards.
@@ -176,7 +176,7 @@ impl Imports {
         file: String,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        match self.config().add_model(path.to_owned()).await {
+        match self.config().models.add_model(path.to_owned()).await {
             Ok(model) => report.imported.push(Imported {
                 kind: "model".into(),
                 id: model.id,
@@ -315,6 +315,7 @@ impl Imports {
         let mime = mime(&bytes);
         let character = self
             .library()
+            .characters
             .add_character(&card, picture, Some((bytes, mime)))
             .await?;
         warnings.extend(self.import_sampling(&character, &card).await?);

@@ -18,7 +18,7 @@ use crate::import::chats::{EMPTY, differences};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::talks::Titles;
-use crate::library::pictures::MAX_PICTURE_BYTES;
+use crate::library::assets::pictures::MAX_PICTURE_BYTES;
 
 /// Total size of the pictures that are read from one archive, in bytes.
 const MAX_ALL_PICTURES: usize = 256 << 20;
@@ -89,7 +89,11 @@ impl Imports {
         let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": app, "description": about } });
         let (card, _) = Card::read(card.to_string().as_bytes())
             .map_err(|error| internal(&error.to_string()))?;
-        let added = self.library().add_character(&card, None, None).await?;
+        let added = self
+            .library()
+            .characters
+            .add_character(&card, None, None)
+            .await?;
         report.imported.push(Imported {
             kind: "character".into(),
             id: added.id.to_string(),
@@ -218,6 +222,7 @@ impl Imports {
             };
             match self
                 .library()
+                .assets
                 .add_picture_bytes(label.to_owned(), bytes)
                 .await
             {

@@ -44,7 +44,7 @@ impl Imports {
         let Some(source) = character.source else {
             return Ok(());
         };
-        let bytes = self.library().asset(source.to_string()).await?.bytes;
+        let bytes = self.library().assets.asset(source.to_string()).await?.bytes;
         let work = move || talked(&bytes);
         let (scenarios, left_out) = tokio::task::spawn_blocking(work)
             .await
@@ -107,7 +107,7 @@ impl Imports {
             (CardField::MessageExamples, scenario.examples.clone()),
         ];
         let sampling = scenario.sampling;
-        let user = self.library().persona_of(None).await?.name;
+        let user = self.library().personas.persona_of(None).await?.name;
         let chat = scenario.into_chat(card.display_name(), &user);
         let id = self
             .keep_chat(NewChat {
@@ -118,6 +118,7 @@ impl Imports {
             .to_string();
         for (field, text) in texts {
             self.library()
+                .characters
                 .set_chat_text(id.clone(), field, Some(text))
                 .await?;
         }
@@ -136,6 +137,7 @@ impl Imports {
         for (key, value) in sampling.values() {
             if let Err(error) = self
                 .config()
+                .setting_edits
                 .set_setting_in_words(owner.clone(), key.to_owned(), value.to_string())
                 .await
             {

@@ -23,8 +23,8 @@ use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, file_name, stem};
 use crate::import::sillytavern::tags::Tags;
 use crate::import::sillytavern::worlds::Wishes;
-use crate::library::character_library::retag;
-use crate::library::characters::{is_favourite, spec};
+use crate::library::characters::cards::{is_favourite, spec};
+use crate::library::characters::list::retag;
 
 /// Cards per transaction, because each commit waits for the disk.
 const BATCH: usize = 16;
@@ -262,7 +262,7 @@ impl Imports {
         {
             let reason = format!(
                 "{} is already in the library",
-                self.library().character(id).await?.name
+                self.library().characters.character(id).await?.name
             );
             report.skipped.push(Skipped {
                 id: id.to_string(),
@@ -279,6 +279,7 @@ impl Imports {
             .map(|one| &one.id);
         if let Some(id) = added {
             self.library()
+                .characters
                 .tag_characters(vec![id.clone()], tags.given_to(&file).to_vec(), Vec::new())
                 .await?;
         }

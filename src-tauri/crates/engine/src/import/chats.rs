@@ -19,7 +19,7 @@ use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::sillytavern::folder::{composed, file_name};
 use crate::import::sillytavern::groups::{GroupFile, Participants};
-use crate::library::bookmarks::import_links;
+use crate::library::chats::bookmarks::import_links;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
@@ -41,7 +41,12 @@ impl Imports {
         character: String,
         files: Vec<PathBuf>,
     ) -> ApiResult<ImportReport> {
-        let with = self.library().character(character.parse()?).await?.id;
+        let with = self
+            .library()
+            .characters
+            .character(character.parse()?)
+            .await?
+            .id;
         let mut report = ImportReport::default();
         for file in files {
             self.import_chat_file(&file, Some(with), &mut report)
@@ -79,7 +84,12 @@ impl Imports {
         file: String,
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
-        let with = self.library().character(character.parse()?).await?.id;
+        let with = self
+            .library()
+            .characters
+            .character(character.parse()?)
+            .await?
+            .id;
         let mut report = ImportReport::default();
         self.import_chat(file, bytes, Some(with), &mut report)
             .await?;
@@ -164,7 +174,7 @@ impl Imports {
             return Ok(Some(known));
         }
         // The file may name another character, or none.
-        let name = self.library().character(character).await?.name;
+        let name = self.library().characters.character(character).await?.name;
         let title = without_name(without_time(&title(&file)), &name, &chat);
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
@@ -263,7 +273,7 @@ impl Imports {
     ) -> ApiResult<()> {
         let reason = format!(
             "{} already has a chat of that name",
-            self.library().character(with).await?.name
+            self.library().characters.character(with).await?.name
         );
         report.skipped.push(Skipped {
             id: known.to_string(),

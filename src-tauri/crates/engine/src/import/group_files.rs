@@ -14,7 +14,7 @@ use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::{composed, stem};
 use crate::import::sillytavern::groups::{FOLDER, GroupFile, Participants, take_part};
-use crate::library::group::MAX_MEMBERS;
+use crate::library::groups::next_turns::MAX_MEMBERS;
 
 /// Begins the reason for refusing a group file whose chats were not imported yet.
 pub(crate) const WITHOUT_CHAT: &str = "this is a SillyTavern group file";
@@ -139,7 +139,7 @@ impl Imports {
             }
         }
         let part = take_part(group, &cast, &mut warnings);
-        let chat = self.library().chat(id).await?;
+        let chat = self.library().chat_lookup.chat(id).await?;
         let others: Vec<CharacterId> = part
             .members
             .iter()

@@ -146,6 +146,7 @@ impl Imports {
         if self.import_personas(file, &value, report).await?
             || self
                 .library()
+                .quick_replies
                 .import_quick_replies(file, &value, report)
                 .await?
         {

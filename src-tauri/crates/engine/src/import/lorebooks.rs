@@ -89,6 +89,7 @@ impl Imports {
             .unwrap_or_default();
         let row = self
             .library()
+            .lorebooks
             .add_lorebook(
                 name.chars().take(MAX_NAME).collect(),
                 json,

@@ -13,8 +13,8 @@ use crate::base::error::ApiResult;
 use crate::base::group_events;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
-use crate::library::chat_macros::StoredMacroState;
-use crate::library::pictures::MAX_PICTURES;
+use crate::library::assets::pictures::MAX_PICTURES;
+use crate::library::snapshots::chat_macros::StoredMacroState;
 use crate::library::{exported_rounds, foreign_chat};
 
 const THOUGHTS_END: &str = "</think>";
@@ -28,7 +28,7 @@ impl Imports {
     ) -> ApiResult<ChatId> {
         let header = new.file.header.clone();
         let id = self.keep_chat(new).await?;
-        warnings.extend(self.library().import_note(id, &header).await);
+        warnings.extend(self.library().chats.import_note(id, &header).await);
         Ok(id)
     }
 
@@ -47,10 +47,12 @@ impl Imports {
         let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
         // The default persona needs no stored name.
         let user = match persona {
-            None if file.user != self.library().persona_of(None).await?.name => file.user.clone(),
+            None if file.user != self.library().personas.persona_of(None).await?.name => {
+                file.user.clone()
+            }
             _ => String::new(),
         };
-        let name = self.library().character(character).await?.name;
+        let name = self.library().characters.character(character).await?.name;
         let own = Own {
             id: character,
             name,
@@ -58,11 +60,15 @@ impl Imports {
             voices,
             pictures,
         };
-        let mut when = self.library().foreign_date(&file.created).unwrap_or(now);
+        let mut when = self
+            .library()
+            .chats
+            .foreign_date(&file.created)
+            .unwrap_or(now);
         let created = when;
         let mut messages = Vec::new();
         for said in std::mem::take(&mut file.messages) {
-            let dated = self.library().foreign_date(&said.shown().date);
+            let dated = self.library().chats.foreign_date(&said.shown().date);
             // Preserves the file's order, regardless of its dates.
             when = dated.unwrap_or(when);
             messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
@@ -141,6 +147,7 @@ impl Imports {
             let (id, created) = (
                 SwipeId(Uuid::now_v7()),
                 self.library()
+                    .chats
                     .foreign_date(&version.date)
                     .unwrap_or(created),
             );

@@ -126,7 +126,11 @@ impl Imports {
             imported.push(row("chatFormat", &preset, file, std::mem::take(&mut notes)));
         }
         if let Some(sampling) = sampling {
-            let preset = self.config().import_sampler_preset(sampling).await?;
+            let preset = self
+                .config()
+                .prompts
+                .import_sampler_preset(sampling)
+                .await?;
             let (kind, file) = ("samplerPreset".to_owned(), file.to_owned());
             imported.push(Imported {
                 kind,
@@ -143,7 +147,7 @@ impl Imports {
     /// Problems of a template, such as unknown names.
     async fn doubts(&self, template: &PromptTemplate) -> ApiResult<Vec<Problem>> {
         let json = serde_json::to_string(template).map_err(|error| internal(&error.to_string()))?;
-        let (library, _) = self.config().template_library().await?;
+        let (library, _) = self.config().prompts.template_library().await?;
         Ok(prompt_template::check(&json, &library))
     }
 
@@ -154,8 +158,8 @@ impl Imports {
         text: &str,
         notes: Vec<String>,
     ) -> ApiResult<Imported> {
-        let (library, _) = self.config().template_library().await?;
-        let key = crate::settings::templates::free_id(&template.id, &library);
+        let (library, _) = self.config().prompts.template_library().await?;
+        let key = crate::settings::prompts::templates::free_id(&template.id, &library);
         let template = PromptTemplate {
             id: key.clone(),
             ..template

@@ -15,7 +15,7 @@ use crate::base::error::ApiResult;
 use crate::import::chats::{EMPTY, differences, title};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
-use crate::library::characters::card_of;
+use crate::library::characters::cards::card_of;
 
 /// Names that people use for themselves in transcripts.
 const OURSELVES: [&str; 3] = ["You", "User", "Me"];
@@ -39,7 +39,7 @@ impl Imports {
             return Ok(());
         };
         let card = card_of(&character)?;
-        let user = self.library().persona_of(None).await?.name;
+        let user = self.library().personas.persona_of(None).await?.name;
         let first = report.imported.len();
         let mut titles = Titles::default();
         for chat in chats {
@@ -94,6 +94,7 @@ impl Imports {
         if !note.is_empty()
             && let Err(error) = self
                 .config()
+                .setting_edits
                 .set_setting_in_words(owner, "author_note".into(), note)
                 .await
         {
@@ -113,6 +114,7 @@ impl Imports {
             let json = book.to_value().to_string();
             let row = self
                 .library()
+                .lorebooks
                 .add_lorebook(title, json, None, vec![Binding::Chat(id)])
                 .await?;
             let (kind, id) = ("lorebook".to_owned(), row.id.to_string());
@@ -347,7 +349,7 @@ impl Imports {
         fit: impl Fn(&Character) -> usize,
     ) -> ApiResult<Option<Character>> {
         if let Some(id) = with {
-            return self.library().character(id).await.map(Some);
+            return self.library().characters.character(id).await.map(Some);
         }
         let listed = self
             .base()

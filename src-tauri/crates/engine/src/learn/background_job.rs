@@ -29,11 +29,11 @@ use crate::api::TurnOptions;
 use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, bad_input};
 use crate::learn::handle::Learning;
-use crate::library::chats::said;
-use crate::library::macro_scope::{MacroMoment, MacroNames};
+use crate::library::chats::chat::said;
+use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
 use crate::recall_service::recall::pair;
-use crate::settings::model_handle::ModelHandle;
-use crate::settings::token_counter::Counter;
+use crate::settings::counting::token_counter::Counter;
+use crate::settings::model_handles::handle::ModelHandle;
 
 /// Characters of each message in the prompt. The smaller limits are tried if the prompt does not
 /// fit.
@@ -142,8 +142,8 @@ impl Drop for DropsCache<'_> {
 
 impl Learning {
     pub(crate) async fn learner(&self, id: ChatId, options: &TurnOptions) -> ApiResult<Learner> {
-        let chat = self.library().chat(id).await?;
-        let answerer = self.config().answerer(&chat, options).await?;
+        let chat = self.library().chat_lookup.chat(id).await?;
+        let answerer = self.config().model_handles.answerer(&chat, options).await?;
         let own = self.named_model(&answerer.values.memory_model).await?;
         let chosen = own.is_some();
         let answerer = match own {
@@ -153,14 +153,17 @@ impl Learning {
                     context: None,
                     ..options.clone()
                 };
-                self.config().answerer(&chat, &options).await?
+                self.config()
+                    .model_handles
+                    .answerer(&chat, &options)
+                    .await?
             }
             None => answerer,
         };
         let (card, persona, speakers) = tokio::try_join!(
-            self.library().chat_card(&chat),
-            self.library().persona_in(&chat),
-            self.library().speakers(&chat)
+            self.library().characters.chat_card(&chat),
+            self.library().personas.persona_in(&chat),
+            self.library().groups.speakers(&chat)
         )?;
         let is_scene =
             self.base().store().read(move |store| {
@@ -266,7 +269,11 @@ impl Learning {
         task: &JobTask<'_>,
         letters: usize,
     ) -> ApiResult<(Frame, u32)> {
-        let (template, _) = self.config().template_or("auto", task.template).await?;
+        let (template, _) = self
+            .config()
+            .prompts
+            .template_or("auto", task.template)
+            .await?;
         let given = Given::default()
             .text("character.name", learner.card.display_name())
             .text("persona.name", &learner.persona.name)

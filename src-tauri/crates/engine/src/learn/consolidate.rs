@@ -13,7 +13,7 @@ use crate::api::{Changed, Consolidation};
 use crate::base::error::ApiResult;
 use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
-use crate::library::memories::shown;
+use crate::library::memories::memory::shown;
 use crate::recall_service::branches::are_apart;
 use recall::tokens::words;
 
@@ -42,7 +42,7 @@ impl Learning {
                 .try_for_each(|id| store.memories_mut().unarchive(id))
         };
         self.base().store().write(restored).await?;
-        self.library().memories_changed("");
+        self.library().memories.memories_changed("");
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl Learning {
             }
             MemoryScope::Profile | MemoryScope::Character(_) | MemoryScope::World(_) => None,
         };
-        Ok(words(&self.library().persona_of(persona).await?.name).collect())
+        Ok(words(&self.library().personas.persona_of(persona).await?.name).collect())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
 use crate::learn::summaries::names;
-use crate::library::memories;
+use crate::library::memories::memory;
 use crate::recall_service::branches::Branches;
 use crate::recall_service::recall::scopes;
 use recall::tokens;

@@ -13,7 +13,7 @@ impl Learning {
     /// Stores the draft, and prefetches what its turn will need.
     pub(crate) async fn save_draft(&self, chat: String, text: String) -> ApiResult<()> {
         let id = chat.parse::<ChatId>()?;
-        self.library().keep_draft(id, text.clone()).await?;
+        self.library().chats.keep_draft(id, text.clone()).await?;
         self.understand_draft(id, text);
         Ok(())
     }
@@ -28,6 +28,7 @@ impl Learning {
         let id = chat.parse::<ChatId>()?;
         let others = self
             .library()
+            .drafts
             .replace_draft(id, text.clone(), &known)
             .await?;
         self.understand_draft(id, text);
@@ -57,9 +58,10 @@ impl Learning {
         let Some(encoder) = self.recall_service().reading().encoder() else {
             return Ok(());
         };
-        let chat = self.library().chat(id).await?;
+        let chat = self.library().chat_lookup.chat(id).await?;
         if !self
             .config()
+            .setting_layers
             .resolved(&chat, None, None)
             .await?
             .values
@@ -68,8 +70,8 @@ impl Learning {
             return Ok(());
         }
         let (card, persona, last) = tokio::try_join!(
-            self.library().chat_card(&chat),
-            self.library().persona_in(&chat),
+            self.library().characters.chat_card(&chat),
+            self.library().personas.persona_in(&chat),
             self.likely_words(id)
         )?;
         let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
@@ -97,7 +99,7 @@ impl Learning {
         let (aim, answerer) = tokio::try_join!(
             self.turns()
                 .aim_of_preview(&chat, None, draft.to_owned(), &options),
-            self.config().answerer(&chat, &options)
+            self.config().model_handles.answerer(&chat, &options)
         )?;
         let mut turn = self.turns().collect(chat, aim, &answerer, &options).await?;
         turn.inputs.in_passing = true;

@@ -17,8 +17,8 @@ use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
 use crate::base::panics::contained;
 use crate::learn::handle::Learning;
-use crate::library::macro_variables;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::snapshots::macro_variables;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
@@ -71,10 +71,10 @@ impl Learning {
     }
 
     async fn read_open_chat(&self, leave: CancellationToken) -> ApiResult<()> {
-        let Some(open) = self.library().startup().await?.chat else {
+        let Some(open) = self.library().chats.startup().await?.chat else {
             return Ok(());
         };
-        let chat = self.library().chat(open.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(open.parse()?).await?;
         let options = TurnOptions::default();
         let Some(answerer) = self.reader(&chat, &options).await? else {
             return Ok(());
@@ -84,16 +84,17 @@ impl Learning {
             .collect(chat, Aim::Last, &answerer, &options)
             .await?;
         let made = self.turns().make(&mut turn, &answerer, &options).await?;
-        let prompt = self.library().with_pictures(&made.assembled).await;
+        let prompt = self.library().assets.with_pictures(&made.assembled).await;
         read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
         self.library()
+            .stale_caches
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
             .await
     }
 
     /// Learns what was pending when the app closed.
     async fn learn_from_open_chat(&self, leave: CancellationToken) -> ApiResult<()> {
-        match self.library().startup().await?.chat {
+        match self.library().chats.startup().await?.chat {
             Some(open) => {
                 self.learn_from(open.parse()?, &TurnOptions::default(), leave)
                     .await
@@ -108,7 +109,7 @@ impl Learning {
         options: &TurnOptions,
         leave: CancellationToken,
     ) -> ApiResult<()> {
-        let chat = self.library().chat(chat).await?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         let Some(answerer) = self.reader(&chat, options).await? else {
             return Ok(());
         };
@@ -131,9 +132,10 @@ impl Learning {
             return Ok(());
         }
         remove_guess(&mut made.assembled.prompt);
-        let prompt = self.library().with_pictures(&made.assembled).await;
+        let prompt = self.library().assets.with_pictures(&made.assembled).await;
         read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
         self.library()
+            .stale_caches
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
             .await
     }
@@ -141,7 +143,7 @@ impl Learning {
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the
     /// settings allow it.
     async fn reader(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<ModelHandle>> {
-        let answerer = self.config().answerer(chat, options).await?;
+        let answerer = self.config().model_handles.answerer(chat, options).await?;
         Ok((answerer.is_local() && answerer.values.read_ahead).then_some(answerer))
     }
 

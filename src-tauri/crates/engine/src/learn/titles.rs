@@ -45,8 +45,13 @@ impl Learning {
         options: &TurnOptions,
         leave: CancellationToken,
     ) -> ApiResult<()> {
-        let chat = self.library().chat(id).await?;
-        let fallback = self.library().character(chat.character).await?.name;
+        let chat = self.library().chat_lookup.chat(id).await?;
+        let fallback = self
+            .library()
+            .characters
+            .character(chat.character)
+            .await?
+            .name;
         if chat.title != fallback || !self.is_time_for_a_title(id).await? {
             return Ok(());
         }
@@ -54,7 +59,11 @@ impl Learning {
             ask: Some(Ask::Title),
             ..options.clone()
         };
-        let answerer = self.config().answerer(&chat, &options).await?;
+        let answerer = self
+            .config()
+            .model_handles
+            .answerer(&chat, &options)
+            .await?;
         let wanted = match answerer.values.chat_titles {
             // Idle work on an endpoint costs money.
             ChatTitles::Auto => answerer.is_local(),
@@ -100,6 +109,7 @@ impl Learning {
             }
         }
         self.library()
+            .stale_caches
             .note_if_withdrawn(
                 prepared.turn.inputs.snapshot.chat.id,
                 prepared.turn.inputs.withdrawals,

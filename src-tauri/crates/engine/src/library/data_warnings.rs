@@ -1,13 +1,14 @@
 //! Warnings about the user's data: stores them, and announces each change.
 
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
 use store::Store;
 
 use crate::api::{Changed, DataWarning, DataWarningKind, DataWarnings};
 use crate::base::clock::rfc3339;
 use crate::base::data_warnings::SETTING;
 use crate::base::error::{ApiResult, internal};
-use crate::library::backups::shown;
-use crate::library::handle::Library;
+use crate::library::backups::backup::shown;
 
 /// Reasons to restore a backup.
 const DAMAGE: [DataWarningKind; 3] = [
@@ -16,7 +17,29 @@ const DAMAGE: [DataWarningKind; 3] = [
     DataWarningKind::BackupFailed,
 ];
 
-impl Library {
+/// Warnings about the data that are in force. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Warnings {
+    config: Configuration,
+}
+
+impl Warnings {
+    pub(super) fn new(config: &Configuration) -> Self {
+        Self {
+            config: config.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        self.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.config
+    }
+}
+
+impl Warnings {
     /// The warnings in force, with the newest intact backup if one of them is a reason to restore
     /// it.
     pub(crate) async fn data_warnings(&self) -> ApiResult<DataWarnings> {

@@ -1,6 +1,8 @@
 //! Drafts of forms, of message edits and of the composer. They survive a closed window and a killed
 //! process.
 
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
 use domain::ChatId;
 use store::{ReadTransaction, StoreError};
 use uuid::Uuid;
@@ -8,14 +10,35 @@ use uuid::Uuid;
 use crate::api::{Draft, DraftKind, DraftPlace, SavedDraft};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::handle::Library;
 
 /// Maximum size of a draft: more than any form of the app can hold.
 const MAX_BYTES: usize = 16 << 20;
 /// Maximum length of the ids and keys of a place, in bytes.
 const MAX_NAME: usize = 400;
 
-impl Library {
+/// Text that the user has typed and not sent or saved. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Drafts {
+    config: Configuration,
+}
+
+impl Drafts {
+    pub(super) fn new(config: &Configuration) -> Self {
+        Self {
+            config: config.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        self.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.config
+    }
+}
+
+impl Drafts {
     /// The drafts of an owner, newest first.
     pub(crate) async fn drafts(&self, kind: DraftKind, owner: String) -> ApiResult<Vec<Draft>> {
         let found = self

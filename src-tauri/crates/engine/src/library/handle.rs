@@ -1,72 +1,143 @@
-//! Library layer: characters, chats, messages, lorebooks, personas, documents, memories, trash and
-//! backups.
+//! Library layer: all rooms of the data that the user owns.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::base::handle::Base;
-use crate::library::card_cache::CardCache;
-use crate::library::script_run::ScriptCache;
+use crate::library::assets::Assets;
+use crate::library::backgrounds::Backgrounds;
+use crate::library::backups::Backups;
+use crate::library::characters::Characters;
+use crate::library::chat_lookup::ChatLookup;
+use crate::library::chats::Chats;
+use crate::library::data_warnings::Warnings;
+use crate::library::documents::Documents;
+use crate::library::drafts::Drafts;
+use crate::library::exports::Exports;
+use crate::library::folders::Folders;
+use crate::library::groups::Groups;
+use crate::library::lorebooks::Lorebooks;
+use crate::library::memories::Memories;
+use crate::library::personas::Personas;
+use crate::library::quick_replies::QuickReplySets;
+use crate::library::scripts::Scripts;
+use crate::library::snapshots::Snapshots;
+use crate::library::stale_caches::StaleCaches;
+use crate::library::trash::Trash;
 use crate::settings::handle::Configuration;
 
-/// Access to all data that the user owns. Clones share one state.
+/// The rooms of all data that the user owns. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Library {
-    inner: Arc<LibraryState>,
-}
+pub(crate) struct Library(Arc<Rooms>);
 
-struct LibraryState {
+/// One room for each feature, lowest first.
+pub(crate) struct Rooms {
     config: Configuration,
-    scripts: Mutex<ScriptCache>,
-    card: Mutex<CardCache>,
+    pub(crate) warnings: Warnings,
+    pub(crate) chat_lookup: ChatLookup,
+    pub(crate) drafts: Drafts,
+    pub(crate) stale_caches: StaleCaches,
+    pub(crate) assets: Assets,
+    pub(crate) characters: Characters,
+    pub(crate) personas: Personas,
+    pub(crate) groups: Groups,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) scripts: Scripts,
+    pub(crate) quick_replies: QuickReplySets,
+    pub(crate) lorebooks: Lorebooks,
+    pub(crate) documents: Documents,
+    pub(crate) memories: Memories,
+    pub(crate) chats: Chats,
+    pub(crate) exports: Exports,
+    pub(crate) backgrounds: Backgrounds,
+    pub(crate) folders: Folders,
+    pub(crate) backups: Backups,
+    pub(crate) trash: Trash,
 }
 
-/// A handle that does not keep the engine open.
-#[derive(Clone)]
-pub(crate) struct WeakLibrary(Weak<LibraryState>);
+impl Deref for Library {
+    type Target = Rooms;
 
-impl WeakLibrary {
-    pub(crate) fn upgrade(&self) -> Option<Library> {
-        Some(Library {
-            inner: self.0.upgrade()?,
-        })
+    fn deref(&self) -> &Rooms {
+        &self.0
     }
 }
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let inner = LibraryState {
+        let warnings = Warnings::new(&config);
+        let chat_lookup = ChatLookup::new(&config);
+        let drafts = Drafts::new(&config);
+        let stale_caches = StaleCaches::new(&config);
+        let assets = Assets::new(&config, &warnings);
+        let characters = Characters::new(&config, &assets, &chat_lookup);
+        let personas = Personas::new(&config, &assets, &characters, &chat_lookup);
+        let groups = Groups::new(&config, &characters, &chat_lookup, &personas);
+        let snapshots = Snapshots::new(&config, &characters, &groups, &personas);
+        let scripts = Scripts::new(&config, &characters, &chat_lookup, &personas, &snapshots);
+        let quick_replies = QuickReplySets::new(&config, &chat_lookup, &scripts);
+        let lorebooks = Lorebooks::new(&config, &drafts);
+        let documents = Documents::new(&config, &characters, &chat_lookup);
+        let memories = Memories::new(
+            &config,
+            &characters,
+            &chat_lookup,
+            &groups,
+            &lorebooks,
+            &personas,
+        );
+        let chats = Chats::new(
+            &config,
+            &characters,
+            &chat_lookup,
+            &groups,
+            &personas,
+            &scripts,
+            &snapshots,
+            &stale_caches,
+        );
+        let exports = Exports::new(&config, &assets, &chat_lookup, &groups);
+        let backgrounds = Backgrounds::new(&config, &assets, &characters, &chat_lookup);
+        let folders = Folders::new(&config, &characters);
+        let backups = Backups::new(&config, &warnings);
+        let trash = Trash::new(
+            &config,
+            &backups,
+            &characters,
+            &chats,
+            &stale_caches,
+            &warnings,
+        );
+        Self(Arc::new(Rooms {
             config,
-            scripts: Mutex::default(),
-            card: Mutex::default(),
-        };
-        Self {
-            inner: Arc::new(inner),
-        }
-    }
-
-    pub(crate) fn downgrade(&self) -> WeakLibrary {
-        WeakLibrary(Arc::downgrade(&self.inner))
+            warnings,
+            chat_lookup,
+            drafts,
+            stale_caches,
+            assets,
+            characters,
+            personas,
+            groups,
+            snapshots,
+            scripts,
+            quick_replies,
+            lorebooks,
+            documents,
+            memories,
+            chats,
+            exports,
+            backgrounds,
+            folders,
+            backups,
+            trash,
+        }))
     }
 
     pub(crate) fn base(&self) -> &Base {
-        self.inner.config.base()
+        self.0.config.base()
     }
 
     pub(crate) fn config(&self) -> &Configuration {
-        &self.inner.config
-    }
-
-    pub(crate) fn script_cache(&self) -> MutexGuard<'_, ScriptCache> {
-        self.inner
-            .scripts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn card_cache(&self) -> MutexGuard<'_, CardCache> {
-        self.inner
-            .card
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        &self.0.config
     }
 }

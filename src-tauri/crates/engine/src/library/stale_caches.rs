@@ -2,14 +2,15 @@
 //! that a model has read of a chat. Code that retracts text records the affected chats in the
 //! store.
 
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
 use domain::ChatId;
+use std::sync::{Arc, Weak};
 use store::StaleChats;
 use tokio::sync::oneshot;
 
 use crate::api::Event;
 use crate::base::error::ApiResult;
-use crate::library::handle::Library;
-use crate::library::handle::WeakLibrary;
 
 /// Caches whose files are being deleted.
 pub(crate) struct Dropping {
@@ -17,7 +18,46 @@ pub(crate) struct Dropping {
     gone: oneshot::Receiver<()>,
 }
 
-impl Library {
+/// Saved KV caches of chats whose past has changed. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct StaleCaches(Arc<State>);
+
+/// The rooms that this one uses.
+struct State {
+    config: Configuration,
+}
+
+/// A handle for background tasks, which does not keep the engine open.
+#[derive(Clone)]
+pub(super) struct WeakStaleCaches(Weak<State>);
+
+impl WeakStaleCaches {
+    pub(super) fn upgrade(&self) -> Option<StaleCaches> {
+        self.0.upgrade().map(StaleCaches)
+    }
+}
+
+impl StaleCaches {
+    pub(super) fn new(config: &Configuration) -> Self {
+        Self(Arc::new(State {
+            config: config.clone(),
+        }))
+    }
+
+    fn downgrade(&self) -> WeakStaleCaches {
+        WeakStaleCaches(Arc::downgrade(&self.0))
+    }
+
+    fn base(&self) -> &Base {
+        self.0.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.0.config
+    }
+}
+
+impl StaleCaches {
     /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its
     /// chat stays noted for the next start.
     pub(crate) async fn drop_stale_caches(&self) -> ApiResult<()> {
@@ -85,24 +125,24 @@ impl Library {
     }
 }
 
-async fn drop_on(library: WeakLibrary) {
-    let Some((mut news, ended)) = library.upgrade().map(|library| {
+async fn drop_on(caches: WeakStaleCaches) {
+    let Some((mut news, ended)) = caches.upgrade().map(|caches| {
         (
-            library.base().events().subscribe(),
-            library.base().idle().ended().clone(),
+            caches.base().events().subscribe(),
+            caches.base().idle().ended().clone(),
         )
     }) else {
         return;
     };
     loop {
-        let Some(library) = library.upgrade() else {
+        let Some(caches) = caches.upgrade() else {
             return;
         };
-        let at_work = library.base().idle().at_work();
-        if let Some(Err(error)) = ended.run_until_cancelled(library.drop_stale_caches()).await {
+        let at_work = caches.base().idle().at_work();
+        if let Some(Err(error)) = ended.run_until_cancelled(caches.drop_stale_caches()).await {
             tracing::warn!(%error, "a saved cache may contain deleted text until the next start");
         }
-        drop(library);
+        drop(caches);
         drop(at_work);
         loop {
             match ended.run_until_cancelled(news.next()).await {
@@ -121,4 +161,23 @@ fn may_withdraw(event: &Event) -> bool {
         event,
         Changed { .. } | Ended { .. } | Drafted { .. } | Forgot { .. } | Remembered { .. } | Missed
     )
+}
+
+impl StaleCaches {
+    /// The keys of the KV sequences of a chat: its own, and those of characters that missed
+    /// messages.
+    pub(crate) async fn sequence_keys(&self, chat: ChatId) -> ApiResult<Vec<String>> {
+        use crate::caches::groups::presence::sequence_key;
+        let absentees = self
+            .base()
+            .store()
+            .read(move |store| store.groups().absentees(chat))
+            .await?;
+        let own = absentees
+            .into_keys()
+            .map(|character| sequence_key(chat, Some(character)));
+        Ok(std::iter::once(sequence_key(chat, None))
+            .chain(own)
+            .collect())
+    }
 }

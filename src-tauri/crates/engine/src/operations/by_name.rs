@@ -14,7 +14,7 @@ use crate::operations::engine::Engine;
 const QUOTE: usize = 300;
 
 macro_rules! by_name {
-    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $($room:ident).+: $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         /// The arguments of each operation.
         #[allow(non_camel_case_types, reason = "they have the names of their operations")]
         mod args {

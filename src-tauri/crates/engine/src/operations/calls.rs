@@ -13,11 +13,11 @@ use crate::api::{
 };
 use crate::base::error::ApiResult;
 use crate::base::tool_source::ToolOutput;
-use crate::library::assets::Asset;
-use crate::library::characters::Exported;
-use crate::library::quick_replies::QuickReplies;
+use crate::library::assets::asset::Asset;
+use crate::library::characters::cards::Exported;
+use crate::library::quick_replies::QuickReplySets;
 use crate::operations::engine::Engine;
-use crate::settings::models::TokenCount;
+use crate::settings::models::files::TokenCount;
 use crate::settings::tool_servers::OfferedServerTool;
 
 impl Engine {
@@ -30,7 +30,7 @@ impl Engine {
         id: String,
         json: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
-        Box::pin(self.config.set_endpoint_tokenizer(id, json))
+        Box::pin(self.config.endpoints.set_endpoint_tokenizer(id, json))
     }
 
     /// Works like [`Engine::set_endpoint_tokenizer`], with a file on this machine.
@@ -42,7 +42,7 @@ impl Engine {
         id: String,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
-        Box::pin(self.config.set_endpoint_tokenizer_file(id, path))
+        Box::pin(self.config.endpoints.set_endpoint_tokenizer_file(id, path))
     }
 
     /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file
@@ -58,7 +58,7 @@ impl Engine {
         sha256: Option<&str>,
         progress: impl Fn(u64, Option<u64>),
     ) -> ApiResult<api::Model> {
-        self.config.get_model(address, sha256, progress).await
+        self.config.hub.get_model(address, sha256, progress).await
     }
 
     /// Works like [`Engine::set_setting`], with the value as users enter it: `off`, `4096`, `0.8`.
@@ -71,7 +71,11 @@ impl Engine {
         key: String,
         text: String,
     ) -> BoxFuture<'_, ApiResult<LayeredSettings>> {
-        Box::pin(self.config.set_setting_in_words(owner, key, text))
+        Box::pin(
+            self.config
+                .setting_edits
+                .set_setting_in_words(owner, key, text),
+        )
     }
 
     /// Adds a GGUF file, which stays in its folder. The first model becomes the default.
@@ -79,7 +83,7 @@ impl Engine {
     /// # Errors
     /// `BadInput` if the file is not a chat model.
     pub fn add_model(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<api::Model>> {
-        Box::pin(self.config.add_model(path))
+        Box::pin(self.config.models.add_model(path))
     }
 
     /// Adds the model files in a folder and its subfolders to the library, without copying them,
@@ -88,17 +92,17 @@ impl Engine {
     /// # Errors
     /// `BadInput` if it is not a folder.
     pub fn add_model_folder(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<api::AddedModels>> {
-        Box::pin(self.config.add_model_folder(folder))
+        Box::pin(self.config.hub.add_model_folder(folder))
     }
 
     /// Resumes the downloads that ran when the app ended. For front ends that stay open.
     pub fn resume_interrupted_downloads(&self) {
-        self.config.resume_interrupted_downloads()
+        self.config.hub.resume_interrupted_downloads()
     }
 
     /// Goes on with the moves of models that ran when the app ended. For front ends that stay open.
     pub fn resume_interrupted_moves(&self) {
-        self.config.resume_interrupted_moves()
+        self.config.model_moves.resume_interrupted_moves()
     }
 
     /// Returns the SHA-256 of a model's file, or of all its parts, as the library stores it.
@@ -106,7 +110,7 @@ impl Engine {
     /// # Errors
     /// `Storage` if the file cannot be read.
     pub fn model_checksum(&self, path: PathBuf) -> BoxFuture<'_, ApiResult<String>> {
-        Box::pin(self.config.model_checksum(path))
+        Box::pin(self.config.models.model_checksum(path))
     }
 
     /// Loads a model with one more adapter (LoRA) from now on. The file stays in its folder.
@@ -119,7 +123,7 @@ impl Engine {
         id: String,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
-        Box::pin(self.config.add_model_adapter(id, path))
+        Box::pin(self.config.models.add_model_adapter(id, path))
     }
 
     /// Uses the embedding model in a file from now on. The file stays in its folder.
@@ -143,7 +147,7 @@ impl Engine {
         id: String,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
-        Box::pin(self.config.set_model_projector(id, path))
+        Box::pin(self.config.models.set_model_projector(id, path))
     }
 
     /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local
@@ -157,7 +161,7 @@ impl Engine {
         text: String,
         ids: bool,
     ) -> BoxFuture<'_, ApiResult<TokenCount>> {
-        Box::pin(self.config.count_tokens(model, text, ids))
+        Box::pin(self.config.counting.count_tokens(model, text, ids))
     }
 
     /// Uses the key for an endpoint until the app ends, without storing it.
@@ -165,7 +169,7 @@ impl Engine {
     /// # Errors
     /// `NotFound`; `BadInput` if the key cannot be sent.
     pub fn give_key(&self, endpoint: String, key: String) -> BoxFuture<'_, ApiResult<()>> {
-        Box::pin(self.config.give_key(endpoint, key))
+        Box::pin(self.config.endpoints.give_key(endpoint, key))
     }
 
     /// Uses the access token for the model hub until the app ends, without storing it.
@@ -173,7 +177,7 @@ impl Engine {
     /// # Errors
     /// `BadInput` if the token cannot be sent.
     pub fn give_hub_token(&self, token: &str) -> ApiResult<()> {
-        self.config.give_hub_token(token)
+        self.config.hub.give_hub_token(token)
     }
 
     /// The tools of all tool servers that are switched on.
@@ -181,7 +185,7 @@ impl Engine {
     /// # Errors
     /// `Storage`.
     pub fn server_tools(&self) -> BoxFuture<'_, ApiResult<Vec<OfferedServerTool>>> {
-        Box::pin(self.config.server_tools())
+        Box::pin(self.config.tool_servers.server_tools())
     }
 
     /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an
@@ -192,17 +196,21 @@ impl Engine {
         arguments: &'a ToolArguments,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(self.config.call_server_tool(tool, arguments, cancel))
+        Box::pin(
+            self.config
+                .tool_servers
+                .call_server_tool(tool, arguments, cancel),
+        )
     }
 
     /// Process id of the running worker, for tests and the health report.
     pub fn worker_pid(&self) -> BoxFuture<'_, Option<u32>> {
-        Box::pin(self.config.worker_pid())
+        Box::pin(self.config.models.worker_pid())
     }
 
     /// Lists all backups, newest first.
     pub fn list_backups(&self) -> BoxFuture<'_, ApiResult<Vec<Backup>>> {
-        Box::pin(self.library.list_backups())
+        Box::pin(self.library.backups.list_backups())
     }
 
     /// Sets the second folder, which receives a copy of every later backup.
@@ -211,7 +219,7 @@ impl Engine {
     /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not
     /// writable.
     pub fn set_second_place(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<Backups>> {
-        Box::pin(self.library.set_second_place(folder))
+        Box::pin(self.library.backups.set_second_place(folder))
     }
 
     /// The folder with all data.
@@ -221,22 +229,22 @@ impl Engine {
 
     /// The backup folder, for the file manager.
     pub fn backup_folder(&self) -> PathBuf {
-        self.library.backup_folder()
+        self.library.backups.backup_folder()
     }
 
     /// Exports all data to one archive.
     pub fn export_archive(&self, file: PathBuf) -> BoxFuture<'_, ApiResult<()>> {
-        Box::pin(self.library.export_archive(file))
+        Box::pin(self.library.backups.export_archive(file))
     }
 
     /// Imports an archive as a backup, which the user can compare and restore.
     pub fn import_archive(&self, file: PathBuf) -> BoxFuture<'_, ApiResult<Backup>> {
-        Box::pin(self.library.import_archive(file))
+        Box::pin(self.library.backups.import_archive(file))
     }
 
     /// Checks everything that is stored: the database, the asset files it names, and the backups.
     pub fn check_data(&self) -> BoxFuture<'_, ApiResult<Health>> {
-        Box::pin(self.library.check_data())
+        Box::pin(self.library.backups.check_data())
     }
 
     /// Exports the card as a file that other apps can open.
@@ -248,7 +256,7 @@ impl Engine {
         id: String,
         format: CardFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_character(id, format))
+        Box::pin(self.library.characters.export_character(id, format))
     }
 
     /// Works like [`Engine::export_chat_with`], with the default options.
@@ -260,7 +268,7 @@ impl Engine {
         id: String,
         format: ChatFileFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_chat(id, format))
+        Box::pin(self.library.exports.export_chat(id, format))
     }
 
     /// Exports a chat for other apps or for reading; `options` applies to documents for people.
@@ -275,7 +283,7 @@ impl Engine {
         format: ChatFileFormat,
         options: ReadableOptions,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_chat_with(id, format, options))
+        Box::pin(self.library.exports.export_chat_with(id, format, options))
     }
 
     /// A chat with all its messages.
@@ -283,7 +291,7 @@ impl Engine {
     /// # Errors
     /// `NotFound`.
     pub fn whole_chat(&self, id: String) -> BoxFuture<'_, ApiResult<api::Chat>> {
-        Box::pin(self.library.whole_chat(id))
+        Box::pin(self.library.chats.whole_chat(id))
     }
 
     /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that
@@ -299,7 +307,11 @@ impl Engine {
         name: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<api::AttachedDocument>> {
-        Box::pin(self.library.attach_document_bytes(owner, name, bytes))
+        Box::pin(
+            self.library
+                .documents
+                .attach_document_bytes(owner, name, bytes),
+        )
     }
 
     /// Exports a book of either kind.
@@ -311,7 +323,7 @@ impl Engine {
         id: String,
         format: LorebookFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_lorebook(id, format))
+        Box::pin(self.library.lorebooks.export_lorebook(id, format))
     }
 
     /// The first page of the memories that apply with a character. With a query, the best matches
@@ -321,17 +333,17 @@ impl Engine {
         character: String,
         query: String,
     ) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
-        Box::pin(self.library.list_memories(character, query))
+        Box::pin(self.library.memories.list_memories(character, query))
     }
 
     /// All memories with a character. Archived ones come last.
     pub fn every_memory(&self, character: String) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
-        Box::pin(self.library.every_memory(character))
+        Box::pin(self.library.memories.every_memory(character))
     }
 
     /// All memories that apply with a character, as JSON.
     pub fn export_memories(&self, character: String) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_memories(character))
+        Box::pin(self.library.memories.export_memories(character))
     }
 
     /// Stores a PNG, JPEG or WebP to send with a message, without its metadata. The next purge
@@ -344,12 +356,12 @@ impl Engine {
         name: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<Picture>> {
-        Box::pin(self.library.add_picture_bytes(name, bytes))
+        Box::pin(self.library.assets.add_picture_bytes(name, bytes))
     }
 
     /// Lists the sets in the order of their ids.
     pub fn list_quick_replies(&self) -> BoxFuture<'_, ApiResult<Vec<QuickReplies>>> {
-        Box::pin(self.library.list_quick_replies())
+        Box::pin(self.library.quick_replies.list_quick_replies())
     }
 
     /// Loads a picture or another stored file.
@@ -357,7 +369,7 @@ impl Engine {
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
     pub fn asset(&self, hash: String) -> BoxFuture<'_, ApiResult<Asset>> {
-        Box::pin(self.library.asset(hash))
+        Box::pin(self.library.assets.asset(hash))
     }
 
     /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the
@@ -366,7 +378,7 @@ impl Engine {
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
     pub fn thumbnail(&self, hash: String) -> BoxFuture<'_, ApiResult<Asset>> {
-        Box::pin(self.library.thumbnail(hash))
+        Box::pin(self.library.assets.thumbnail(hash))
     }
 
     /// Embeds all texts without an embedding and returns their number; 0 without an encoder (`nook
@@ -531,7 +543,7 @@ impl Engine {
         kind: api::PromptFile,
         id: String,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
-        Box::pin(self.library.export_prompt_file(kind, id))
+        Box::pin(self.library.quick_replies.export_prompt_file(kind, id))
     }
 
     /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.

@@ -74,19 +74,22 @@ impl Engine {
             Configuration::new(base, local, encoder_model, secrets, (settings, environment));
         let engine = Self::join(config, EncoderState::new(host, encoder));
         let prepared = async {
-            engine.library.welcome().await?;
+            engine.library.trash.welcome().await?;
             if has_new_warnings {
-                engine.library.warnings_changed().await;
+                engine.library.warnings.warnings_changed().await;
             }
-            engine.library.drop_stale_caches_in_background();
-            engine.library.purge_in_background();
-            engine.library.back_up_in_background();
+            engine
+                .library
+                .stale_caches
+                .drop_stale_caches_in_background();
+            engine.library.trash.purge_in_background();
+            engine.library.backups.back_up_in_background();
             engine.recall.load_embedding_choice().await?;
-            engine.config.load_downloads().await?;
-            engine.config.load_moves().await?;
-            engine.config.announce_loading();
-            engine.config.apply_model_limits().await?;
-            engine.config.find_models(&options.model_dirs).await
+            engine.config.hub.load_downloads().await?;
+            engine.config.model_moves.load_moves().await?;
+            engine.config.models.announce_loading();
+            engine.config.models.apply_model_limits().await?;
+            engine.config.models.find_models(&options.model_dirs).await
         };
         prepared.await.map_err(open_store::broken)?;
         Ok(engine)
@@ -99,7 +102,7 @@ impl Engine {
     #[cfg(feature = "evaluation")]
     pub async fn purge_now(&self) -> Result<(), crate::api::ApiError> {
         let now = self.library.base().now();
-        self.library.purge_expired(now).await
+        self.library.trash.purge_expired(now).await
     }
 
     fn join(config: Configuration, reading: EncoderState) -> Self {
@@ -134,7 +137,7 @@ impl Engine {
     /// # Errors
     /// Fails if no backup is intact, or if the folder is not writable.
     pub async fn restore_newest(options: &Options) -> Result<Restored, OpenError> {
-        Library::restore(options, None).await
+        Backups::restore(options, None).await
     }
 
     /// Replaces the database with a backup and sets the old database aside. Uses the newest intact
@@ -144,7 +147,7 @@ impl Engine {
     /// Fails if no intact backup exists, if it is from a newer version, or if the folder is not
     /// writable.
     pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Restored, OpenError> {
-        Library::restore(options, file).await
+        Backups::restore(options, file).await
     }
 
     /// Subscribes to all later events, for a front end that shows the questions of tools to the
@@ -169,7 +172,7 @@ impl Engine {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.importing().cancel();
-        if tokio::time::timeout(GOODBYE, self.config.tool_servers().end_all())
+        if tokio::time::timeout(GOODBYE, self.config.tool_servers.tool_servers().end_all())
             .await
             .is_err()
         {
@@ -177,10 +180,11 @@ impl Engine {
         }
         let transfers = self
             .config
+            .hub
             .downloads()
             .stop_all()
             .into_iter()
-            .chain(self.config.model_moves().stop_all());
+            .chain(self.config.model_moves.model_moves().stop_all());
         if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers))
             .await
             .is_err()
@@ -190,7 +194,7 @@ impl Engine {
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }
-        if tokio::time::timeout(LAST_BACKUP, self.library.back_up_at_end())
+        if tokio::time::timeout(LAST_BACKUP, self.library.backups.back_up_at_end())
             .await
             .is_err()
         {
@@ -198,14 +202,14 @@ impl Engine {
         }
         self.recall.reading().shutdown().await;
         // Must come before the worker saves its caches.
-        let dropping = self.library.begin_dropping().await;
+        let dropping = self.library.stale_caches.begin_dropping().await;
         if tokio::time::timeout(GOODBYE, self.config.local().shutdown())
             .await
             .is_err()
         {
             tracing::warn!("the worker did not end in time");
         }
-        let dropped = async { self.library.dropped(dropping?).await };
+        let dropped = async { self.library.stale_caches.dropped(dropping?).await };
         if !matches!(tokio::time::timeout(GOODBYE, dropped).await, Ok(Ok(()))) {
             tracing::warn!("saved caches contain withdrawn text until the next start");
         }
@@ -230,7 +234,7 @@ async fn secrets(without_keychain: bool) -> Secrets {
 }
 
 macro_rules! delegate {
-    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $($room:ident).+: $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         mod delegates {
             use futures_util::future::BoxFuture;
 
@@ -241,7 +245,7 @@ macro_rules! delegate {
                 $(
                     $(#[doc = $doc])*
                     pub fn $name(&self, $($arg: $ty),*) -> BoxFuture<'_, Result<$result, ApiError>> {
-                        Box::pin(self.$layer.$name($($arg),*))
+                        Box::pin(self.$($room).+.$name($($arg),*))
                     }
                 )*
             }

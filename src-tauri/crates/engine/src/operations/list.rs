@@ -8,626 +8,626 @@ macro_rules! operations {
     ($then:ident) => {
         $then! {
             /// The data that the window needs for its first screen.
-            library.startup() -> Startup;
+            library.chats: startup() -> Startup;
             /// Version, data folder, database, models, worker, token counts, each with a reason if
             /// it fails. No endpoint is called.
-            config.health() -> Health;
+            config.health: health() -> Health;
             /// The same, after contacting every endpoint, each for at most five seconds.
-            config.health_with_endpoints() -> Health;
-            config.get_settings() -> Settings;
+            config.health: health_with_endpoints() -> Health;
+            config.app_settings: get_settings() -> Settings;
             /// Changes the fields that are present, and no others.
-            config.update_settings(change: SettingsChange) -> Settings;
+            config.app_settings: update_settings(change: SettingsChange) -> Settings;
             /// The settings of prompts and replies as they are for `owner`: value, origin, layers.
-            config.layered_settings(owner: SettingOwner) -> LayeredSettings;
+            config.setting_edits: layered_settings(owner: SettingOwner) -> LayeredSettings;
             /// Sets one of them for `owner`; without a value the layer below applies again.
-            config.set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
+            config.setting_edits: set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
 
             /// The server of the local API: whether it is on, its address, and why it failed.
-            config.local_api() -> LocalApi;
+            config.access: local_api() -> LocalApi;
             /// The keys of the local API, the oldest first.
-            config.list_api_keys() -> Vec<ApiKey>;
+            config.access: list_api_keys() -> Vec<ApiKey>;
             /// Makes a key of the local API. The result has the only copy of the secret.
-            config.create_api_key(name: String, limits: ApiKeyLimits) -> NewApiKey;
+            config.access: create_api_key(name: String, limits: ApiKeyLimits) -> NewApiKey;
             /// Changes the name and the limits of a key.
-            config.update_api_key(id: String, name: String, limits: ApiKeyLimits) -> ApiKey;
+            config.access: update_api_key(id: String, name: String, limits: ApiKeyLimits) -> ApiKey;
             /// Deletes a key of the local API. Requests with it are refused from now on.
-            config.revoke_api_key(id: String) -> ();
+            config.access: revoke_api_key(id: String) -> ();
 
             /// Warnings about the data that are in force: lost changes, failed backups, missing
             /// pictures.
-            library.data_warnings() -> DataWarnings;
+            library.warnings: data_warnings() -> DataWarnings;
             /// Hides a warning until its cause comes again.
-            library.dismiss_data_warning(kind: DataWarningKind) -> DataWarnings;
-            library.backups() -> Backups;
+            library.warnings: dismiss_data_warning(kind: DataWarningKind) -> DataWarnings;
+            library.backups: backups() -> Backups;
             /// Makes a backup now and verifies it.
-            library.backup() -> Backup;
+            library.backups: backup() -> Backup;
             /// Shows what a restore of that backup would bring back and remove. Nothing is changed.
-            library.preview_restore(file: String) -> RestorePreview;
+            library.backups: preview_restore(file: String) -> RestorePreview;
             /// Restores that backup at the next start; the current data is set aside then.
-            library.restore_at_next_start(file: String) -> ();
-            library.delete_backups(files: Vec<String>) -> ();
+            library.backups: restore_at_next_start(file: String) -> ();
+            library.backups: delete_backups(files: Vec<String>) -> ();
             /// Sets the maximum size of all backups. The next backup applies it.
-            library.set_backup_budget(megabytes: u32) -> Backups;
-            library.forget_second_place() -> Backups;
+            library.backups: set_backup_budget(megabytes: u32) -> Backups;
+            library.backups: forget_second_place() -> Backups;
 
             /// Deleted chats, characters and lorebooks, the last deleted first.
-            library.trash() -> Vec<TrashItem>;
-            library.restore_from_trash(items: Vec<TrashRef>) -> ();
+            library.trash: trash() -> Vec<TrashItem>;
+            library.trash: restore_from_trash(items: Vec<TrashRef>) -> ();
             /// Deletes them permanently, at once; with `backups` also every backup that contains
             /// one of them, after a new one is made.
-            library.delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
+            library.trash: delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
             /// Permanently deletes everything in the trash, and the messages, memories and
             /// documents that were deleted since the start; with `backups` also every backup, after
             /// a new one is made.
-            library.empty_trash(backups: bool) -> DeletedForGood;
+            library.trash: empty_trash(backups: bool) -> DeletedForGood;
 
-            library.list_characters() -> Vec<CharacterSummary>;
-            library.get_character(id: String) -> Character;
-            library.create_character(fields: CharacterFields) -> Character;
-            library.update_character(id: String, fields: CharacterFields) -> Character;
+            library.characters: list_characters() -> Vec<CharacterSummary>;
+            library.characters: get_character(id: String) -> Character;
+            library.characters: create_character(fields: CharacterFields) -> Character;
+            library.characters: update_character(id: String, fields: CharacterFields) -> Character;
             /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
-            library.set_character_picture(id: String, data: String) -> Character;
+            library.characters: set_character_picture(id: String, data: String) -> Character;
             /// Copies a character with its pictures, documents, settings and links to lorebooks,
             /// without its chats.
-            library.duplicate_character(id: String) -> Character;
+            library.characters: duplicate_character(id: String) -> Character;
             /// The earlier versions of a card, newest first. Every save keeps one.
-            library.card_versions(character: String) -> Vec<CardVersion>;
+            library.characters: card_versions(character: String) -> Vec<CardVersion>;
             /// The changes from an earlier version of a card to the current one, for each field
             /// that differs.
-            library.card_version_changes(character: String, version: String) -> Vec<FieldChanges>;
+            library.characters: card_version_changes(character: String, version: String) -> Vec<FieldChanges>;
             /// Restores the fields and the picture of an earlier version. The card that this
             /// replaces becomes a version.
-            library.restore_card_version(character: String, version: String) -> Character;
-            library.forget_card_versions(character: String) -> ();
+            library.characters: restore_card_version(character: String, version: String) -> Character;
+            library.characters: forget_card_versions(character: String) -> ();
             /// Moves the character to the trash; `restore_character` undoes it.
-            library.delete_character(id: String) -> ();
-            library.restore_character(id: String) -> ();
+            library.characters: delete_character(id: String) -> ();
+            library.characters: restore_character(id: String) -> ();
             /// The ids of the characters whose cards contain every word of `query`, or words that
             /// begin with it: names, tags, creators, descriptions.
-            library.find_characters(query: String) -> Vec<String>;
-            library.set_favourites(characters: Vec<String>, favourite: bool) -> ();
+            library.characters: find_characters(query: String) -> Vec<String>;
+            library.characters: set_favourites(characters: Vec<String>, favourite: bool) -> ();
             /// Adds tags to the cards of all these characters, and removes others. Returns the
             /// former tags of the cards that changed; `restore_tags` undoes it.
-            library.tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>)
+            library.characters: tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>)
                 -> Vec<CharacterTags>;
-            library.restore_tags(tags: Vec<CharacterTags>) -> ();
+            library.characters: restore_tags(tags: Vec<CharacterTags>) -> ();
             /// Moves all of them to the trash, or none; `restore_characters` undoes it.
-            library.delete_characters(characters: Vec<String>) -> ();
-            library.restore_characters(characters: Vec<String>) -> ();
+            library.characters: delete_characters(characters: Vec<String>) -> ();
+            library.characters: restore_characters(characters: Vec<String>) -> ();
             /// Counts the tokens of each text for the default model.
-            config.count_fields(texts: Vec<String>) -> TextCounts;
+            config.counting: count_fields(texts: Vec<String>) -> TextCounts;
             /// The files that belong to a character's card, in its order.
-            library.card_assets(character: String) -> Vec<CardAsset>;
+            library.characters: card_assets(character: String) -> Vec<CardAsset>;
             /// The hash of a small version of a picture among them; `null` if the file is no
             /// picture.
-            library.show_card_asset(character: String, id: String) -> Option<String>;
+            library.characters: show_card_asset(character: String, id: String) -> Option<String>;
             /// The hash of a picture among them in a size for viewing; `null` if the file is no
             /// picture.
-            library.card_asset_picture(character: String, id: String) -> Option<String>;
+            library.characters: card_asset_picture(character: String, id: String) -> Option<String>;
             /// Adds a file to the card, at the end. `data` is its content in base64.
-            library.add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
-            library.update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
+            library.characters: add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
+            library.characters: update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
             /// Returns what `restore_card_asset` needs to undo it until the app ends.
-            library.remove_card_asset(character: String, id: String) -> String;
-            library.restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
+            library.characters: remove_card_asset(character: String, id: String) -> String;
+            library.characters: restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
             /// The pictures of a card that show emotions, in its order.
-            library.sprites(character: String) -> Vec<Sprite>;
+            library.characters: sprites(character: String) -> Vec<Sprite>;
             /// The hash of the picture for an emotion, else of the one for neutral; `null` if the
             /// card has neither. `variant` chooses among several pictures of one emotion.
-            library.sprite(character: String, emotion: String, variant: u32) -> Option<String>;
+            library.characters: sprite(character: String, emotion: String, variant: u32) -> Option<String>;
             /// The hash of the card's own picture with that name; `null` if it has none.
-            library.card_picture(character: String, name: String) -> Option<String>;
+            library.characters: card_picture(character: String, name: String) -> Option<String>;
             /// The entries of the lorebook in a character's card, in the book's order.
-            turns.card_lore(character: String) -> Vec<LoreEntry>;
+            turns: card_lore(character: String) -> Vec<LoreEntry>;
 
             /// The lorebooks outside cards, then those in cards, which have the ids of their
             /// characters.
-            library.list_lorebooks() -> Vec<LorebookSummary>;
-            library.get_lorebook(id: String) -> Lorebook;
+            library.lorebooks: list_lorebooks() -> Vec<LorebookSummary>;
+            library.lorebooks: get_lorebook(id: String) -> Lorebook;
             /// Creates a lorebook outside a card. It applies nowhere until it is bound.
-            library.create_lorebook(name: String) -> Lorebook;
-            library.update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
+            library.lorebooks: create_lorebook(name: String) -> Lorebook;
+            library.lorebooks: update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
             /// Copies a lorebook of either kind. The copy has a name of its own and applies nowhere
             /// until it is bound.
-            library.duplicate_lorebook(id: String) -> Lorebook;
+            library.lorebooks: duplicate_lorebook(id: String) -> Lorebook;
             /// Enables or disables a lorebook outside a card.
-            library.enable_lorebook(id: String, enabled: bool) -> Lorebook;
+            library.lorebooks: enable_lorebook(id: String, enabled: bool) -> Lorebook;
             /// Sets where a lorebook outside a card applies.
-            library.bind_lorebook(id: String, bindings: Vec<LorebookBinding>) -> Lorebook;
+            library.lorebooks: bind_lorebook(id: String, bindings: Vec<LorebookBinding>) -> Lorebook;
             /// Moves the lorebook to the trash; `restore_lorebook` undoes it.
-            library.delete_lorebook(id: String) -> ();
-            library.restore_lorebook(id: String) -> ();
+            library.lorebooks: delete_lorebook(id: String) -> ();
+            library.lorebooks: restore_lorebook(id: String) -> ();
             /// An empty `id` creates a new entry at the end.
-            library.save_lore_entry(book: String, entry: LorebookEntry) -> LorebookEntry;
+            library.lorebooks: save_lore_entry(book: String, entry: LorebookEntry) -> LorebookEntry;
             /// Enables or disables entries.
-            library.enable_lore_entries(book: String, ids: Vec<String>, enabled: bool) -> Lorebook;
+            library.lorebooks: enable_lore_entries(book: String, ids: Vec<String>, enabled: bool) -> Lorebook;
             /// Returns what `restore_lore_entries` needs to undo it.
-            library.delete_lore_entries(book: String, ids: Vec<String>) -> String;
-            library.restore_lore_entries(book: String, deleted: String) -> Lorebook;
+            library.lorebooks: delete_lore_entries(book: String, ids: Vec<String>) -> String;
+            library.lorebooks: restore_lore_entries(book: String, deleted: String) -> Lorebook;
             /// Sets the order in which users see the entries; it does not affect the prompt.
-            library.order_lore_entries(book: String, ids: Vec<String>) -> Lorebook;
+            library.lorebooks: order_lore_entries(book: String, ids: Vec<String>) -> Lorebook;
             /// Copies entries into another lorebook, or moves them if `leave` is true.
-            library.copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
+            library.lorebooks: copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
 
             /// The entries of a book that are marked for search by meaning, and whether each is
             /// embedded; empty without an encoder.
-            recall.entry_meanings(book: String) -> Vec<EntryMeaning>;
+            recall: entry_meanings(book: String) -> Vec<EntryMeaning>;
 
             /// The entries that `text` would activate as the next message of `chat`, with `book`
             /// besides the chat's own books; without a chat, in `book` alone. Nothing is stored.
-            turns.try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
+            turns: try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
             /// The pictures that chats can show behind their messages, by name.
-            library.list_backgrounds() -> Vec<Background>;
+            library.backgrounds: list_backgrounds() -> Vec<Background>;
             /// Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP).
-            library.add_background(name: String, data: String) -> Background;
+            library.backgrounds: add_background(name: String, data: String) -> Background;
             /// Sets the words of the scenes in which chats show it, separated by commas. Empty:
             /// none.
-            library.set_scene_words(picture: String, words: String) -> Background;
+            library.backgrounds: set_scene_words(picture: String, words: String) -> Background;
             /// The background of a chat: its own, else the one whose words occur in its scene, else
             /// that of the character or of all chats.
-            library.chat_background(chat: String) -> Option<ChatBackground>;
+            library.backgrounds: chat_background(chat: String) -> Option<ChatBackground>;
             /// Removes one from the gallery. Chats that use it show none.
-            library.remove_background(picture: String) -> ();
+            library.backgrounds: remove_background(picture: String) -> ();
             /// The progress of a folder import; `null` if none is running.
-            imports.import_progress() -> Option<ImportProgress>;
+            imports: import_progress() -> Option<ImportProgress>;
             /// Cancels the import of a folder after its current item. Everything imported so far
             /// stays.
-            imports.cancel_import() -> ();
+            imports: cancel_import() -> ();
             /// The stored reports of imports, newest first.
-            imports.list_import_reports() -> Vec<ImportRecord>;
-            imports.get_import_report(id: String) -> ImportReport;
+            imports: list_import_reports() -> Vec<ImportRecord>;
+            imports: get_import_report(id: String) -> ImportReport;
             /// Stores the report of files that were sent one by one as one selection, and notifies
             /// listeners.
-            imports.keep_import_report(report: ImportReport) -> ();
+            imports: keep_import_report(report: ImportReport) -> ();
 
-            library.list_personas() -> Vec<Persona>;
+            library.personas: list_personas() -> Vec<Persona>;
             /// An empty `id` creates a new one.
-            library.save_persona(persona: Persona) -> Persona;
-            library.delete_persona(id: String) -> ();
+            library.personas: save_persona(persona: Persona) -> Persona;
+            library.personas: delete_persona(id: String) -> ();
             /// Replaces the picture; without `data` it is removed. `data` is the file's content in
             /// base64 (PNG, JPEG or WebP).
-            library.set_persona_picture(id: String, data: Option<String>) -> Persona;
+            library.personas: set_persona_picture(id: String, data: Option<String>) -> Persona;
             /// Sets the persona with which new chats with a character begin; without one, the
             /// default applies again.
-            library.bind_persona(character: String, persona: Option<String>) -> ();
+            library.personas: bind_persona(character: String, persona: Option<String>) -> ();
             /// Adds a persona with the name, the description and the picture of a character.
-            library.persona_from_character(character: String) -> Persona;
+            library.personas: persona_from_character(character: String) -> Persona;
             /// Adds a character with the name, the description and the picture of a persona.
-            library.character_from_persona(persona: String) -> Character;
+            library.personas: character_from_persona(persona: String) -> Character;
 
-            library.list_chats() -> Vec<ChatSummary>;
-            library.new_chat(character: String) -> Chat;
+            library.chats: list_chats() -> Vec<ChatSummary>;
+            library.chats: new_chat(character: String) -> Chat;
             /// Starts a chat with several characters, the first of which greets. Without a title,
             /// the names are the title.
-            library.new_group(title: String, characters: Vec<String>) -> Chat;
+            library.chats: new_group(title: String, characters: Vec<String>) -> Chat;
             /// Opens a chat with its newest messages.
-            library.open_chat(id: String) -> Chat;
+            library.chats: open_chat(id: String) -> Chat;
             /// The page of messages before `before`, a message's id.
-            library.messages_before(chat: String, before: String, limit: u32) -> MessagePage;
+            library.chats: messages_before(chat: String, before: String, limit: u32) -> MessagePage;
             /// Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`,
             /// in one chat or in all. `skip` is the number of hits that are known already.
-            library.search_messages(text: String, chat: Option<String>, skip: u32) -> SearchPage;
+            library.chats: search_messages(text: String, chat: Option<String>, skip: u32) -> SearchPage;
             /// The messages of a chat whose shown version matches a search, in the order of the
             /// chat.
-            library.find_in_chat(chat: String, text: String) -> ChatMatches;
+            library.chats: find_in_chat(chat: String, text: String) -> ChatMatches;
             /// Everything that matches a search, by group: messages, their earlier texts, notes,
             /// memories, lorebook entries and characters. With `meaning`, hits whose meaning is
             /// similar follow.
-            recall.search(text: String, chat: Option<String>, meaning: bool) -> SearchResults;
-            library.rename_chat(id: String, title: String) -> ();
-            library.set_chat_model(id: String, model: Option<ModelRef>) -> ();
-            library.set_chat_persona(id: String, persona: String) -> ();
+            recall: search(text: String, chat: Option<String>, meaning: bool) -> SearchResults;
+            library.chats: rename_chat(id: String, title: String) -> ();
+            library.chats: set_chat_model(id: String, model: Option<ModelRef>) -> ();
+            library.chats: set_chat_persona(id: String, persona: String) -> ();
             /// The fields of the card that a chat may replace, and the replacements in this chat.
-            library.chat_texts(chat: String) -> Vec<ChatText>;
+            library.characters: chat_texts(chat: String) -> Vec<ChatText>;
             /// Replaces a field of the card in a chat; without a text the card's own applies again.
-            library.set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
+            library.characters: set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
             /// The documents that are attached to a chat, a character or a lorebook, oldest first.
-            library.list_documents(owner: DocumentOwner) -> Vec<AttachedDocument>;
-            library.get_document(id: String) -> AttachedDocument;
+            library.documents: list_documents(owner: DocumentOwner) -> Vec<AttachedDocument>;
+            library.documents: get_document(id: String) -> AttachedDocument;
             /// Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added
             /// to its prompt. `data` is the file's content in base64.
-            library.attach_document(owner: DocumentOwner, name: String, data: String) -> AttachedDocument;
+            library.documents: attach_document(owner: DocumentOwner, name: String, data: String) -> AttachedDocument;
             /// Removes the document from every later prompt; `restore_document` undoes it until the
             /// app ends.
-            library.remove_document(id: String) -> ();
-            library.restore_document(id: String) -> ();
+            library.documents: remove_document(id: String) -> ();
+            library.documents: restore_document(id: String) -> ();
             /// Stores the text in the composer.
-            learning.save_draft(chat: String, text: String) -> ();
+            learning: save_draft(chat: String, text: String) -> ();
             /// Stores the text in the composer. If it is not `known`, the text that this window
             /// stored or saw last, another window wrote it, and it becomes a draft. Returns the
             /// drafts of other windows, newest first.
-            learning.keep_draft(chat: String, text: String, known: String) -> Vec<Draft>;
+            learning: keep_draft(chat: String, text: String, known: String) -> Vec<Draft>;
             /// The drafts of a form, newest first.
-            library.drafts(kind: DraftKind, owner: String) -> Vec<Draft>;
+            library.drafts: drafts(kind: DraftKind, owner: String) -> Vec<Draft>;
             /// Stores what is typed in a form until the form is saved. It replaces `before`, the
             /// window's last draft of the form, and no draft of another window.
-            library.write_draft(place: DraftPlace, text: String, base: String, before: Option<String>) -> SavedDraft;
+            library.drafts: write_draft(place: DraftPlace, text: String, base: String, before: Option<String>) -> SavedDraft;
             /// Removes a draft, because its text was stored or is not wanted.
-            library.discard_draft(id: String) -> ();
+            library.drafts: discard_draft(id: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
-            library.delete_chat(id: String) -> ();
+            library.chats: delete_chat(id: String) -> ();
             /// Number of memories that a deletion of these chats would delete, unless it keeps what
             /// was learned in them.
-            library.learned_in(chats: Vec<String>) -> u32;
+            library.chats: learned_in(chats: Vec<String>) -> u32;
             /// Moves all of them to the trash, or none. With `keep_learned`, the memories that were
             /// learned in them stay, except summaries. `restore_from_trash` undoes it.
-            library.delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
-            library.restore_chat(id: String) -> ();
+            library.chats: delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
+            library.chats: restore_chat(id: String) -> ();
 
             /// The folders of the chat list and of the character library, sorted by name.
-            library.list_folders() -> Vec<Folder>;
+            library.folders: list_folders() -> Vec<Folder>;
             /// Creates a folder if its id is empty, and changes it otherwise.
-            library.save_folder(folder: Folder) -> Folder;
+            library.folders: save_folder(folder: Folder) -> Folder;
             /// Deletes a folder; its contents move to the folder that contains it. Returns what
             /// `restore_folder` needs.
-            library.delete_folder(id: String) -> DeletedFolder;
-            library.restore_folder(deleted: DeletedFolder) -> ();
+            library.folders: delete_folder(id: String) -> DeletedFolder;
+            library.folders: restore_folder(deleted: DeletedFolder) -> ();
             /// Puts chats or characters in a folder; without a folder, outside of all. Returns the
             /// former places of those that moved; `restore_places` undoes it.
-            library.move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> Vec<PlacedItem>;
+            library.folders: move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> Vec<PlacedItem>;
             /// Keeps chats or characters at the top of their list, or no longer. `restore_places`
             /// undoes it.
-            library.pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> Vec<PlacedItem>;
+            library.folders: pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> Vec<PlacedItem>;
             /// Takes chats or characters out of their list, or puts them back. Searches still find
             /// them. `restore_places` undoes it.
-            library.archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> Vec<PlacedItem>;
+            library.folders: archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> Vec<PlacedItem>;
             /// Undoes `move_to_folder`, `pin_items` or `archive_items`.
-            library.restore_places(kind: FolderKind, places: Vec<PlacedItem>) -> ();
+            library.folders: restore_places(kind: FolderKind, places: Vec<PlacedItem>) -> ();
 
             /// Reports what a camera shows. The next turn of the chat includes it; nothing is
             /// stored before.
-            turns.report_vision(chat: String, report: VisionReport) -> ();
+            turns: report_vision(chat: String, report: VisionReport) -> ();
             /// Stores the user's message, then starts the reply.
-            turns.send_message(chat: String, text: String) -> Started;
+            turns: send_message(chat: String, text: String) -> Started;
             /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or
             /// WebP).
-            library.add_picture(name: String, data: String) -> Picture;
+            library.assets: add_picture(name: String, data: String) -> Picture;
             /// Stores the user's message with pictures from `add_picture`, then starts the reply;
             /// the text may be empty.
-            turns.send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
+            turns: send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
             /// Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode`
             /// sends `/mode`. The pictures belong to a message, and a command leaves them.
-            turns.run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
+            turns: run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
             /// Completions of a slash command that is being typed, best first.
-            turns.complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
+            turns: complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
             /// The quick replies that a chat shows: those of every chat, of its character, its own.
-            library.quick_replies(chat: String) -> Vec<QuickReplySet>;
+            library.quick_replies: quick_replies(chat: String) -> Vec<QuickReplySet>;
             /// All sets of quick replies, and where they are shown.
-            library.quick_reply_sets(chat: String) -> Vec<QuickReplySetSummary>;
+            library.quick_replies: quick_reply_sets(chat: String) -> Vec<QuickReplySetSummary>;
             /// Shows a set of quick replies in a chat, with its character or everywhere, or no
             /// longer.
-            library.bind_quick_replies(set: String, chat: String, scope: QuickReplyScope, bound: bool) -> Vec<QuickReplySetSummary>;
+            library.quick_replies: bind_quick_replies(set: String, chat: String, scope: QuickReplyScope, bound: bool) -> Vec<QuickReplySetSummary>;
             /// A set of quick replies as the editor shows it.
-            library.quick_reply_form(set: String) -> QuickReplyForm;
+            library.quick_replies: quick_reply_form(set: String) -> QuickReplyForm;
             /// Stores a new or a changed set of quick replies. Returns its id.
-            library.save_quick_replies(form: QuickReplyForm) -> String;
+            library.quick_replies: save_quick_replies(form: QuickReplyForm) -> String;
             /// Deletes a set of quick replies.
-            library.delete_quick_replies(set: String) -> ();
+            library.quick_replies: delete_quick_replies(set: String) -> ();
             /// Allows or forbids that the quick replies of a set run by themselves.
-            library.allow_quick_replies(set: String, allowed: bool) -> ();
+            library.quick_replies: allow_quick_replies(set: String, allowed: bool) -> ();
             /// Runs a quick reply: sends its text, or runs its commands as if the user had typed
             /// them. `typed` is the text in the composer.
-            turns.run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
+            turns: run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
             /// Runs the quick replies that run by themselves when a chat is opened, as far as the
             /// user allowed it.
-            turns.run_opening_quick_replies(chat: String) -> ();
+            turns: run_opening_quick_replies(chat: String) -> ();
             /// Starts another swipe of the last reply.
-            turns.regenerate(chat: String) -> Started;
+            turns: regenerate(chat: String) -> Started;
             /// Starts another swipe of the last reply with a hint or with another model, for this
             /// swipe alone.
-            turns.regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
+            turns: regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
             /// The probabilities of the tokens of a message's selected swipe; empty if they were
             /// not recorded.
-            turns.token_choices(message: String) -> TokenChoices;
+            turns: token_choices(message: String) -> TokenChoices;
             /// Starts another swipe of the last reply: equal up to `token`, then an alternative in
             /// its place. Both count from 0.
-            turns.continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
+            turns: continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their
             /// turns.
-            library.set_members(chat: String, characters: Vec<String>) -> ();
+            library.groups: set_members(chat: String, characters: Vec<String>) -> ();
             /// Sets how the characters of a group chat take turns.
-            library.set_group(chat: String, options: GroupOptions) -> ();
+            library.groups: set_group(chat: String, options: GroupOptions) -> ();
             /// Mutes a participant, or marks it as away: who is away neither hears nor speaks.
-            library.set_member(chat: String, character: String, muted: bool, away: bool) -> ();
+            library.groups: set_member(chat: String, character: String, muted: bool, away: bool) -> ();
             /// Lets a participant know all messages so far, as if it had been present.
-            library.let_member_know(chat: String, character: String) -> ();
+            library.groups: let_member_know(chat: String, character: String) -> ();
             /// Lets the participant speak who goes on without the user; `null` if nobody does.
-            turns.speak_next(chat: String) -> Option<Started>;
+            turns: speak_next(chat: String) -> Option<Started>;
             /// Lets a participant speak now; without a character, the narrator.
-            turns.let_speak(chat: String, speaker: Option<String>) -> Started;
+            turns: let_speak(chat: String, speaker: Option<String>) -> Started;
             /// Continues the last reply.
-            turns.continue_reply(chat: String) -> Started;
+            turns: continue_reply(chat: String) -> Started;
             /// Starts a draft of the user's next message in the composer; it is not sent.
-            turns.impersonate(chat: String) -> ();
+            turns: impersonate(chat: String) -> ();
             /// Stops the reply or the draft; the text so far is kept.
-            turns.stop(chat: String) -> ();
+            turns: stop(chat: String) -> ();
             /// Questions about tools that wait for the user's answer, oldest first. The chat's
             /// reply waits as well.
-            turns.pending_tools(chat: String) -> Vec<ToolRequest>;
-            turns.answer_tool(request: String, decision: ToolDecision) -> ();
+            turns: pending_tools(chat: String) -> Vec<ToolRequest>;
+            turns: answer_tool(request: String, decision: ToolDecision) -> ();
             /// The user's decisions about tools, newest first.
-            turns.tool_grants() -> Vec<ToolGrant>;
+            turns: tool_grants() -> Vec<ToolGrant>;
             /// Deletes a decision, so that the user is asked again.
-            turns.forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
-            turns.select_swipe(message: String, index: u32) -> Message;
+            turns: forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
+            turns: select_swipe(message: String, index: u32) -> Message;
             /// Deletes one version of a message for good; the only one cannot be deleted.
-            turns.delete_swipe(message: String, index: u32) -> Message;
-            turns.edit_message(message: String, text: String) -> Message;
+            turns: delete_swipe(message: String, index: u32) -> Message;
+            turns: edit_message(message: String, text: String) -> Message;
             /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes,
             /// and the result is `null`.
-            turns.edit_message_from(message: String, was: String, text: String) -> Option<Message>;
+            turns: edit_message_from(message: String, was: String, text: String) -> Option<Message>;
             /// `restore_message` undoes it until the app ends.
-            turns.delete_message(message: String) -> ();
-            turns.restore_message(message: String) -> ();
+            turns: delete_message(message: String) -> ();
+            turns: restore_message(message: String) -> ();
             /// Keeps a message in the prompt verbatim when it leaves the window.
-            turns.pin_message(message: String, pinned: bool) -> Message;
+            turns: pin_message(message: String, pinned: bool) -> Message;
             /// Hides a message from the model, or sends it again; it stays in the chat.
-            turns.hide_message(message: String, hidden: bool) -> Message;
+            turns: hide_message(message: String, hidden: bool) -> Message;
             /// Deletes a message and all later ones, and returns them; `restore_messages` undoes it
             /// until the app ends.
-            turns.delete_from(message: String) -> Vec<String>;
-            turns.restore_messages(messages: Vec<String>) -> ();
+            turns: delete_from(message: String) -> Vec<String>;
+            turns: restore_messages(messages: Vec<String>) -> ();
             /// Hides the messages from `first` through `last` from the model, or sends them again.
             /// Returns those that changed.
-            turns.hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
+            turns: hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
             /// Hides these messages, or sends them again.
-            turns.hide_messages(messages: Vec<String>, hidden: bool) -> ();
+            turns: hide_messages(messages: Vec<String>, hidden: bool) -> ();
             /// Exchanges a message with the next one, or with the previous one.
-            turns.move_message(message: String, down: bool) -> ();
+            turns: move_message(message: String, down: bool) -> ();
             /// Copies a chat up to a message into a new chat with a link back. `swipe` is the index
             /// of the version that the branch shows.
-            turns.branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
+            turns: branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
             /// Moves a message and all later ones into a new chat. `delete_chat` and
             /// `restore_messages` undo it.
-            turns.split_chat(message: String) -> SplitChat;
+            turns: split_chat(message: String) -> SplitChat;
             /// Appends the messages of another chat of the same character, which moves to the
             /// trash. `delete_from` with the first added message and `restore_chat` undo it.
-            turns.join_chats(chat: String, other: String) -> JoinedChat;
+            turns: join_chats(chat: String, other: String) -> JoinedChat;
             /// Links to branches, checkpoints, edited messages and ratings.
-            library.chat_marks(chat: String) -> ChatMarks;
+            library.chats: chat_marks(chat: String) -> ChatMarks;
             /// Adds or renames the checkpoint of a message; without a name it is removed.
-            library.set_checkpoint(message: String, name: Option<String>) -> ChatMarks;
+            library.chats: set_checkpoint(message: String, name: Option<String>) -> ChatMarks;
             /// Rates a swipe; without a rating, the rating is removed.
-            library.rate_swipe(swipe: String, rating: Option<Rating>) -> ();
+            library.chats: rate_swipe(swipe: String, rating: Option<Rating>) -> ();
             /// The earlier texts of a message, newest first. `edit_message` restores one.
-            library.revisions(message: String) -> Vec<Revision>;
+            library.chats: revisions(message: String) -> Vec<Revision>;
             /// The changes, by words, from an earlier text to the one that replaced it. `index`
             /// counts from the newest.
-            library.revision_changes(message: String, index: u32) -> Vec<ChangedText>;
+            library.chats: revision_changes(message: String, index: u32) -> Vec<ChangedText>;
             /// Deletes the earlier texts of a message permanently.
-            library.delete_revisions(message: String) -> ();
+            library.chats: delete_revisions(message: String) -> ();
             /// The chats of one origin as a tree.
-            library.story_tree(chat: String) -> StoryTree;
+            library.chats: story_tree(chat: String) -> StoryTree;
             /// A chat as a document for people. `last` limits it to so many messages from the end.
-            library.render_chat(chat: String, format: ReadableFormat, options: ReadableOptions, last: Option<u32>) -> RenderedChat;
+            library.exports: render_chat(chat: String, format: ReadableFormat, options: ReadableOptions, last: Option<u32>) -> RenderedChat;
             /// The messages of a chat up to one of them, for reading.
-            library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
+            library.chats: read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.
-            library.persona_from_chat(chat: String) -> Persona;
+            library.chats: persona_from_chat(chat: String) -> Persona;
             /// Keeps the user's name of an imported chat, so that pages no longer ask for a
             /// persona.
-            library.keep_chat_name(chat: String) -> ();
+            library.personas: keep_chat_name(chat: String) -> ();
             /// Starts a new scene: the next prompt begins with the next message, and all messages
             /// are kept.
-            turns.new_scene(chat: String) -> ();
+            turns: new_scene(chat: String) -> ();
 
             /// The sections of the chat's prompt template, and which of them the chat leaves out.
-            turns.prompt_sections(chat: String) -> PromptSections;
+            turns: prompt_sections(chat: String) -> PromptSections;
             /// Includes a section of the template in the prompts of a chat, or leaves it out.
-            turns.set_prompt_section(chat: String, name: String, on: bool) -> PromptSections;
+            turns: set_prompt_section(chat: String, name: String, on: bool) -> PromptSections;
             /// The prompt that `text` would send, with changes to try; nothing is sent or stored.
-            turns.preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
+            turns: preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
             /// The stored manifest of a reply.
-            turns.manifest(swipe: String) -> PromptReport;
+            turns: manifest(swipe: String) -> PromptReport;
             /// The manifest of a reply, compared with that of the turn before.
-            turns.compare_prompt(swipe: String) -> PromptComparison;
+            turns: compare_prompt(swipe: String) -> PromptComparison;
             /// The prompt that `text` would send, compared with the last one that was sent.
-            turns.compare_next(chat: String, text: String) -> PromptComparison;
+            turns: compare_next(chat: String, text: String) -> PromptComparison;
             /// The prompt of a reply at one stage, compared with the stage before.
-            turns.prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
+            turns: prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
             /// The prompt that `text` would send at one stage, compared with the stage before.
-            turns.next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
+            turns: next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
             /// The turns with a manifest, newest first; `before` is a message's id.
-            turns.past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
+            turns: past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
             /// The first `pages` pages of a character's memories; with a query, of those that match
             /// it, best first.
-            library.find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
+            library.memories: find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
             /// The first sentences of message ranges of a character's chats that no model has
             /// summarized, newest first, at most 500.
-            library.keyframes(character: String) -> Vec<Keyframe>;
+            library.memories: keyframes(character: String) -> Vec<Keyframe>;
             /// An empty `id` creates a new one.
-            library.save_memory(draft: MemoryDraft) -> Memory;
+            library.memories: save_memory(draft: MemoryDraft) -> Memory;
             /// Removes the memory from every later prompt; `restore_memory` undoes it until the app
             /// ends.
-            library.delete_memory(id: String) -> ();
-            library.restore_memory(id: String) -> ();
-            library.pin_memory(id: String, pinned: bool) -> Memory;
+            library.memories: delete_memory(id: String) -> ();
+            library.memories: restore_memory(id: String) -> ();
+            library.memories: pin_memory(id: String, pinned: bool) -> Memory;
             /// Replaces two memories by one with `text` and the sources of both; `unmerge_memories`
             /// undoes it until the app ends.
-            library.merge_memories(first: String, second: String, text: String) -> Memory;
-            library.unmerge_memories(merged: String, parts: Vec<String>) -> ();
+            library.memories: merge_memories(first: String, second: String, text: String) -> Memory;
+            library.memories: unmerge_memories(merged: String, parts: Vec<String>) -> ();
             /// Forgets all memories of a character, of a pair or of everybody, and returns their
             /// ids; `restore_memories` undoes it until the app ends.
-            library.forget_memories(of: MemoryOwner) -> Vec<String>;
-            library.restore_memories(memories: Vec<String>) -> ();
+            library.memories: forget_memories(of: MemoryOwner) -> Vec<String>;
+            library.memories: restore_memories(memories: Vec<String>) -> ();
             /// Imports the memories of an exported file for a character; existing ones stay as they
             /// are.
-            library.import_memories(character: String, json: String) -> MemoryImport;
+            library.memories: import_memories(character: String, json: String) -> MemoryImport;
             /// Consolidates all memories: merges those that say the same, archives outdated ones,
             /// and retires old and uncertain ones. `unarchive_memories` restores each.
-            learning.consolidate_memories() -> Consolidation;
+            learning: consolidate_memories() -> Consolidation;
             /// Restores archived memories. From then on only the user can archive them.
-            learning.unarchive_memories(memories: Vec<String>) -> ();
+            learning: unarchive_memories(memories: Vec<String>) -> ();
             /// The size of all memories and vectors in the database.
-            library.memory_storage() -> MemoryStorage;
+            library.memories: memory_storage() -> MemoryStorage;
             /// The ids of the lorebooks that apply there: a memory may belong to one of them.
-            library.memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
+            library.memories: memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
             /// Shows what a turn with these words would recall in a chat, and why, best first.
             /// Nothing is sent or stored.
-            turns.try_recall(chat: String, words: String) -> Recollection;
+            turns: try_recall(chat: String, words: String) -> Recollection;
             /// Shows what the newest reply of a chat was written with, and why; empty if no reply
             /// has a manifest.
-            turns.recalled(chat: String) -> Recollection;
+            turns: recalled(chat: String) -> Recollection;
             /// The messages with these ids, in order; a deleted one is left out.
-            library.receipts(messages: Vec<String>) -> Vec<Receipt>;
+            library.memories: receipts(messages: Vec<String>) -> Vec<Receipt>;
 
-            config.list_templates() -> Vec<TemplateSummary>;
-            config.get_template(id: String) -> TemplateDocument;
+            config.prompts: list_templates() -> Vec<TemplateSummary>;
+            config.prompts: get_template(id: String) -> TemplateDocument;
             /// An empty `id` creates a new one; the id of a built-in one stores a changed copy in
             /// its place.
-            config.save_template(id: String, json: String) -> TemplateDocument;
+            config.prompts: save_template(id: String, json: String) -> TemplateDocument;
             /// A built-in one is reset to its original.
-            config.delete_template(id: String) -> ();
-            config.check_template(json: String) -> Vec<TemplateProblem>;
+            config.prompts: delete_template(id: String) -> ();
+            config.prompts: check_template(json: String) -> Vec<TemplateProblem>;
             /// The template, rendered for a chat; nothing is stored.
-            turns.render_template(json: String, chat: String) -> RenderedTemplate;
+            turns: render_template(json: String, chat: String) -> RenderedTemplate;
             /// The sections of a template that is being edited, merged with those that it inherits.
-            config.template_sections(json: String) -> Vec<TemplateSection>;
-            config.template_variables() -> Vec<VariableDoc>;
-            config.list_modes() -> Vec<Mode>;
-            config.save_mode(mode: Mode) -> Mode;
+            config.prompts: template_sections(json: String) -> Vec<TemplateSection>;
+            config.prompts: template_variables() -> Vec<VariableDoc>;
+            config.prompts: list_modes() -> Vec<Mode>;
+            config.prompts: save_mode(mode: Mode) -> Mode;
             /// A built-in one is reset to its original.
-            config.delete_mode(name: String) -> ();
-            library.list_regex_scripts() -> Vec<RegexScriptRow>;
-            library.save_regex_script(script: RegexScriptRow) -> RegexScriptRow;
-            library.delete_regex_script(id: String) -> ();
+            config.prompts: delete_mode(name: String) -> ();
+            library.scripts: list_regex_scripts() -> Vec<RegexScriptRow>;
+            library.scripts: save_regex_script(script: RegexScriptRow) -> RegexScriptRow;
+            library.scripts: delete_regex_script(id: String) -> ();
             /// Sets the order in which scripts run, each on the result of the one before.
-            library.order_regex_scripts(ids: Vec<String>) -> Vec<RegexScriptRow>;
+            library.scripts: order_regex_scripts(ids: Vec<String>) -> Vec<RegexScriptRow>;
             /// The result of a script on a sample, with the macros of the chat. Nothing is stored.
-            library.try_regex_script(script: String, sample: String, chat: Option<String>) -> ScriptTrial;
-            library.card_scripts(character: String) -> CardScripts;
+            library.scripts: try_regex_script(script: String, sample: String, chat: Option<String>) -> ScriptTrial;
+            library.scripts: card_scripts(character: String) -> CardScripts;
             /// Allows or forbids the scripts of a character's card.
-            library.allow_card_scripts(character: String, allowed: bool) -> ();
+            library.scripts: allow_card_scripts(character: String, allowed: bool) -> ();
 
-            config.list_chat_formats() -> Vec<ChatFormat>;
+            config.prompts: list_chat_formats() -> Vec<ChatFormat>;
             /// An empty `id` creates a new one; built-in ones cannot be changed.
-            config.save_chat_format(format: ChatFormat) -> ChatFormat;
-            config.delete_chat_format(id: String) -> ();
-            config.list_sampler_presets() -> Vec<SamplerPreset>;
+            config.prompts: save_chat_format(format: ChatFormat) -> ChatFormat;
+            config.prompts: delete_chat_format(id: String) -> ();
+            config.prompts: list_sampler_presets() -> Vec<SamplerPreset>;
             /// An empty `id` creates a new one.
-            config.save_sampler_preset(preset: SamplerPreset) -> SamplerPreset;
+            config.prompts: save_sampler_preset(preset: SamplerPreset) -> SamplerPreset;
             /// Everything that used it falls back to its own values.
-            config.delete_sampler_preset(id: String) -> ();
+            config.prompts: delete_sampler_preset(id: String) -> ();
             /// The preset in SillyTavern's format, as JSON.
-            config.export_sampler_preset(id: String) -> String;
+            config.prompts: export_sampler_preset(id: String) -> String;
 
-            config.list_models() -> Vec<Model>;
+            config.models: list_models() -> Vec<Model>;
             /// Removes the file from the library; it stays on the disk.
-            config.remove_model(id: String) -> ();
+            config.model_moves: remove_model(id: String) -> ();
             /// Deletes the file of a model in the download folder, and removes it from the library.
-            config.delete_model_file(id: String) -> ();
+            config.model_moves: delete_model_file(id: String) -> ();
             /// The address of the model hub, and the folders of model files.
-            config.hub_settings() -> HubSettings;
+            config.hub: hub_settings() -> HubSettings;
             /// Sets the address of the hub; an empty one restores the default. Forgets the token if
             /// it changes.
-            config.set_hub_address(address: String) -> HubSettings;
+            config.hub: set_hub_address(address: String) -> HubSettings;
             /// Stores the access token for the hub in the keychain; an empty one removes it.
-            config.set_hub_token(token: String) -> HubSettings;
+            config.hub: set_hub_token(token: String) -> HubSettings;
             /// Forgets a model folder. Its models stay in the library, and its files stay where
             /// they are.
-            config.forget_model_folder(folder: String) -> HubSettings;
+            config.hub: forget_model_folder(folder: String) -> HubSettings;
             /// Chooses a model folder for later downloads; an empty text chooses the one inside the
             /// data folder.
-            config.set_download_folder(folder: String) -> HubSettings;
+            config.hub: set_download_folder(folder: String) -> HubSettings;
             /// Searches the hub for models with GGUF files. `page` is the cursor of a further page.
-            config.search_hub(query: String, page: Option<String>) -> HubSearch;
+            config.hub: search_hub(query: String, page: Option<String>) -> HubSearch;
             /// The model files of a repository on the hub.
-            config.hub_files(repo: String) -> HubRepository;
+            config.hub: hub_files(repo: String) -> HubRepository;
             /// Reads the header of a file on the hub, and reports the memory that it needs at a
             /// context size in tokens.
-            config.hub_fit(repo: String, path: String, context: Option<u32>) -> FitReport;
+            config.hub: hub_fit(repo: String, path: String, context: Option<u32>) -> FitReport;
             /// The catalogue of models that comes with the app, the best one for this machine
             /// first.
-            config.suggested_models() -> Vec<SuggestedModel>;
+            config.hub: suggested_models() -> Vec<SuggestedModel>;
             /// Whether to say that a larger model talks better: only small ones can answer, and the
             /// hint was not dismissed.
-            config.hints_at_larger_model() -> bool;
-            config.dismiss_larger_model_hint() -> ();
+            config.hub: hints_at_larger_model() -> bool;
+            config.hub: dismiss_larger_model_hint() -> ();
             /// Downloads a model of the catalogue, and makes it the default afterwards.
-            config.download_suggestion(id: String) -> Download;
+            config.hub: download_suggestion(id: String) -> Download;
             /// Downloads a file of the hub, with the file that reads pictures for it if `projector`
             /// names one. Events report the progress and the end.
-            config.start_download(repo: String, path: String, projector: Option<String>, makes_default: bool) -> Download;
+            config.hub: start_download(repo: String, path: String, projector: Option<String>, makes_default: bool) -> Download;
             /// The downloads that are not complete, the oldest first.
-            config.list_downloads() -> Vec<Download>;
+            config.hub: list_downloads() -> Vec<Download>;
             /// Pauses a download; what it has received stays.
-            config.pause_download(id: String) -> Download;
+            config.hub: pause_download(id: String) -> Download;
             /// Resumes a download that was paused, failed or interrupted.
-            config.resume_download(id: String) -> Download;
+            config.hub: resume_download(id: String) -> Download;
             /// Cancels a download and deletes what it has received.
-            config.cancel_download(id: String) -> ();
+            config.hub: cancel_download(id: String) -> ();
             /// Moves the files of a model into a model folder; an empty text is the one inside the
             /// data folder. The copy is compared by its checksum before the old files are deleted.
             /// Events report the progress and the end.
-            config.move_model(id: String, folder: String) -> ModelMove;
+            config.model_moves: move_model(id: String, folder: String) -> ModelMove;
             /// Moves every model of a model folder into another one.
-            config.move_models_of_folder(from: String, folder: String) -> Vec<ModelMove>;
+            config.model_moves: move_models_of_folder(from: String, folder: String) -> Vec<ModelMove>;
             /// The moves of models that have not ended.
-            config.list_model_moves() -> Vec<ModelMove>;
+            config.model_moves: list_model_moves() -> Vec<ModelMove>;
             /// Cancels a move and deletes what it has copied.
-            config.cancel_model_move(id: String) -> ();
+            config.model_moves: cancel_model_move(id: String) -> ();
             /// Other apps on this machine with model files that are not in the library.
-            config.find_other_models() -> Vec<OtherAppModels>;
+            config.hub: find_other_models() -> Vec<OtherAppModels>;
             /// Adds the models of one of these apps to the library, without copying them.
-            config.add_other_models(app: String) -> AddedModels;
+            config.hub: add_other_models(app: String) -> AddedModels;
             /// Whether and where each local model is loaded, in the order of the library.
-            config.model_states() -> Vec<ModelState>;
+            config.models: model_states() -> Vec<ModelState>;
             /// Loads a model with its own settings, and waits until it is loaded.
-            config.load_model(id: String) -> ModelState;
+            config.models: load_model(id: String) -> ModelState;
             /// Unloads a model once its current reply has ended. The next reply loads it again.
-            config.unload_model(id: String) -> ModelState;
+            config.models: unload_model(id: String) -> ModelState;
             /// The model reads no pictures from now on.
-            config.remove_model_projector(id: String) -> ModelState;
+            config.models: remove_model_projector(id: String) -> ModelState;
             /// The model reads pictures with the file in its folder from now on, if there is one.
-            config.pair_model_projector(id: String) -> ModelState;
+            config.models: pair_model_projector(id: String) -> ModelState;
             /// Changes the weight of one of the model's adapters (LoRA), from 0 to 2.
-            config.set_adapter_weight(id: String, path: String, weight: f32) -> ModelState;
+            config.models: set_adapter_weight(id: String, path: String, weight: f32) -> ModelState;
             /// Loads the model without this adapter from now on.
-            config.remove_model_adapter(id: String, path: String) -> ModelState;
+            config.models: remove_model_adapter(id: String, path: String) -> ModelState;
             /// The embedding model, and how much it has still to embed.
-            recall.embedding_choice() -> EmbeddingModel;
+            recall: embedding_choice() -> EmbeddingModel;
             /// Uses the embedding model that comes with the app.
-            recall.use_bundled_embedding_model() -> EmbeddingModel;
+            recall: use_bundled_embedding_model() -> EmbeddingModel;
             /// Measures the model for about ten seconds with several numbers of threads and batch
             /// sizes, and stores the best as settings of the model.
-            config.measure_model(id: String) -> SpeedTest;
+            config.speed_tests: measure_model(id: String) -> SpeedTest;
             /// Lists the devices that can compute models. A driver that crashes costs only the
             /// process that asks it.
-            config.list_devices() -> ComputeDevices;
-            config.list_endpoints() -> Vec<Endpoint>;
-            config.save_endpoint(draft: EndpointDraft) -> Endpoint;
-            config.delete_endpoint(id: String) -> ();
+            config.models: list_devices() -> ComputeDevices;
+            config.endpoints: list_endpoints() -> Vec<Endpoint>;
+            config.endpoints: save_endpoint(draft: EndpointDraft) -> Endpoint;
+            config.endpoints: delete_endpoint(id: String) -> ();
             /// Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that
             /// fits its model, or estimated.
-            config.remove_endpoint_tokenizer(id: String) -> Endpoint;
+            config.endpoints: remove_endpoint_tokenizer(id: String) -> Endpoint;
             /// Asks the endpoint of a draft for its models. Nothing is saved.
-            config.test_endpoint(draft: EndpointDraft) -> EndpointTest;
+            config.endpoints: test_endpoint(draft: EndpointDraft) -> EndpointTest;
             /// Asks a stored endpoint for its models and stores the list.
-            config.refresh_endpoint(id: String) -> EndpointTest;
+            config.endpoints: refresh_endpoint(id: String) -> EndpointTest;
             /// Common services and servers, to prefill the endpoint form with.
-            config.endpoint_services() -> Vec<EndpointService>;
+            config.endpoints: endpoint_services() -> Vec<EndpointService>;
 
             /// The servers that offer tools (MCP), with their tools as they were listed last.
-            config.list_tool_servers() -> Vec<ToolServer>;
+            config.tool_servers: list_tool_servers() -> Vec<ToolServer>;
             /// Adds or changes a tool server. A new one is switched off.
-            config.save_tool_server(draft: ToolServerDraft) -> ToolServer;
+            config.tool_servers: save_tool_server(draft: ToolServerDraft) -> ToolServer;
             /// Adds the servers of a text, such as `{"mcpServers": {...}}`. All are switched off.
-            config.add_tool_servers(text: String) -> AddedToolServers;
+            config.tool_servers: add_tool_servers(text: String) -> AddedToolServers;
             /// Removes a tool server with its values and permissions.
-            config.delete_tool_server(id: String) -> ();
+            config.tool_servers: delete_tool_server(id: String) -> ();
             /// Switches a tool server on or off. It starts when it is switched on; if that fails,
             /// its state has the reason.
-            config.switch_tool_server(id: String, on: bool) -> ToolServer;
+            config.tool_servers: switch_tool_server(id: String, on: bool) -> ToolServer;
             /// Starts the server, also if it is off, and lists its tools and resources.
-            config.test_tool_server(id: String) -> ToolServerTest;
+            config.tool_servers: test_tool_server(id: String) -> ToolServerTest;
             /// Stores what the user has decided about a tool. Only `chat` needs a chat.
-            config.set_tool_grant(server: String, tool: String, chat: Option<String>, grant: ServerToolGrant) -> ToolServer;
+            config.tool_servers: set_tool_grant(server: String, tool: String, chat: Option<String>, grant: ServerToolGrant) -> ToolServer;
             /// Reads a resource of a tool server that is on, as text.
-            config.read_server_resource(id: String, uri: String) -> String;
+            config.tool_servers: read_server_resource(id: String, uri: String) -> String;
             /// The models that chats chose, latest first.
-            config.recent_models() -> Vec<ModelRef>;
+            config.endpoints: recent_models() -> Vec<ModelRef>;
         }
     };
 }

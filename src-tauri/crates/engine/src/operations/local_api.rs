@@ -19,13 +19,13 @@ impl Engine {
         &'a self,
         secret: &'a str,
     ) -> BoxFuture<'a, ApiResult<Option<ApiGrant>>> {
-        Box::pin(self.config.authorize_api(secret))
+        Box::pin(self.config.access.authorize_api(secret))
     }
 
     /// Reports the server that this front end runs for the local API, so that the settings page can
     /// show it.
     pub fn set_api_server(&self, state: ApiServerState) {
-        self.config.set_api_server(state)
+        self.config.access.set_api_server(state)
     }
 
     /// The models that a key may use: characters, then models without a character.

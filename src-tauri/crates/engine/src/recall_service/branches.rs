@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::Clock;
     use crate::evaluation::corpus::{empty, nobody};
-    use crate::library::presence::Knowledge;
+    use crate::library::groups::presence::Knowledge;
     use crate::recall_service::facts::{Facts, MemoryScopes, StandingFacts};
 
     const OWN: ChatId = ChatId(Uuid::from_u128(1));

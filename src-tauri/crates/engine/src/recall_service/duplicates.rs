@@ -8,7 +8,7 @@ use context::frame::HistoryMessage;
 use domain::chat::Role;
 
 use crate::base::convert::Speakers;
-use crate::library::chats::said;
+use crate::library::chats::chat::said;
 use crate::recall_service::hit::Hit;
 
 /// Properties of the chat and the question that decide how duplicates are merged.

@@ -120,12 +120,13 @@ impl RecallService {
             let Some(chat) = chat else { continue };
             if self
                 .config()
+                .setting_layers
                 .resolved(&chat, None, None)
                 .await?
                 .values
                 .memory
             {
-                heard.insert(id, self.library().speakers(&chat).await?);
+                heard.insert(id, self.library().groups.speakers(&chat).await?);
             }
         }
         Ok(heard)

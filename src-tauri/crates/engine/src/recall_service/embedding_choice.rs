@@ -104,6 +104,7 @@ impl RecallService {
         if let Some(chosen) = self.chosen_file().await? {
             let encoder = chosen.encoder(self);
             self.config()
+                .app_settings
                 .set_encoder_model(Some(encoder.model().to_owned()));
             self.reading().switch(Some(encoder));
         }
@@ -112,6 +113,7 @@ impl RecallService {
 
     async fn use_encoder(&self, encoder: Option<Encoder>) -> ApiResult<api::EmbeddingModel> {
         self.config()
+            .app_settings
             .set_encoder_model(encoder.as_ref().map(|encoder| encoder.model().to_owned()));
         self.reading().switch(encoder.clone());
         if let Some(encoder) = encoder {

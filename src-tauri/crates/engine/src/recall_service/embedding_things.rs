@@ -8,7 +8,7 @@ use store::{EmbeddedKind, LoreEntryText, QueuedItem};
 
 use crate::api::EntryMeaning;
 use crate::base::error::{ApiResult, not_found};
-use crate::library::lore_entries::title;
+use crate::library::lorebooks::entries::title;
 use crate::recall_service::embedding::{AT_ONCE, Round};
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::handle::RecallService;
@@ -39,7 +39,7 @@ impl RecallService {
         }
         if entries {
             // The editor of lorebooks shows which entries are embedded.
-            self.library().lorebooks_changed(None);
+            self.library().lorebooks.lorebooks_changed(None);
         }
         Ok(Round::Read)
     }
@@ -76,6 +76,7 @@ impl RecallService {
             }
             let entries = self
                 .library()
+                .lorebooks
                 .lorebook(id.to_string())
                 .await
                 .map(|found| marked(&found.book))
@@ -97,7 +98,7 @@ impl RecallService {
         let id = book
             .parse::<LorebookId>()
             .map_err(|_| not_found("lorebook"))?;
-        let marked = marked(&self.library().lorebook(book).await?.book);
+        let marked = marked(&self.library().lorebooks.lorebook(book).await?.book);
         let known = self
             .base()
             .store()

@@ -15,7 +15,7 @@ use store::{MessageContent, NewVector, QueuedText};
 
 use crate::base::convert::Speakers;
 use crate::recall_service::recent::Recent;
-use crate::settings::models::gguf_files;
+use crate::settings::models::files::gguf_files;
 use recall::neighbour_pooling;
 
 /// Idle time after which the worker exits. A restart takes a tenth of a second.

@@ -15,7 +15,7 @@ use domain::{LorebookId, MemoryId, MessageId, Timestamp};
 use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 use crate::recall_service::branches::Branches;
 use crate::recall_service::witnessed;
 use recall::memory_mmr::{Doubles, Ranked, diversify, source};

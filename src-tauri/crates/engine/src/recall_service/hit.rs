@@ -6,7 +6,7 @@ use store::MessageKey;
 
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
-use crate::library::chats::said;
+use crate::library::chats::chat::said;
 use recall::excerpt::{ExcerptTerms, excerpt};
 use recall::hints::QueryHints;
 use recall::late_interaction::Nearest;

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
-use crate::library::chats::said;
+use crate::library::chats::chat::said;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::recall::Recalled;

@@ -7,7 +7,7 @@ use recall::tokens;
 use store::Query;
 
 use crate::base::error::ApiResult;
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 use crate::recall_service::facts::called;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::recall::counting;

@@ -8,7 +8,7 @@ use domain::persona::Persona;
 use domain::settings::Values;
 
 use crate::base::convert::Speakers;
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 use crate::recall_service::turn_embedding::TurnEmbedding;
 
 /// Input of recall. The turn builds it from what it has read of the chat.

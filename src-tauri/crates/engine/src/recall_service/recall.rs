@@ -35,8 +35,8 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::base::error::ApiResult;
-use crate::library::chats::said;
-use crate::library::presence::Knowledge;
+use crate::library::chats::chat::said;
+use crate::library::groups::presence::Knowledge;
 use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::keyframes::Cover;

@@ -134,7 +134,7 @@ impl RecallService {
             chat: turn.chat.clone(),
             first: window.first().map(|message| message.id),
             persona: Some(turn.persona.id).filter(|id| !id.0.is_nil()),
-            default: self.library().default_persona(),
+            default: self.library().personas.default_persona(),
             others: turn.values.memory_other_chats,
             missed: turn.known.all_missed(),
             texts: self.reading().texts(),

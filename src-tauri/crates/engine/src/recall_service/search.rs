@@ -16,8 +16,8 @@ use tokio::time::timeout;
 
 use crate::api::{ItemHit, SearchGroup, SearchHit, SearchResults};
 use crate::base::error::ApiResult;
-use crate::library::item_search::{filters_messages, group_kind, item_hit, lexical_results};
-use crate::library::message_search::{filter, hit};
+use crate::library::chats::item_search::{filters_messages, group_kind, item_hit, lexical_results};
+use crate::library::chats::message_search::{filter, hit};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::near_cache::NearCache;
 use crate::recall_service::vector_cache::VectorCache;

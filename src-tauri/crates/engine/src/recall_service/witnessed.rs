@@ -7,7 +7,7 @@ use domain::{CharacterId, LorebookId, MemoryId, Timestamp};
 use store::{ChatParticipants, ReadTransaction, StoreError};
 use uuid::Uuid;
 
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 
 /// The worlds of lorebooks that belong to the speaker of a group scene alone.
 pub(crate) fn own_worlds(

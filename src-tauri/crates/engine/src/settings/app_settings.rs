@@ -1,7 +1,11 @@
 //! Settings of the app, in one database row each. Settings of prompts and replies are layered (see
 //! `layered.rs`).
 
+use crate::api::Settings;
+use crate::base::handle::Base;
+use crate::settings::environment::Environment;
 use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,8 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
 use crate::base::user_names::{self, unless_chosen};
-use crate::settings::handle::Configuration;
-use crate::settings::local_api;
+use crate::settings::access::local_api;
 
 /// Rows of the settings table.
 const THEME: &str = "theme";
@@ -22,7 +25,72 @@ const LOCAL_API: &str = "local_api";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
-impl Configuration {
+/// Settings of the app, and what its environment overrides. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct AppSettings {
+    base: Base,
+    settings: Arc<RwLock<Settings>>,
+    environment: Arc<Environment>,
+    encoder_model: Arc<RwLock<Option<String>>>,
+}
+
+impl AppSettings {
+    pub(super) fn new(
+        base: &Base,
+        settings: Arc<RwLock<Settings>>,
+        environment: Arc<Environment>,
+        encoder_model: Arc<RwLock<Option<String>>>,
+    ) -> Self {
+        Self {
+            base: base.clone(),
+            settings,
+            environment,
+            encoder_model,
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Applies `change` and returns the settings after it.
+    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        change(&mut settings);
+        settings.clone()
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Identifies the embedding model; `None` if there is none.
+    pub(crate) fn encoder_model(&self) -> Option<String> {
+        self.encoder_model
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set_encoder_model(&self, model: Option<String>) {
+        *self
+            .encoder_model
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = model;
+    }
+}
+
+impl AppSettings {
     pub(crate) async fn get_settings(&self) -> ApiResult<Settings> {
         Ok(self.settings())
     }

@@ -1,70 +1,64 @@
-//! Settings layer: settings, models, endpoints, presets and formats.
+//! Settings layer: all rooms of settings, models, endpoints and presets.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::ops::Deref;
+use std::sync::{Arc, RwLock};
 
-use domain::ModelId;
 use local::LocalHost;
 
 use crate::api::Settings;
 use crate::base::handle::Base;
 use crate::base::secrets::Secrets;
-use crate::settings::api_server::ApiServer;
-use crate::settings::chat_template::KnownTemplate;
-use crate::settings::count_cache::KnownCounts;
+use crate::settings::access::Access;
+use crate::settings::app_settings::AppSettings;
+use crate::settings::counting::Counting;
+use crate::settings::endpoints::Endpoints;
 use crate::settings::environment::Environment;
-use crate::settings::hub::downloads::Downloads;
-use crate::settings::hub::known_repos::KnownRepos;
-use crate::settings::model_moves::moves::ModelMoves;
-use crate::settings::paired_projectors::PairedProjectors;
-use crate::settings::tokenizer_files::TokenizerFiles;
-use crate::settings::tool_servers::RunningServers;
+use crate::settings::health::HealthChecks;
+use crate::settings::hub::Hub;
+use crate::settings::keychain::Keychain;
+use crate::settings::layers::SettingEdits;
+use crate::settings::layers::SettingLayers;
+use crate::settings::model_handles::ModelHandles;
+use crate::settings::model_lookup::ModelLookup;
+use crate::settings::model_moves::ModelMoves;
+use crate::settings::models::Models;
+use crate::settings::prompts::Prompts;
+use crate::settings::speed_test::SpeedTests;
+use crate::settings::token_counts::TokenCounts;
+use crate::settings::tool_servers::ToolServers;
 
-/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a
-/// user-defined one.
-type Templates = HashMap<(ModelId, String), KnownTemplate>;
-
-/// Settings, models, endpoints and presets. Clones share one state.
+/// The rooms of settings, models, endpoints and presets. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Configuration {
-    inner: Arc<ConfigurationState>,
-}
+pub(crate) struct Configuration(Arc<Rooms>);
 
-struct ConfigurationState {
+/// One room for each feature, lowest first.
+pub(crate) struct Rooms {
     base: Base,
     local: LocalHost,
-    encoder_model: RwLock<Option<String>>,
-    secrets: Secrets,
-    settings: RwLock<Settings>,
-    environment: Environment,
-    templates: Mutex<Templates>,
-    projectors: PairedProjectors,
-    tokenizers: TokenizerFiles,
-    counts: KnownCounts,
-    downloads: Downloads,
-    model_moves: ModelMoves,
-    known_repos: KnownRepos,
-    api_server: ApiServer,
-    tool_servers: RunningServers,
+    pub(crate) app_settings: AppSettings,
+    pub(crate) keychain: Keychain,
+    pub(crate) model_lookup: ModelLookup,
+    pub(crate) token_counts: TokenCounts,
+    pub(crate) access: Access,
+    pub(crate) prompts: Prompts,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) setting_layers: SettingLayers,
+    pub(crate) models: Models,
+    pub(crate) setting_edits: SettingEdits,
+    pub(crate) speed_tests: SpeedTests,
+    pub(crate) model_handles: ModelHandles,
+    pub(crate) counting: Counting,
+    pub(crate) hub: Hub,
+    pub(crate) model_moves: ModelMoves,
+    pub(crate) tool_servers: ToolServers,
+    pub(crate) health: HealthChecks,
 }
 
-impl Drop for ConfigurationState {
-    fn drop(&mut self) {
-        self.downloads.stop_all();
-        self.model_moves.stop_all();
-    }
-}
+impl Deref for Configuration {
+    type Target = Rooms;
 
-/// A handle for background tasks, so that dropping the engine releases the data folder.
-#[derive(Clone)]
-pub(crate) struct WeakConfiguration {
-    inner: Weak<ConfigurationState>,
-}
-
-impl WeakConfiguration {
-    /// `None` once the engine is gone.
-    pub(crate) fn upgrade(&self) -> Option<Configuration> {
-        self.inner.upgrade().map(|inner| Configuration { inner })
+    fn deref(&self) -> &Rooms {
+        &self.0
     }
 }
 
@@ -75,124 +69,105 @@ impl Configuration {
         local: LocalHost,
         encoder_model: Option<String>,
         secrets: Secrets,
-        (settings, environment): (Settings, Environment),
+        settings: Settings,
+        environment: Environment,
     ) -> Self {
-        let inner = ConfigurationState {
-            downloads: Downloads::new(base.events().clone()),
-            model_moves: ModelMoves::new(base.events().clone()),
-            known_repos: KnownRepos::default(),
-            api_server: ApiServer::default(),
-            tool_servers: RunningServers::default(),
+        let app_settings = AppSettings::new(
+            &base,
+            Arc::new(RwLock::new(settings)),
+            Arc::new(environment),
+            Arc::new(RwLock::new(encoder_model)),
+        );
+        let keychain = Keychain::new(&base, Arc::new(secrets));
+        let model_lookup = ModelLookup::new(&base);
+        let token_counts = TokenCounts::new(&base, &local);
+        let access = Access::new(&base, &app_settings);
+        let prompts = Prompts::new(&base, &local);
+        let endpoints = Endpoints::new(&base, &app_settings, &keychain, &token_counts);
+        let setting_layers =
+            SettingLayers::new(&base, &app_settings, &endpoints, &model_lookup, &prompts);
+        let models = Models::new(
+            &base,
+            &local,
+            &app_settings,
+            &model_lookup,
+            &setting_layers,
+            &token_counts,
+        );
+        let setting_edits = SettingEdits::new(
+            &base,
+            &app_settings,
+            &endpoints,
+            &models,
+            &prompts,
+            &setting_layers,
+        );
+        let speed_tests = SpeedTests::new(&base, &local, &model_lookup, &models, &setting_edits);
+        let model_handles = ModelHandles::new(
+            &base,
+            &local,
+            &endpoints,
+            &model_lookup,
+            &models,
+            &setting_layers,
+            &token_counts,
+        );
+        let counting = Counting::new(
+            &base,
+            &local,
+            &app_settings,
+            &endpoints,
+            &model_lookup,
+            &token_counts,
+        );
+        let hub = Hub::new(&base, &local, &app_settings, &keychain, &models);
+        let model_moves = ModelMoves::new(
+            &base,
+            &local,
+            &app_settings,
+            &hub,
+            &model_handles,
+            &model_lookup,
+            &models,
+        );
+        let tool_servers = ToolServers::new(&base, &keychain);
+        let health = HealthChecks::new(
+            &base,
+            &local,
+            &app_settings,
+            &endpoints,
+            &models,
+            &setting_edits,
+            &token_counts,
+        );
+        Self(Arc::new(Rooms {
             base,
             local,
-            encoder_model: RwLock::new(encoder_model),
-            secrets,
-            settings: RwLock::new(settings),
-            environment,
-            templates: Mutex::default(),
-            projectors: PairedProjectors::default(),
-            tokenizers: TokenizerFiles::default(),
-            counts: KnownCounts::default(),
-        };
-        Self {
-            inner: Arc::new(inner),
-        }
-    }
-
-    pub(crate) fn downgrade(&self) -> WeakConfiguration {
-        WeakConfiguration {
-            inner: Arc::downgrade(&self.inner),
-        }
+            app_settings,
+            keychain,
+            model_lookup,
+            token_counts,
+            access,
+            prompts,
+            endpoints,
+            setting_layers,
+            models,
+            setting_edits,
+            speed_tests,
+            model_handles,
+            counting,
+            hub,
+            model_moves,
+            tool_servers,
+            health,
+        }))
     }
 
     pub(crate) fn base(&self) -> &Base {
-        &self.inner.base
-    }
-
-    pub(crate) fn paired_projectors(&self) -> &PairedProjectors {
-        &self.inner.projectors
+        &self.0.base
     }
 
     pub(crate) fn local(&self) -> &LocalHost {
-        &self.inner.local
-    }
-
-    /// Identifies the embedding model; `None` if there is none.
-    pub(crate) fn encoder_model(&self) -> Option<String> {
-        self.inner
-            .encoder_model
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    pub(crate) fn set_encoder_model(&self, model: Option<String>) {
-        *self
-            .inner
-            .encoder_model
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = model;
-    }
-
-    pub(crate) fn secrets(&self) -> &Secrets {
-        &self.inner.secrets
-    }
-
-    pub(crate) fn settings(&self) -> Settings {
-        self.inner
-            .settings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Applies `change` and returns the settings after it.
-    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Settings {
-        let mut settings = self
-            .inner
-            .settings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        change(&mut settings);
-        settings.clone()
-    }
-
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.inner.environment
-    }
-
-    pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {
-        self.inner
-            .templates
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {
-        &self.inner.tokenizers
-    }
-
-    pub(crate) fn downloads(&self) -> &Downloads {
-        &self.inner.downloads
-    }
-
-    pub(crate) fn model_moves(&self) -> &ModelMoves {
-        &self.inner.model_moves
-    }
-
-    pub(crate) fn known_repos(&self) -> &KnownRepos {
-        &self.inner.known_repos
-    }
-
-    pub(crate) fn api_server(&self) -> &ApiServer {
-        &self.inner.api_server
-    }
-
-    pub(crate) fn tool_servers(&self) -> &RunningServers {
-        &self.inner.tool_servers
-    }
-
-    pub(crate) fn known_counts(&self) -> &KnownCounts {
-        &self.inner.counts
+        &self.0.local
     }
 }

@@ -1,6 +1,13 @@
 //! Health report: the state of each component, and a reason for each problem. It checks only this
 //! machine. Endpoints are contacted only on request, each for a limited time.
 
+use crate::base::handle::Base;
+use crate::settings::app_settings::AppSettings;
+use crate::settings::endpoints::Endpoints;
+use crate::settings::layers::SettingEdits;
+use crate::settings::models::Models;
+use crate::settings::token_counts::TokenCounts;
+use local::LocalHost;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -8,15 +15,56 @@ use local::WorkerStatus;
 
 use crate::api::{self, DataWarningKind, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
 use crate::base::error::ApiResult;
-use crate::settings::handle::Configuration;
-use crate::settings::remote_count::RemoteCounting;
+use crate::settings::counting::remote_count::RemoteCounting;
 
 /// An endpoint that does not answer within this time is reported as not reachable.
 const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// Setting that the test write sets and removes in one transaction.
 const TEST_SETTING: &str = "health_test";
 
-impl Configuration {
+/// State of every component. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct HealthChecks {
+    base: Base,
+    local: LocalHost,
+    app_settings: AppSettings,
+    endpoints: Endpoints,
+    models: Models,
+    setting_edits: SettingEdits,
+    token_counts: TokenCounts,
+}
+
+impl HealthChecks {
+    pub(super) fn new(
+        base: &Base,
+        local: &LocalHost,
+        app_settings: &AppSettings,
+        endpoints: &Endpoints,
+        models: &Models,
+        setting_edits: &SettingEdits,
+        token_counts: &TokenCounts,
+    ) -> Self {
+        Self {
+            base: base.clone(),
+            local: local.clone(),
+            app_settings: app_settings.clone(),
+            endpoints: endpoints.clone(),
+            models: models.clone(),
+            setting_edits: setting_edits.clone(),
+            token_counts: token_counts.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn local(&self) -> &LocalHost {
+        &self.local
+    }
+}
+
+impl HealthChecks {
     pub(crate) async fn health(&self) -> ApiResult<Health> {
         let folder = self.base().store().dir().display().to_string();
         let mut checks = vec![check("data folder", Ok(folder))];
@@ -33,7 +81,10 @@ impl Configuration {
         checks.push(check("database", database));
         checks.extend(self.data_health());
         checks.push(check("model", self.models_health().await));
-        checks.push(check("settings", self.settings_health().await));
+        checks.push(check(
+            "settings",
+            self.setting_edits.settings_health().await,
+        ));
         checks.push(check("worker", worker(&self.local().status())));
         checks.push(check(
             "graphics",
@@ -51,7 +102,7 @@ impl Configuration {
                 Ok(self.local().counted_by(&model).to_string()),
             ));
         }
-        for endpoint in self.list_endpoints().await? {
+        for endpoint in self.endpoints.list_endpoints().await? {
             checks.push(check(
                 &format!("token counts of {}", endpoint.name),
                 self.counts_health(&endpoint).await,
@@ -70,7 +121,7 @@ impl Configuration {
 
     /// [`Self::health`], after asking every endpoint for its models. Takes at most a few seconds.
     pub(crate) async fn health_with_endpoints(&self) -> ApiResult<Health> {
-        let endpoints = self.list_endpoints().await?;
+        let endpoints = self.endpoints.list_endpoints().await?;
         let asked = join_all(
             endpoints
                 .iter()
@@ -104,7 +155,7 @@ impl Configuration {
 
     /// Asks an endpoint for its models.
     async fn reach(&self, id: String) -> Result<String, String> {
-        match tokio::time::timeout(REACH_LIMIT, self.refresh_endpoint(id)).await {
+        match tokio::time::timeout(REACH_LIMIT, self.endpoints.refresh_endpoint(id)).await {
             Ok(Ok(found)) => Ok(format!("answered in {:.0} ms", found.took_ms)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!(
@@ -163,6 +214,7 @@ impl Configuration {
     /// Names the local models that are loaded.
     async fn model_loaded(&self) -> Result<String, String> {
         let models = self
+            .models
             .list_models()
             .await
             .map_err(|error| error.to_string())?;
@@ -185,7 +237,7 @@ impl Configuration {
         match (
             names.is_empty(),
             models.is_empty(),
-            self.settings().default_model,
+            self.app_settings.settings().default_model,
         ) {
             (false, _, _) => Ok(format!("{} is loaded", names.join(", "))),
             (true, _, Some(ModelRef::Remote { .. })) => {
@@ -200,12 +252,17 @@ impl Configuration {
     async fn counts_health(&self, endpoint: &api::Endpoint) -> Result<String, String> {
         let why = |error: api::ApiError| error.to_string();
         let row = self
+            .endpoints
             .endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?)
             .await
             .map_err(why)?;
-        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &row)
-            .await
-            .map_err(why)?;
+        let counting = RemoteCounting::of(
+            self.base().store(),
+            self.token_counts.tokenizer_files(),
+            &row,
+        )
+        .await
+        .map_err(why)?;
         if counting.tokens.shown() != endpoint.counted_with {
             return Err(
                 "its tokenizer.json is missing or damaged: choose it again, or remove it"
@@ -229,7 +286,7 @@ impl Configuration {
     /// Describes the kind of search that recall uses: by meaning, or by words alone, which finds
     /// less.
     fn found_by(&self) -> &'static str {
-        match self.encoder_model() {
+        match self.app_settings.encoder_model() {
             Some(_) => "Search by words and by meaning works",
             None => {
                 "Search by words only: the encoder that comes with the app is missing. Reinstall the app to search by \
@@ -240,6 +297,7 @@ impl Configuration {
 
     async fn models_health(&self) -> Result<String, String> {
         let models = self
+            .models
             .list_models()
             .await
             .map_err(|error| error.to_string())?;
@@ -257,7 +315,7 @@ impl Configuration {
                 notes.join(" ")
             ));
         }
-        match (models.len(), self.settings().default_model) {
+        match (models.len(), self.app_settings.settings().default_model) {
             (0, None) => {
                 Err("no model is set up: add a model file, or connect an endpoint".to_owned())
             }

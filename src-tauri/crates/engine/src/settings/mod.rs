@@ -1,44 +1,21 @@
-//! Settings, models, endpoints, presets and formats.
+//! Settings, models, endpoints, presets and formats. Each feature has a room of its own; rooms use
+//! those below them.
 
-pub(crate) mod api_keys;
-pub(crate) mod api_server;
+pub(crate) mod access;
 pub(crate) mod app_settings;
-pub(crate) mod built_in_samplers;
-pub(crate) mod chat_formats;
-pub(crate) mod chat_template;
-pub(crate) mod choices;
-pub(crate) mod count_cache;
-pub(crate) mod download;
-pub(crate) mod endpoint_dialect;
-pub(crate) mod endpoint_models;
-pub(crate) mod endpoint_secrets;
-pub(crate) mod endpoint_tokenizer;
+pub(crate) mod counting;
 pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod handle;
 pub(crate) mod health;
 pub(crate) mod hub;
-pub(crate) mod layer_stack;
-pub(crate) mod layered;
-pub(crate) mod load_options;
-pub(crate) mod local_api;
-pub(crate) mod message_content;
-pub(crate) mod model_choice;
-pub(crate) mod model_handle;
-pub(crate) mod model_load;
+pub(crate) mod keychain;
+pub(crate) mod layers;
+pub(crate) mod model_handles;
+pub(crate) mod model_lookup;
 pub(crate) mod model_moves;
 pub(crate) mod models;
-pub(crate) mod modes;
-pub(crate) mod paired_projectors;
-pub(crate) mod projectors;
-pub(crate) mod random_places;
-pub(crate) mod raw_models;
-pub(crate) mod remote_count;
-pub(crate) mod sampler_presets;
+pub(crate) mod prompts;
 pub(crate) mod speed_test;
-pub(crate) mod templates;
-pub(crate) mod text_counts;
-pub(crate) mod token_counter;
-pub(crate) mod tokenizer_files;
+pub(crate) mod token_counts;
 pub(crate) mod tool_servers;
-pub(crate) mod view;

@@ -1,5 +1,10 @@
 //! Measures a model on this machine, and keeps the fastest settings for it.
 
+use crate::base::handle::Base;
+use crate::settings::layers::SettingEdits;
+use crate::settings::model_lookup::ModelLookup;
+use crate::settings::models::Models;
+use local::LocalHost;
 use std::time::{Duration, Instant};
 
 use domain::model::{LocalModel, ModelChoice};
@@ -13,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{SettingOwner, SettingValue, SpeedRun, SpeedTest};
 use crate::base::convert;
 use crate::base::error::ApiResult;
-use crate::settings::handle::Configuration;
 
 /// No measurement starts after this time. Each takes a second or two.
 const LIMIT: Duration = Duration::from_secs(8);
@@ -31,15 +35,51 @@ const READING: f32 = 0.25;
 /// Difference below which the app's own choice is kept, because measurements vary.
 const NOTICEABLE: f32 = 1.05;
 
-impl Configuration {
+/// Measures the speed of models. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct SpeedTests {
+    base: Base,
+    local: LocalHost,
+    model_lookup: ModelLookup,
+    models: Models,
+    setting_edits: SettingEdits,
+}
+
+impl SpeedTests {
+    pub(super) fn new(
+        base: &Base,
+        local: &LocalHost,
+        model_lookup: &ModelLookup,
+        models: &Models,
+        setting_edits: &SettingEdits,
+    ) -> Self {
+        Self {
+            base: base.clone(),
+            local: local.clone(),
+            model_lookup: model_lookup.clone(),
+            models: models.clone(),
+            setting_edits: setting_edits.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn local(&self) -> &LocalHost {
+        &self.local
+    }
+}
+
+impl SpeedTests {
     /// Measures the model for about ten seconds with and without graphics devices, with several
     /// numbers of threads and batch sizes, and stores the best as settings of the model.
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the model cannot be loaded.
     pub(crate) async fn measure_model(&self, id: String) -> ApiResult<SpeedTest> {
-        let model = self.local_model(id.parse()?).await?;
-        let (_, own) = self.load_settings(&model).await?;
+        let model = self.model_lookup.local_model(id.parse()?).await?;
+        let (_, own) = self.models.load_settings(&model).await?;
         let mut own = LoadOptions {
             gpu_layers: None,
             threads: None,
@@ -113,16 +153,19 @@ impl Configuration {
             .filter(|threads| *threads != default)
             .map(SettingValue::Whole);
         let layers = leaves_graphics.then_some(SettingValue::Whole(0));
-        self.set_setting(owner(), "gpu_layers".to_owned(), layers)
+        self.setting_edits
+            .set_setting(owner(), "gpu_layers".to_owned(), layers)
             .await?;
-        self.set_setting(owner(), "compute_threads".to_owned(), threads)
+        self.setting_edits
+            .set_setting(owner(), "compute_threads".to_owned(), threads)
             .await?;
-        self.set_setting(
-            owner(),
-            "prompt_batch".to_owned(),
-            run.batch.map(SettingValue::Whole),
-        )
-        .await?;
+        self.setting_edits
+            .set_setting(
+                owner(),
+                "prompt_batch".to_owned(),
+                run.batch.map(SettingValue::Whole),
+            )
+            .await?;
         Ok(())
     }
 

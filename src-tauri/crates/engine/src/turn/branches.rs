@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed, SplitChat};
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chat_macros::StoredMacroState;
-use crate::library::macro_variables;
+use crate::library::snapshots::chat_macros::StoredMacroState;
+use crate::library::snapshots::macro_variables;
 use crate::turn::handle::Turns;
 use crate::turn::message_edits::end_epoch;
 
@@ -33,7 +33,10 @@ impl Turns {
                 "Choose another one.",
             ));
         }
-        let (old, chat) = (self.library().chat(message.chat).await?, message.chat);
+        let (old, chat) = (
+            self.library().chat_lookup.chat(message.chat).await?,
+            message.chat,
+        );
         let number = self
             .base()
             .store()
@@ -67,14 +70,14 @@ impl Turns {
         self.base()
             .events()
             .changed(Changed::Messages, Some(message.chat.to_string()));
-        self.library().open_chat(id.to_string()).await
+        self.library().chats.open_chat(id.to_string()).await
     }
 
     /// Moves a message and all later ones into a new chat. Deleting the new chat and restoring the
     /// messages undoes it.
     pub(crate) async fn split_chat(&self, message: String) -> ApiResult<SplitChat> {
         let (message, place) = self.quiet_message(&message).await?;
-        let old = self.library().chat(message.chat).await?;
+        let old = self.library().chat_lookup.chat(message.chat).await?;
         let new = self.successor(&old, format!("{} (2)", old.title));
         let (id, first, chat, now) = (new.id, message.position, old.id, self.base().now());
         let range = CopiedRange {
@@ -90,13 +93,13 @@ impl Turns {
         };
         let moved = self.base().store().write(split).await?;
         drop(place);
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         self.base()
             .events()
             .changed(Changed::Chats, Some(id.to_string()));
         let moved = moved.iter().map(ToString::to_string).collect();
         Ok(SplitChat {
-            chat: self.library().open_chat(id.to_string()).await?,
+            chat: self.library().chats.open_chat(id.to_string()).await?,
             moved,
         })
     }

@@ -13,11 +13,11 @@ use crate::api::TurnOptions;
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::gather::{Gathered, ReadMessages};
 use crate::turn::handle::Turns;
@@ -37,7 +37,7 @@ impl Turns {
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
-        let snapshot = self.library().snapshot(chat).await?;
+        let snapshot = self.library().snapshots.snapshot(chat).await?;
         self.collect_from(snapshot, aim, (answerer, options)).await
     }
 
@@ -81,7 +81,7 @@ impl Turns {
         (past, open): (ReadMessages, Vec<ToolRound>),
         (answerer, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
-        let snapshot = self.library().snapshot(chat).await?;
+        let snapshot = self.library().snapshots.snapshot(chat).await?;
         let known = self.knowledge(&snapshot, &Aim::Last, options).await?;
         let read = Box::pin(future::ready(Ok(past)));
         let mut gathered = self

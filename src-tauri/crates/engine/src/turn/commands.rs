@@ -8,8 +8,8 @@ use store::{Query, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{Changed, Event};
-use crate::library::exclusion;
-use crate::library::memories;
+use crate::library::memories::exclusion;
+use crate::library::memories::memory;
 use crate::recall_service::recall::{pair, scopes};
 use crate::turn::forget_messages;
 use crate::turn::handle::Turns;

@@ -15,12 +15,12 @@ use uuid::Uuid;
 
 use crate::api::TurnOptions;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::chats::said;
-use crate::library::group::{NextSpeaker, Scene};
-use crate::library::turn_order::SpokenLine;
-use crate::settings::model_handle::ModelHandle;
-use crate::settings::token_counter::Counter;
+use crate::library::chats::chat::said;
+use crate::library::groups::next_turns::{NextSpeaker, Scene};
+use crate::library::groups::turn_order::SpokenLine;
+use crate::library::snapshots::snapshot::ChatSnapshot;
+use crate::settings::counting::token_counter::Counter;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::handle::Turns;
 
 /// Id of the utility template.
@@ -65,7 +65,7 @@ impl Turns {
         if scene.order() != TurnOrder::Director {
             return Ok(None);
         }
-        let messages = self.library().newest_lines(chat).await?;
+        let messages = self.library().groups.newest_lines(chat).await?;
         let lines: Vec<SpokenLine<'_>> = messages
             .iter()
             .rev()
@@ -90,7 +90,7 @@ impl Turns {
             format!("{}: {text}", speakers.of(line.id, line.role))
         });
         let transcript = told.collect::<Vec<_>>().join("\n\n");
-        let answerer = self.config().answerer(chat, options).await?;
+        let answerer = self.config().model_handles.answerer(chat, options).await?;
         let Some((prompt, most)) = self.question(&answerer, scene, &able, &transcript).await?
         else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Turns {
         able: &[CharacterId],
         transcript: &str,
     ) -> ApiResult<Option<(Prompt, u32)>> {
-        let (template, _) = self.config().template_or("auto", TEMPLATE).await?;
+        let (template, _) = self.config().prompts.template_or("auto", TEMPLATE).await?;
         let members = scene
             .members()
             .iter()

@@ -46,7 +46,7 @@ impl Turns {
         options: TurnOptions,
     ) -> ApiResult<()> {
         let place = self.base().running().begin(chat.parse()?)?;
-        let chat = self.library().chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         if !chat.draft.trim().is_empty() {
             return Err(bad_input(
                 "The message box is not empty.",
@@ -164,6 +164,7 @@ impl Turns {
             }
         };
         self.library()
+            .stale_caches
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
             .await?;
         for part in passages.finish() {

@@ -69,13 +69,13 @@ impl Turns {
         draft: &ReplyDraft,
         labels: &[String],
     ) -> ApiResult<Option<String>> {
-        let speakers = self.library().speakers(&job.chat).await?;
+        let speakers = self.library().groups.speakers(&job.chat).await?;
         let other = speakers
             .others
             .get(&job.target.message())
             .and_then(|speaker| speaker.character);
         let speaker = other.unwrap_or(job.chat.character);
-        if draft.words.trim().is_empty() || !self.library().has_sprites(speaker).await? {
+        if draft.words.trim().is_empty() || !self.library().characters.has_sprites(speaker).await? {
             return Ok(None);
         }
         let guess = self.recall_service().guess_emotion(&draft.words, labels);

@@ -20,11 +20,11 @@ use serde_json::Value;
 
 use crate::base::clock::Clock;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::group::named;
-use crate::library::macro_changes::VariableChanges;
-use crate::library::macro_scope::{self, MacroMoment, MacroNames};
-use crate::settings::message_content;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::groups::next_turns::named;
+use crate::library::snapshots::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_scope::{self, MacroMoment, MacroNames};
+use crate::settings::model_handles::handle::ModelHandle;
+use crate::settings::model_handles::message_content;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::emotion_prompt;
 use crate::turn::late_events;

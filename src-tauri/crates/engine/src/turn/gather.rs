@@ -20,15 +20,15 @@ use crate::api::{self, Ask, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::ApiResult;
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::group::{self, Scene};
-use crate::library::presence::Knowledge;
-use crate::library::turn_order::SpokenLine;
+use crate::library::groups::next_turns::{self, Scene};
+use crate::library::groups::presence::Knowledge;
+use crate::library::groups::turn_order::SpokenLine;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
 use crate::recall_service::turn_embedding::TurnEmbedding;
-use crate::settings::message_content;
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
+use crate::settings::model_handles::message_content;
 use crate::turn::handle::Turns;
 use crate::turn::history::{in_prompt, near};
 use crate::turn::inputs::{Aim, TurnInputs};
@@ -90,7 +90,7 @@ impl Turns {
         let known = self.knowledge(&snapshot, &aim, options).await?;
         let chat = &mut snapshot.chat;
         if let Some(character) = known.window_of() {
-            chat.window = self.library().member_window(chat, character).await?;
+            chat.window = self.library().groups.member_window(chat, character).await?;
         }
         // Another model or budget needs a new anchor. Only then may the anchor move back.
         if !chat
@@ -120,13 +120,15 @@ impl Turns {
         let values = values(answerer, options);
         let mode = self
             .config()
+            .prompts
             .mode(options.mode.as_ref().unwrap_or(&values.mode));
-        let missing = self.config().missing_preset(&values);
+        let missing = self.config().setting_edits.missing_preset(&values);
         let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
         if let Some(reply) = aim.replaced() {
             // Another version begins where the shown one began.
             let shown = self
                 .library()
+                .snapshots
                 .changes_of_shown(&snapshot.chat, reply)
                 .await?;
             shown.take_back(&mut snapshot.variables);
@@ -137,13 +139,13 @@ impl Turns {
             persona: snapshot.persona.id,
         };
         // Start the reads that do not depend on the messages.
-        let bound = self.library().bound_in(company);
+        let bound = self.library().lorebooks.bound_in(company);
         let standing = self.recall_service().standing_facts(
             (&snapshot.chat, &known),
             snapshot.persona.id,
             &values,
         );
-        let documents = self.library().documents_in(company);
+        let documents = self.library().documents.documents_in(company);
         let ReadMessages {
             history,
             mut pictures,
@@ -191,7 +193,11 @@ impl Turns {
                     .collect(),
             );
         }
-        let tokens = self.library().picture_tokens(answerer, &pictures).await?;
+        let tokens = self
+            .library()
+            .assets
+            .picture_tokens(answerer, &pictures)
+            .await?;
         message_content::add_pictures(&mut history, &mut notes, &pictures, &tokens);
         let story = self.story(&snapshot.chat, &values, position).await?;
         let of_user = history
@@ -302,10 +308,11 @@ impl Turns {
         group: &Scene,
     ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
         if let Some(json) = &options.template_json {
-            return Ok((self.config().written_template(json).await?, None));
+            return Ok((self.config().prompts.written_template(json).await?, None));
         }
         let named = options.template.as_ref().unwrap_or(&values.template);
         self.config()
+            .prompts
             .template(if named == "auto" && group.is_scene() {
                 group::TEMPLATE
             } else {

@@ -17,8 +17,8 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
-use crate::library::chats::mark_cut;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::chats::chat::mark_cut;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::client;
 use crate::turn::emotions::EmotionSettings;
@@ -101,7 +101,7 @@ impl PreparedTurn {
             .and_then(|task| task.reply_tokens)
             .unwrap_or(u32::MAX);
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
-        let prompt = turns.library().with_pictures(&made.assembled).await;
+        let prompt = turns.library().assets.with_pictures(&made.assembled).await;
         let mut sampling = Sampling {
             max_tokens,
             ..answerer.sampling.clone()
@@ -343,7 +343,7 @@ impl Turns {
     async fn cut_reply(&self, job: &ReplyJob, draft: &ReplyDraft) -> Option<api::Message> {
         let stored = draft
             .inserted
-            .then(|| self.library().shown_message(job.target.message()))?
+            .then(|| self.library().chats.shown_message(job.target.message()))?
             .await;
         let mut message = stored.ok()?;
         mark_cut(&mut message);
@@ -410,6 +410,7 @@ impl Turns {
         } = prepared;
         if !keeps {
             self.library()
+                .stale_caches
                 .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
                 .await?;
         }
@@ -432,8 +433,8 @@ impl Turns {
     ) -> ApiResult<PreparedTurn> {
         let id = chat.id;
         let preparing = async {
-            let answerer = self.config().answerer(chat, options).await?;
-            let snapshot = self.library().snapshot_of(id).await?;
+            let answerer = self.config().model_handles.answerer(chat, options).await?;
+            let snapshot = self.library().snapshots.snapshot_of(id).await?;
             let mut turn = self
                 .collect_from(snapshot, aim, (&answerer, options))
                 .await?;

@@ -1,6 +1,6 @@
 //! Selects the messages that a turn may send, and prepares their text for the prompt.
 
-use crate::library::chats::said;
+use crate::library::chats::chat::said;
 use std::collections::HashMap;
 
 use context::frame::HistoryMessage;
@@ -13,8 +13,8 @@ use store::WindowMessage;
 
 use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
-use crate::library::macro_scope::MacroMoment;
-use crate::library::script_run::ScriptRun;
+use crate::library::scripts::run::ScriptRun;
+use crate::library::snapshots::macro_scope::MacroMoment;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
@@ -30,6 +30,7 @@ impl Turns {
         let words = inputs.snapshot.words();
         let scripts = self
             .library()
+            .scripts
             .scripts_in(&inputs.snapshot, &inputs.snapshot.variables);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         let mut state = inputs.snapshot.variables.clone();

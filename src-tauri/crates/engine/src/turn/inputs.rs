@@ -14,10 +14,10 @@ use store::BoundLorebook;
 
 use crate::api::client::ClientOptions;
 use crate::base::convert::Speakers;
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::group::NextSpeaker;
-use crate::library::presence::Knowledge;
-use crate::library::script_run::Scripts;
+use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::groups::presence::Knowledge;
+use crate::library::scripts::run::ActiveScripts;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::turn_embedding::TurnEmbedding;
 use crate::turn::late_events::LateEvents;

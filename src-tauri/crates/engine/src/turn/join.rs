@@ -18,8 +18,8 @@ impl Turns {
     /// has no messages; `Busy` while a reply is being written in one of them.
     pub(crate) async fn join_chats(&self, chat: String, other: String) -> ApiResult<JoinedChat> {
         let (into, from) = (
-            self.library().chat(chat.parse()?).await?,
-            self.library().chat(other.parse()?).await?,
+            self.library().chat_lookup.chat(chat.parse()?).await?,
+            self.library().chat_lookup.chat(other.parse()?).await?,
         );
         if into.id == from.id {
             return Err(bad_input(
@@ -79,12 +79,13 @@ impl Turns {
             ));
         }
         self.library()
+            .chats
             .delete_chats(vec![from.to_string()], true)
             .await?;
-        self.library().messages_changed(into);
+        self.library().chat_lookup.messages_changed(into);
         let added = added.iter().map(ToString::to_string).collect();
         Ok(JoinedChat {
-            chat: self.library().open_chat(into.to_string()).await?,
+            chat: self.library().chats.open_chat(into.to_string()).await?,
             added,
             joined: from.to_string(),
         })

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::api::{Ask, TurnOptions};
 use crate::base::error::ApiResult;
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::group::{NextSpeaker, Scene};
-use crate::library::presence::Knowledge;
-use crate::library::turn_order::SpokenLine;
+use crate::library::groups::next_turns::{NextSpeaker, Scene};
+use crate::library::groups::presence::Knowledge;
+use crate::library::groups::turn_order::SpokenLine;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 
@@ -43,7 +43,7 @@ impl Turns {
         if let Aim::By(speaker) = aim {
             return Ok(speaker.clone());
         }
-        let messages = self.library().newest_lines(chat).await?;
+        let messages = self.library().groups.newest_lines(chat).await?;
         if let Aim::Before(reply) = aim
             && let Some(message) = messages.iter().find(|message| message.id == *reply)
         {

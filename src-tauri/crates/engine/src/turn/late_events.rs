@@ -28,9 +28,10 @@ impl Turns {
     /// # Errors
     /// `NotFound`; `BadInput` if vision is off in the chat, or if the report is empty or too long.
     pub(crate) async fn report_vision(&self, chat: String, report: VisionReport) -> ApiResult<()> {
-        let chat = self.library().chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         if !self
             .config()
+            .setting_layers
             .resolved(&chat, None, None)
             .await?
             .values

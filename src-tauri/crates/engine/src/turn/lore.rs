@@ -21,11 +21,11 @@ use domain::regex_script::ScriptTarget;
 use crate::api;
 use crate::base::clock::Clock;
 use crate::base::error::ApiResult;
-use crate::library::chat_macros::StoredMacroState;
-use crate::library::macro_changes::VariableChanges;
-use crate::library::macro_scope::{self, MacroMoment, MacroNames};
-use crate::library::script_run::ScriptRun;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::scripts::run::ScriptRun;
+use crate::library::snapshots::chat_macros::StoredMacroState;
+use crate::library::snapshots::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_scope::{self, MacroMoment, MacroNames};
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore_counts::LoreTokenCounter;
@@ -114,8 +114,12 @@ impl Lore {
 
 impl Turns {
     pub(crate) async fn card_lore(&self, character: String) -> ApiResult<Vec<api::LoreEntry>> {
-        let character = self.library().character(character.parse()?).await?;
-        let (card, _) = self.library().card(&character)?;
+        let character = self
+            .library()
+            .characters
+            .character(character.parse()?)
+            .await?;
+        let (card, _) = self.library().characters.card(&character)?;
         let book = card
             .character_book()
             .map(|raw| Book::from_character_book(raw).0);

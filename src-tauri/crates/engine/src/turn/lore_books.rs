@@ -15,7 +15,7 @@ use domain::{CharacterId, LorebookId};
 use store::{BoundLorebook, Lorebook};
 
 use crate::base::error::ApiResult;
-use crate::library::lorebooks::{StoredBook, free_name};
+use crate::library::lorebooks::book::{StoredBook, free_name};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 

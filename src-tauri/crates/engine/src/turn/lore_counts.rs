@@ -6,8 +6,8 @@ use context::{CountTokens as _, Estimate};
 use domain::prompt::Segment;
 
 use crate::base::error::ApiResult;
-use crate::settings::model_handle::ModelHandle;
-use crate::settings::token_counter;
+use crate::settings::counting::token_counter;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::handle::Turns;
 
 /// Counts for one activation run. Unknown counts are estimated and recorded.
@@ -32,6 +32,7 @@ impl<'a> LoreTokenCounter<'a> {
         match self
             .turns
             .config()
+            .token_counts
             .known_counts()
             .get(&self.tokenizer, token_counter::hash(text, false))
         {

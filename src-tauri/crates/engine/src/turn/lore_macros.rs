@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use context::lore::{ExpandedText, Written};
 use context::macros::{Expanded, MacroState};
 
-use crate::library::macro_changes::VariableChanges;
-use crate::library::macro_scope::{self, MacroNames};
+use crate::library::snapshots::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_scope::{self, MacroNames};
 use crate::turn::lore::ActivationInput;
 
 /// Expands the macros of keys and entries. Each text is expanded once per turn, however often it is

@@ -20,9 +20,9 @@ use uuid::Uuid;
 use crate::api::TurnOptions;
 use crate::api::{LoreFound, LorePosition, LoreTrial, SilentEntry, ToldEntry};
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chat_macros::StoredMacroState;
-use crate::library::lore_entries::title;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::lorebooks::entries::title;
+use crate::library::snapshots::chat_macros::StoredMacroState;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::{ActivationInput, EXHAUSTED, MAX_RUNS, outcome};
@@ -82,7 +82,7 @@ impl Turns {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, last, text, &options),
-            self.config().answerer(&chat, &options)
+            self.config().model_handles.answerer(&chat, &options)
         )?;
         let inputs = self.collect(chat, aim, &answerer, &options).await?.inputs;
         let shelf = self.shelf_with(&inputs, book).await?;
@@ -117,15 +117,21 @@ impl Turns {
     }
 
     async fn try_alone(&self, book: String, text: &str) -> ApiResult<LoreTrial> {
-        let found = self.library().lorebook(book).await?;
+        let found = self.library().lorebooks.lorebook(book).await?;
         let mut shelf = BookSet::default();
         shelf.add(&found.name(), found.book);
-        let values = self.config().resolved_before_chat(None).await?.values;
+        let values = self
+            .config()
+            .setting_layers
+            .resolved_before_chat(None)
+            .await?
+            .values;
         let books = shelf.prepared(&lore_books::settings(&values));
-        let user = self.library().persona_of(None).await?.name;
+        let user = self.library().personas.persona_of(None).await?.name;
         // Exact counts are optional here: without a model, an estimate is used.
         let answerer = self
             .config()
+            .model_handles
             .answerer(&nobodys_chat(), &TurnOptions::default())
             .await
             .ok();
@@ -161,7 +167,7 @@ impl Turns {
         let extra = book.filter(|id| !there(id));
         let mut shelf = self.shelf(inputs).await?;
         if let Some(id) = extra {
-            let found = self.library().lorebook(id).await?;
+            let found = self.library().lorebooks.lorebook(id).await?;
             shelf.add(&found.name(), found.book);
         }
         Ok(shelf)

@@ -6,7 +6,7 @@ use context::macros::MacroState;
 use domain::Timestamp;
 
 use crate::api::{self, AssemblyTimings};
-use crate::library::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_changes::VariableChanges;
 
 /// A prompt, with its notices, variable changes and timings.
 pub(crate) struct BuiltPrompt {

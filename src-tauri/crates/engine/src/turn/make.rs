@@ -8,7 +8,7 @@ use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
 use crate::recall_service::keyframes::{Cover, every, of_words, short, uncovered};
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::frame;
 use crate::turn::handle::Turns;

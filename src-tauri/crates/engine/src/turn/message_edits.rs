@@ -8,8 +8,8 @@ use crate::api;
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::running::ChatReservation;
-use crate::library::macro_changes::VariableChanges;
-use crate::library::macro_variables;
+use crate::library::snapshots::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_variables;
 use crate::turn::commands::CommandMessage;
 use crate::turn::handle::Turns;
 
@@ -28,7 +28,7 @@ impl Turns {
             macro_variables::show_version(store, chat, shown, next)
         };
         self.change(&message, place, select).await?;
-        self.library().shown_message(id).await
+        self.library().chats.shown_message(id).await
     }
 
     /// Deletes one version of a message for good. Another one is shown if it was the shown one.
@@ -82,10 +82,10 @@ impl Turns {
             false => {
                 self.base().store().write(delete).await?;
                 drop(place);
-                self.library().messages_changed(chat);
+                self.library().chat_lookup.messages_changed(chat);
             }
         }
-        self.library().shown_message(id).await
+        self.library().chats.shown_message(id).await
     }
 
     /// Edits a message whose text is still `was`. `None` if it was changed meanwhile.
@@ -95,7 +95,7 @@ impl Turns {
         was: String,
         text: String,
     ) -> ApiResult<Option<api::Message>> {
-        let stored = self.library().message(message.parse()?).await?;
+        let stored = self.library().chat_lookup.message(message.parse()?).await?;
         if stored.text() != was && stored.text() != text {
             return Ok(None);
         }
@@ -108,10 +108,10 @@ impl Turns {
         text: String,
     ) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
-        let chat = self.library().chat(message.chat).await?;
-        let before = self.library().macro_state(&chat).await?;
+        let chat = self.library().chat_lookup.chat(message.chat).await?;
+        let before = self.library().snapshots.macro_state(&chat).await?;
         let mut after = before.clone();
-        let (text, changes) = self.library().stored_edit(&message, text).await?;
+        let (text, changes) = self.library().scripts.stored_edit(&message, text).await?;
         changes.put_back(&mut after);
         let text = self
             .resolve_edit(&chat, message.id, &text, &mut after)
@@ -125,12 +125,13 @@ impl Turns {
         let learns = message.role == Role::User
             && self
                 .config()
+                .setting_layers
                 .resolved(&chat, None, None)
                 .await?
                 .values
                 .memory;
         let (persona, row, id, now) = (
-            self.library().persona_in(&chat).await?,
+            self.library().personas.persona_in(&chat).await?,
             chat.clone(),
             message.id,
             self.base().now(),
@@ -166,7 +167,7 @@ impl Turns {
         };
         let done = self.change(&message, place, edit).await?;
         self.tell(&chat, done);
-        self.library().shown_message(id).await
+        self.library().chats.shown_message(id).await
     }
 
     pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
@@ -187,7 +188,7 @@ impl Turns {
                 end_epoch(store, chat)
             })
             .await?;
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(())
     }
 
@@ -210,8 +211,8 @@ impl Turns {
         };
         self.base().store().write(hide).await?;
         drop(place);
-        self.library().messages_changed(chat);
-        self.library().shown_message(id).await
+        self.library().chat_lookup.messages_changed(chat);
+        self.library().chats.shown_message(id).await
     }
 
     pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
@@ -222,7 +223,7 @@ impl Turns {
             .write(move |store| restore(store, &[id]))
             .await?;
         if let Some(chat) = chat {
-            self.library().messages_changed(chat);
+            self.library().chat_lookup.messages_changed(chat);
         }
         Ok(())
     }
@@ -230,7 +231,7 @@ impl Turns {
     /// A message whose chat is reserved, so that no reply is being written or starts. An edit
     /// during a reply would change what it answers.
     pub(crate) async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
-        let message = self.library().message(id.parse()?).await?;
+        let message = self.library().chat_lookup.message(id.parse()?).await?;
         let place = self.base().running().begin(message.chat)?;
         Ok((message, place))
     }
@@ -252,7 +253,7 @@ impl Turns {
         });
         let done = done.await?;
         drop(place);
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(done)
     }
 }

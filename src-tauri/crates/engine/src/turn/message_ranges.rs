@@ -20,7 +20,7 @@ impl Turns {
             .write(move |store| remove_from(store, chat, position, now))
             .await?;
         drop(place);
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(gone.iter().map(ToString::to_string).collect())
     }
 
@@ -32,7 +32,7 @@ impl Turns {
             .write(move |store| restore(store, &ids))
             .await?
         {
-            self.library().messages_changed(chat);
+            self.library().chat_lookup.messages_changed(chat);
         }
         Ok(())
     }
@@ -46,7 +46,7 @@ impl Turns {
         hidden: bool,
     ) -> ApiResult<Vec<String>> {
         let (first, place) = self.quiet_message(&first).await?;
-        let last = self.library().message(last.parse()?).await?;
+        let last = self.library().chat_lookup.message(last.parse()?).await?;
         let chat = first.chat;
         if last.chat != chat {
             return Err(bad_input(
@@ -64,7 +64,7 @@ impl Turns {
         };
         let changed = self.base().store().write(hide).await?;
         drop(place);
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(changed.iter().map(ToString::to_string).collect())
     }
 
@@ -81,7 +81,7 @@ impl Turns {
             .write(move |store| hide(store, chat, &ids, hidden))
             .await?;
         drop(place);
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Turns {
                 "Move another one.",
             ));
         }
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Ok(())
     }
 }

@@ -12,10 +12,10 @@ use domain::chat::SwipeState;
 use crate::api::{self, Changed, Figures};
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
-use crate::library::chat_macros::StoredMacroState;
-use crate::library::macro_variables;
-use crate::library::manifest;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::chats::manifest;
+use crate::library::snapshots::chat_macros::StoredMacroState;
+use crate::library::snapshots::macro_variables;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::generation::{ReplyDraft, ReplyJob};
 use crate::turn::handle::Turns;
@@ -104,7 +104,11 @@ impl Turns {
         let mut kept = kept;
         if let Some(reply) = turn.inputs.replaced {
             // The turn saw the variables without the version that is still shown.
-            let shown = self.library().changes_of_shown(&chat, reply).await?;
+            let shown = self
+                .library()
+                .snapshots
+                .changes_of_shown(&chat, reply)
+                .await?;
             let mut state = MacroState {
                 local: kept.variables,
                 global: BTreeMap::new(),
@@ -184,6 +188,7 @@ impl Turns {
     ) -> ApiResult<()> {
         let previous = self
             .library()
+            .chats
             .turn_before(turn.inputs.snapshot.chat.id, Some(swipe))
             .await?;
         let report = made.report(turn, answerer, previous.as_ref());
@@ -210,6 +215,7 @@ impl Turns {
         let chat = job.chat.id;
         let (text, variables) = self
             .library()
+            .scripts
             .stored_reply((chat, job.target.message()), job.target.base(), text)
             .await?;
         let emotion = self.emotion_of(job, draft).await?;
@@ -227,6 +233,7 @@ impl Turns {
         self.keep_choices(swipe, &stored, tokens).await?;
         TurnStep::Keep.done(job.chat.id);
         self.library()
+            .chats
             .shown_message(job.target.message())
             .await
             .map(Some)

@@ -16,7 +16,7 @@ const SETTING: &str = "left_out_sections";
 impl Turns {
     /// The sections of a chat's template in their order, and the size of the next prompt.
     pub(crate) async fn prompt_sections(&self, chat: String) -> ApiResult<PromptSections> {
-        let row = self.library().chat(chat.parse()?).await?;
+        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
         let (template, values) = self.template_of(&row).await?;
         let off = names(&values);
         let section = |(name, is_required): (&str, bool)| PromptSection {
@@ -43,7 +43,7 @@ impl Turns {
         name: String,
         on: bool,
     ) -> ApiResult<PromptSections> {
-        let row = self.library().chat(chat.parse()?).await?;
+        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
         let (template, values) = self.template_of(&row).await?;
         if !template
             .outline()
@@ -61,14 +61,20 @@ impl Turns {
         let value = off.into_iter().collect::<Vec<_>>().join("\n");
         let owner = SettingOwner::Chat { id: chat.clone() };
         self.config()
+            .setting_edits
             .set_setting(owner, SETTING.to_owned(), Some(SettingValue::Text(value)))
             .await?;
         self.prompt_sections(chat).await
     }
 
     async fn template_of(&self, chat: &Chat) -> ApiResult<(ResolvedTemplate, Values)> {
-        let values = self.config().resolved(chat, None, None).await?.values;
-        let group = self.library().group(chat).await?;
+        let values = self
+            .config()
+            .setting_layers
+            .resolved(chat, None, None)
+            .await?
+            .values;
+        let group = self.library().groups.group(chat).await?;
         let (template, _) = self
             .whole_template(&TurnOptions::default(), &values, &group)
             .await?;

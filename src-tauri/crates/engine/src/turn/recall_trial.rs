@@ -13,7 +13,7 @@ use crate::api::TurnOptions;
 use crate::api::{self, Origin, PromptBlock, PromptReport, Recollected, Recollection};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::memories::shown;
+use crate::library::memories::memory::shown;
 use crate::turn::handle::Turns;
 use recall::question;
 
@@ -55,10 +55,11 @@ impl Turns {
                 "Write what you would say.",
             ));
         }
-        let looked_at = self.library().chat(chat.parse()?).await?;
+        let looked_at = self.library().chat_lookup.chat(chat.parse()?).await?;
         let told = !question::asks(&words)
             && self
                 .config()
+                .setting_layers
                 .resolved(&looked_at, None, None)
                 .await?
                 .values
@@ -75,7 +76,12 @@ impl Turns {
 
     /// Shows what the newest reply of a chat was written with; empty if no reply has a manifest.
     pub(crate) async fn recalled(&self, chat: String) -> ApiResult<Recollection> {
-        match self.library().turn_before(chat.parse()?, None).await? {
+        match self
+            .library()
+            .chats
+            .turn_before(chat.parse()?, None)
+            .await?
+        {
             Some((kept, _)) => self.recollection(kept.report).await,
             None => Ok(Recollection::default()),
         }

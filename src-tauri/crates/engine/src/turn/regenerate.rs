@@ -3,7 +3,7 @@
 use crate::api::{ApiError, RegenerateOptions, Started, TurnOptions};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chats::said;
+use crate::library::chats::chat::said;
 use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::hint;
@@ -59,7 +59,7 @@ impl Turns {
                 SpeakerQueue::default(),
             ),
             None => {
-                let snapshot = self.library().snapshot(chat.clone()).await?;
+                let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
                 let (turn, queue) = self
                     .choose_speakers(&snapshot, &options)
                     .await?
@@ -75,7 +75,7 @@ impl Turns {
                 )
             }
         };
-        let speakers = self.library().speakers(&chat).await?;
+        let speakers = self.library().groups.speakers(&chat).await?;
         Ok(self.start(
             ReplyJob {
                 chat,

@@ -12,7 +12,7 @@ use crate::api::Event;
 use crate::base::clock::millis;
 use crate::base::error::{ApiResult, internal};
 use crate::base::step::TurnStep;
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::generation::{CHECKPOINT, Finish, PreparedTurn, ReplyDraft, ReplyJob};
 use crate::turn::handle::Turns;
 use crate::turn::reply_passages::{self, Passages, ReplyPart};

@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::api::{self, ApiError, PromptReport};
 use crate::base::error::internal;
-use crate::library::manifest::Recorded;
-use crate::settings::chat_template::faulty_format;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::chats::manifest::Recorded;
+use crate::settings::model_handles::chat_template::faulty_format;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::made::BuiltPrompt;
 use crate::turn::source_label::label;

@@ -6,7 +6,7 @@ use domain::{MessageId, Timestamp};
 
 use crate::base::clock::Clock;
 use crate::base::error::ApiResult;
-use crate::library::macro_scope::{self, MacroMoment, MacroNames};
+use crate::library::snapshots::macro_scope::{self, MacroMoment, MacroNames};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
@@ -90,9 +90,11 @@ impl Turns {
         text: &str,
         state: &mut MacroState,
     ) -> ApiResult<String> {
-        let card = self.library().chat_card(chat).await?.card;
-        let (persona, group) =
-            tokio::try_join!(self.library().persona_in(chat), self.library().group(chat))?;
+        let card = self.library().characters.chat_card(chat).await?.card;
+        let (persona, group) = tokio::try_join!(
+            self.library().personas.persona_in(chat),
+            self.library().groups.group(chat)
+        )?;
         let end = self.chat_end(chat).await?;
         let seed = macro_scope::seed(chat.id, Some(message));
         let moment = MacroMoment {

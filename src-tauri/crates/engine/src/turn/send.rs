@@ -18,12 +18,12 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
-use crate::library::chat_snapshot::ChatSnapshot;
-use crate::library::group::NextSpeaker;
-use crate::library::macro_variables;
-use crate::library::pictures::Checked;
-use crate::library::script_run::ScriptRun;
-use crate::library::scripts::SAID;
+use crate::library::assets::pictures::Checked;
+use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::scripts::on_messages::SAID;
+use crate::library::scripts::run::ScriptRun;
+use crate::library::snapshots::macro_variables;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::turn::commands::CommandMessage;
 use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
@@ -86,11 +86,12 @@ impl Turns {
     ) -> ApiResult<Started> {
         let pictures = self
             .library()
+            .assets
             .check_pictures(&std::mem::take(&mut options.pictures))
             .await?;
         check(&text, pictures.is_empty())?;
         let id = chat.parse()?;
-        let snapshot = self.library().snapshot_of(id).await?;
+        let snapshot = self.library().snapshots.snapshot_of(id).await?;
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(id)?;
         let sender = Sender {
@@ -150,7 +151,7 @@ impl Turns {
         self.run_automatic(&snapshot.chat, Moment::UserMessage)
             .await?;
         let place = self.base().running().begin(id)?;
-        Ok((self.library().snapshot_of(id).await?, place))
+        Ok((self.library().snapshots.snapshot_of(id).await?, place))
     }
 
     /// The speaker of the reply to the last message, and those who reply after it. `None` if the
@@ -162,6 +163,7 @@ impl Turns {
     ) -> ApiResult<Option<(NextSpeaker, SpeakerQueue)>> {
         let turns = self
             .library()
+            .groups
             .next_turns_in(&snapshot.chat, &snapshot.group)
             .await?;
         let Some((turn, queue)) = SpeakerQueue::new(turns) else {
@@ -177,7 +179,7 @@ impl Turns {
         sent: &Message,
         speakers: &convert::Speakers,
     ) -> Started {
-        self.library().messages_changed(chat);
+        self.library().chat_lookup.messages_changed(chat);
         Started {
             sent: Some(convert::message(sent, speakers, |_| None)),
             reply: None,
@@ -203,7 +205,12 @@ impl Turns {
         reason: EndReason,
         following: u32,
     ) {
-        let window = self.library().chat(chat).await.map(|chat| chat.window);
+        let window = self
+            .library()
+            .chat_lookup
+            .chat(chat)
+            .await
+            .map(|chat| chat.window);
         let anchor = window
             .ok()
             .and_then(|window| window.anchor)
@@ -261,6 +268,7 @@ impl Turns {
         };
         let learns = self
             .config()
+            .setting_layers
             .resolved(chat, None, None)
             .await?
             .values
@@ -341,7 +349,7 @@ impl Turns {
         let (chat, words) = (&snapshot.chat, snapshot.words());
         let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
-        let scripts = self.library().scripts_in(snapshot, state);
+        let scripts = self.library().scripts.scripts_in(snapshot, state);
         let typed = Occasion { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment)
             .apply(&text, typed, state)
@@ -361,7 +369,7 @@ impl Turns {
                 "Send a message, or regenerate.",
             ));
         };
-        let speakers = self.library().speakers(&chat).await?;
+        let speakers = self.library().groups.speakers(&chat).await?;
         // After tool rounds without text there is no text to continue.
         let ask = (!last.text().trim().is_empty() || last.swipe().tool_rounds.is_empty())
             .then_some(Ask::Continue);
@@ -389,8 +397,12 @@ impl Turns {
         chat: String,
         speaker: Option<String>,
     ) -> ApiResult<Started> {
-        let chat = self.library().chat(chat.parse()?).await?;
-        let turn = self.library().turn_named(&chat, speaker.as_deref()).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let turn = self
+            .library()
+            .groups
+            .turn_named(&chat, speaker.as_deref())
+            .await?;
         self.speak(chat, turn).await
     }
 
@@ -400,11 +412,11 @@ impl Turns {
     /// # Errors
     /// `Busy` while a reply is being written in the chat.
     pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
-        let chat = self.library().chat(chat.parse()?).await?;
-        let Some(turn) = self.library().following_turn(&chat).await? else {
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let Some(turn) = self.library().groups.following_turn(&chat).await? else {
             return Ok(None);
         };
-        let snapshot = self.library().snapshot(chat).await?;
+        let snapshot = self.library().snapshots.snapshot(chat).await?;
         let turn = self
             .directed(&snapshot, turn, &TurnOptions::default())
             .await;
@@ -414,8 +426,8 @@ impl Turns {
     async fn speak(&self, chat: Chat, turn: NextSpeaker) -> ApiResult<Started> {
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
-        let called = self.library().call_upon(&chat, &turn).await?;
-        let speakers = self.library().speakers(&chat).await?;
+        let called = self.library().groups.call_upon(&chat, &turn).await?;
+        let speakers = self.library().groups.speakers(&chat).await?;
         let (aim, target) = (
             Aim::By(turn.clone()),
             Target::NewMessage {
@@ -464,13 +476,13 @@ impl Turns {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, last, text, &options),
-            self.config().answerer(&chat, &options)
+            self.config().model_handles.answerer(&chat, &options)
         )?;
         let id = chat.id;
         let mut turn = self.collect(chat, aim, &answerer, &options).await?;
         let made = self.make(&mut turn, &answerer, &options).await?;
         // Read this last, because it is slow and not part of a real turn.
-        let previous = self.library().turn_before(id, None).await?;
+        let previous = self.library().chats.turn_before(id, None).await?;
         Ok(made.report(&turn, &answerer, previous.as_ref()))
     }
 
@@ -484,12 +496,14 @@ impl Turns {
         text: String,
         options: TurnOptions,
     ) -> ApiResult<PromptReport> {
-        let (chat, mut greeting) = self.library().first_state(character.parse()?).await?;
-        let snapshot = self.library().snapshot(chat).await?;
+        let (chat, mut greeting) = self.library().chats.first_state(character.parse()?).await?;
+        let snapshot = self.library().snapshots.snapshot(chat).await?;
         let mut state = snapshot.variables.clone();
         let (text, answerer) = tokio::try_join!(
             self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state),
-            self.config().answerer(&snapshot.chat, &options)
+            self.config()
+                .model_handles
+                .answerer(&snapshot.chat, &options)
         )?;
         let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
         let greeting = swipe.map(|swipe| WindowMessage {
@@ -523,7 +537,7 @@ impl Turns {
     ) -> ApiResult<Aim> {
         Ok(match last {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
-                let snapshot = self.library().snapshot(chat.clone()).await?;
+                let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
                 let mut state = snapshot.variables.clone();
                 Aim::Words(
                     self.resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
@@ -551,7 +565,7 @@ impl Turns {
             .await?;
         // The model cannot see a hidden message, so it must not answer or rewrite it.
         Ok((
-            self.library().chat(id).await?,
+            self.library().chat_lookup.chat(id).await?,
             last.filter(|last| !last.hidden),
         ))
     }

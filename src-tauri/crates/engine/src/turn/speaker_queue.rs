@@ -9,7 +9,7 @@ use crate::api::{ReplyTurn, TurnOptions};
 use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
 use crate::base::running::ChatReservation;
-use crate::library::group::NextSpeaker;
+use crate::library::groups::next_turns::NextSpeaker;
 use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
@@ -72,13 +72,13 @@ impl Turns {
         }
         let id = chat.id;
         let next = async {
-            let scene = self.library().group(&chat).await?;
+            let scene = self.library().groups.group(&chat).await?;
             queue.waiting.retain(|speaker| scene.may_speak(speaker));
             let Some(turn) = queue.take().filter(|_| !place.stopped()) else {
                 return Ok(None);
             };
-            let called = self.library().call_upon(&chat, &turn).await?;
-            let speakers = self.library().speakers(&chat).await?;
+            let called = self.library().groups.call_upon(&chat, &turn).await?;
+            let speakers = self.library().groups.speakers(&chat).await?;
             let (message, swipe) = new_ids();
             let (aim, target) = (
                 Aim::By(turn.clone()),

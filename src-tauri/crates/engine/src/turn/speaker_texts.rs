@@ -11,8 +11,8 @@ use context::reason::BlockReason;
 use domain::overrides::CardText;
 use domain::settings::GroupTexts;
 
-use crate::library::group::{Member, named};
-use crate::library::macro_scope::MacroNames;
+use crate::library::groups::next_turns::{Member, named};
+use crate::library::snapshots::macro_scope::MacroNames;
 use crate::turn::inputs::TurnInputs;
 
 /// The texts that follow the speaker. With cache-first placement they are sent in the order of

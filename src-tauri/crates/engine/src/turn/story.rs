@@ -8,8 +8,8 @@ use domain::settings::{Owner, Values};
 use store::{StoreError, WriteTransaction};
 
 use crate::base::error::ApiResult;
-use crate::library::macro_scope;
-use crate::settings::random_places::draw;
+use crate::library::snapshots::macro_scope;
+use crate::settings::layers::random_places::draw;
 use crate::turn::handle::Turns;
 
 /// Maximum number of episodes in a plan, and of stages in an episode.

@@ -7,9 +7,9 @@ use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
 use crate::base::convert::{self, Speakers};
-use crate::library::group::NextSpeaker;
-use crate::library::group_members::hears_itself;
-use crate::library::macro_variables;
+use crate::library::groups::members::hears_itself;
+use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::snapshots::macro_variables;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started
 /// leaves no trace.

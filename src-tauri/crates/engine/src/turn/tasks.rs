@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::api::Ask;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::macro_scope::MacroMoment;
-use crate::settings::model_handle::ModelHandle;
+use crate::library::snapshots::macro_scope::MacroMoment;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::frame::{self, Built, FrameSection};
 use crate::turn::handle::Turns;
@@ -78,7 +78,7 @@ impl Turns {
             Ask::Impersonate => (&values.impersonate_prompt, "impersonate"),
             Ask::Title => (&values.title_prompt, "title"),
         };
-        let (template, notice) = self.config().template_or(chosen, built_in).await?;
+        let (template, notice) = self.config().prompts.template_or(chosen, built_in).await?;
         let Built {
             sections,
             mut notices,

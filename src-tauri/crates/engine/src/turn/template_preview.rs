@@ -5,8 +5,8 @@ use domain::prompt::Segment;
 
 use crate::api::{RenderedSection, RenderedTemplate, Severity, TurnOptions};
 use crate::base::error::ApiResult;
-use crate::settings::model_handle::ModelHandle;
-use crate::settings::token_counter::Counter;
+use crate::settings::counting::token_counter::Counter;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::frame::{self, FrameSection};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
@@ -18,7 +18,7 @@ impl Turns {
         json: String,
         chat: String,
     ) -> ApiResult<RenderedTemplate> {
-        let problems = self.config().check_template(json.clone()).await?;
+        let problems = self.config().prompts.check_template(json.clone()).await?;
         if problems
             .iter()
             .any(|problem| problem.severity == Severity::Error)
@@ -32,8 +32,12 @@ impl Turns {
             template_json: Some(json),
             ..TurnOptions::default()
         };
-        let chat = self.library().chat(chat.parse()?).await?;
-        let answerer = self.config().answerer(&chat, &options).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let answerer = self
+            .config()
+            .model_handles
+            .answerer(&chat, &options)
+            .await?;
         let turn = self.collect(chat, Aim::Last, &answerer, &options).await?;
         let built = frame::build(&turn, &answerer, self.base().clock(), self.base().now())?;
         let texts = built

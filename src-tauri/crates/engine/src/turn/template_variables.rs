@@ -8,7 +8,7 @@ use domain::persona::Persona;
 use domain::settings::{ContentRating, PlacementMode, Values};
 
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chat_snapshot::ChatSnapshot;
+use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::recall::Recalled;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::inputs::TurnInputs;

@@ -18,7 +18,7 @@ use crate::turn::target::Target;
 impl Turns {
     /// The tokens of a message's selected swipe. Empty if they were not recorded.
     pub(crate) async fn token_choices(&self, message: String) -> ApiResult<api::TokenChoices> {
-        let message = self.library().message(message.parse()?).await?;
+        let message = self.library().chat_lookup.message(message.parse()?).await?;
         Ok(self
             .choices_of(&message)
             .await?
@@ -53,7 +53,7 @@ impl Turns {
         let text = choices.with_alternative(last.text(), token as usize, alternative as usize);
         let text = text.ok_or_else(|| not_found("alternative"))?;
         let message = self.add_begun_swipe(&last, text).await?;
-        let speakers = self.library().speakers(&chat).await?;
+        let speakers = self.library().groups.speakers(&chat).await?;
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
@@ -118,7 +118,7 @@ impl Turns {
                 store.swipes_mut().add(id, &new).map(drop)
             })
             .await?;
-        self.library().message(id).await
+        self.library().chat_lookup.message(id).await
     }
 }
 

@@ -10,8 +10,8 @@ use crate::api::{
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, not_found};
 use crate::base::text_changes;
-use crate::library::chats::first_words;
-use crate::library::manifest::{self, Recorded, WORDS_GONE};
+use crate::library::chats::chat::first_words;
+use crate::library::chats::manifest::{self, Recorded, WORDS_GONE};
 use crate::turn::handle::Turns;
 
 /// Maximum number of turns per call.
@@ -48,6 +48,7 @@ impl Turns {
 
     async fn recorded(&self, swipe: &str) -> ApiResult<Recorded> {
         self.library()
+            .chats
             .kept_manifest(swipe.parse()?)
             .await?
             .ok_or_else(|| not_found("record of the prompt"))
@@ -111,7 +112,7 @@ impl Turns {
         else {
             return Ok(first(now));
         };
-        match self.library().kept_manifest(previous.swipe).await? {
+        match self.library().chats.kept_manifest(previous.swipe).await? {
             Some(kept) if !kept.bare => compared(kept.swipe, kept.report, now).await,
             _ => Ok(first(now)),
         }
@@ -122,7 +123,11 @@ impl Turns {
         chat: String,
         text: String,
     ) -> ApiResult<PromptComparison> {
-        let before = self.library().turn_before(chat.parse()?, None).await?;
+        let before = self
+            .library()
+            .chats
+            .turn_before(chat.parse()?, None)
+            .await?;
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
             Some((kept, _)) if !kept.bare => compared(kept.swipe, kept.report, now).await,
@@ -140,7 +145,7 @@ impl Turns {
             .store()
             .write(move |store| store.messages_mut().set_pinned(id, pinned))
             .await?;
-        let shown = self.library().shown_message(id).await?;
+        let shown = self.library().chats.shown_message(id).await?;
         self.base().events().changed(Changed::Messages, None);
         Ok(shown)
     }

@@ -14,7 +14,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use crate::world::{World, raw, request};
 
 macro_rules! names {
-    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $($room:ident).+: $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         const OPERATIONS: &[&str] = &[$(stringify!($name)),*];
     };
 }

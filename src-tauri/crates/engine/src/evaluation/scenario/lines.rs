@@ -11,7 +11,7 @@ use super::step::{Say, Turn};
 use crate::api::Figures;
 use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
-use crate::library::group::NextSpeaker as Speaking;
+use crate::library::groups::next_turns::NextSpeaker as Speaking;
 use crate::turn::commands::CommandMessage;
 use crate::turn::commands::obey;
 use crate::turn::generation::PreparedTurn;
@@ -116,8 +116,13 @@ impl Stage {
         ids.dedup();
         let mut chats = Vec::with_capacity(ids.len());
         for id in ids {
-            let chat = self.engine.library.chat(id).await?;
-            let persona = self.engine.library.persona_of(chat.persona).await?;
+            let chat = self.engine.library.chat_lookup.chat(id).await?;
+            let persona = self
+                .engine
+                .library
+                .personas
+                .persona_of(chat.persona)
+                .await?;
             chats.push((chat, persona));
         }
         let kept = self.engine.base.store().write(move |store| {
@@ -142,7 +147,7 @@ impl Stage {
         } = turn;
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
-        let snapshot = self.engine.library.snapshot_of(chat).await?;
+        let snapshot = self.engine.library.snapshots.snapshot_of(chat).await?;
         let sender = Sender {
             source: MessageSource::Typed,
             limited: false,
@@ -165,7 +170,7 @@ impl Stage {
             .await?;
         self.engine.turns.keep_plan(&activated, &made).await?;
         let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
-        let turns: Vec<Speaking> = self.engine.library.next_turns(&chat).await?;
+        let turns: Vec<Speaking> = self.engine.library.groups.next_turns(&chat).await?;
         let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
         let (target, model, now) = (
             Target::NewMessage {
@@ -192,9 +197,9 @@ impl Stage {
 
     /// Adds another reply to a message, as regenerating does.
     pub(super) async fn swipe(&self, message: MessageId, text: String) -> ApiResult<()> {
-        let message = self.engine.library.message(message).await?;
+        let message = self.engine.library.chat_lookup.message(message).await?;
         let (chat, now) = (
-            self.engine.library.chat(message.chat).await?,
+            self.engine.library.chat_lookup.chat(message.chat).await?,
             self.engine.base.now(),
         );
         let target = Target::NewSwipe {

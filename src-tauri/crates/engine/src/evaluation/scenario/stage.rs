@@ -17,8 +17,8 @@ use crate::OpenError;
 use crate::Options;
 use crate::api::{self, MemoryDraft, MemoryScope, SettingOwner};
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::manifest;
-use crate::library::personas::new_persona;
+use crate::library::chats::manifest;
+use crate::library::personas::persona::new_persona;
 
 /// Importance of a memory that a step writes.
 const IMPORTANCE: u32 = 5;
@@ -183,6 +183,7 @@ impl Stage {
         Ok(self
             .engine
             .library
+            .characters
             .add_character(&card, None, None)
             .await?
             .id)
@@ -236,7 +237,7 @@ impl Stage {
         {
             Some(known) => known.id,
             None => {
-                let id = self.engine.library.start_chat(character).await?;
+                let id = self.engine.library.chats.start_chat(character).await?;
                 self.engine
                     .set_chat_persona(id.to_string(), persona.to_string())
                     .await?;
@@ -367,6 +368,7 @@ impl Stage {
         let json = book.to_value().to_string();
         self.engine
             .library
+            .lorebooks
             .add_lorebook(name, json, None, vec![binding])
             .await
             .map(|_| ())

@@ -12,7 +12,7 @@ use crate::base::error::ApiResult;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::{SETTINGS, composed};
-use crate::library::foreign_chat::{place_word, role_word};
+use crate::library::chats::foreign_chat::{place_word, role_word};
 
 /// SillyTavern's keys of lorebook settings, and the keys here.
 const LORE: [(&str, &str); 11] = [
@@ -101,6 +101,7 @@ impl Imports {
             let shown: String = text.chars().take(40).collect();
             match self
                 .config()
+                .setting_edits
                 .set_setting_in_words(owner.clone(), key.to_owned(), text)
                 .await
             {

@@ -23,9 +23,9 @@ use crate::import::new_chat::NewChat;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::worlds::{Wishes, metadata};
-use crate::library::group::MAX_MEMBERS;
-use crate::library::group_export::{ImportedGroup, OWN};
-use crate::library::group_members::MAX_DELAY;
+use crate::library::exports::group::{ImportedGroup, OWN};
+use crate::library::groups::members::MAX_DELAY;
+use crate::library::groups::next_turns::MAX_MEMBERS;
 
 /// Maximum number of missing chats to name.
 const NAMED: usize = 8;
@@ -397,7 +397,7 @@ impl Imports {
     /// Older messages contain the speaker's name, but no picture file.
     async fn know_by_name(&self, part: &mut Participants) -> ApiResult<()> {
         for id in part.members.clone() {
-            let name = self.library().character(id).await?.name;
+            let name = self.library().characters.character(id).await?.name;
             part.voices.entry(composed(&name)).or_insert(id);
         }
         Ok(())

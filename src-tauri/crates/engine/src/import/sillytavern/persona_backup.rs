@@ -6,7 +6,7 @@ use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::base::error::ApiResult;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::persona_details::persona_place;
-use crate::library::personas::new_persona;
+use crate::library::personas::persona::new_persona;
 
 /// Maximum number of personas per file.
 const MAX_PERSONAS: usize = 500;
@@ -25,6 +25,7 @@ impl Imports {
         };
         let mut known: Vec<(String, String)> = self
             .library()
+            .personas
             .list_personas()
             .await?
             .into_iter()
@@ -95,7 +96,7 @@ impl Imports {
             place,
             ..new_persona(name)
         };
-        match self.library().save_persona(persona).await {
+        match self.library().personas.save_persona(persona).await {
             Ok(saved) => {
                 if !text("lorebook").is_empty() {
                     let book: String = text("lorebook").chars().take(80).collect();

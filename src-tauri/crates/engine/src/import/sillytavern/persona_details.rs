@@ -67,7 +67,7 @@ impl Imports {
         let Some(about) = settings.pointer("/power_user/persona_descriptions") else {
             return Ok(());
         };
-        let known = self.library().list_personas().await?;
+        let known = self.library().personas.list_personas().await?;
         for (picture, name) in personas(settings) {
             let Some(persona) = known.iter().find(|persona| persona.name == name) else {
                 continue;
@@ -92,6 +92,7 @@ impl Imports {
                     |id: &String| known.iter().any(|persona| persona.characters.contains(id));
                 if let Some(id) = character.map(ToString::to_string).filter(|id| !taken(id)) {
                     self.library()
+                        .personas
                         .bind_persona(id, Some(persona.id.clone()))
                         .await?;
                 }

@@ -16,8 +16,8 @@ use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{
     SillyTavernFolder, composed, file_name, files_skipped, stem,
 };
-use crate::library::card_assets::{NewAsset, ending, mime};
-use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
+use crate::library::assets::pictures::{MAX_PICTURE_BYTES, plain};
+use crate::library::characters::card_assets::{NewAsset, ending, mime};
 
 /// A file with its stored hash and type, or with the reason for refusing it.
 type PictureFile = (
@@ -53,6 +53,7 @@ impl Imports {
         };
         Ok(self
             .library()
+            .personas
             .set_persona_picture_bytes(id, Some(bytes))
             .await
             .map(|_| true)
@@ -123,8 +124,8 @@ impl Imports {
                     .push(refused(format!("{place}/{}", file_name(&path)), why)),
             }
         }
-        let character = self.library().character(id).await?;
-        match self.library().put_card_assets(id, faces).await {
+        let character = self.library().characters.character(id).await?;
+        match self.library().characters.put_card_assets(id, faces).await {
             Ok(0) => {
                 let reason = format!("the expressions of {} were imported before", character.name);
                 report.skipped.push(Skipped {

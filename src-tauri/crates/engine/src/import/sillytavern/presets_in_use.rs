@@ -200,7 +200,7 @@ impl Imports {
             .ok()
             .and_then(|converted| converted.sampling);
         if samplers.is_some_and(|one| !one.values.is_empty()) {
-            let known = self.config().list_sampler_presets().await?;
+            let known = self.config().prompts.list_sampler_presets().await?;
             let known = known
                 .into_iter()
                 .find(|known| !known.built_in && known.name == name);
@@ -270,6 +270,7 @@ impl Imports {
             }
             match self
                 .config()
+                .setting_edits
                 .set_setting_in_words(SettingOwner::Global, key.to_owned(), id)
                 .await
             {
@@ -321,7 +322,7 @@ impl Imports {
             };
             self.base().store().write(bind).await?;
             row.warnings
-                .retain(|line| line != crate::library::quick_replies::NOT_SHOWN);
+                .retain(|line| line != crate::library::quick_replies::files::NOT_SHOWN);
             shown.push(row.name.clone());
         }
         Ok(shown)

@@ -14,7 +14,7 @@ use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::persona_details::persona_place;
 use crate::import::sillytavern::worlds::Wishes;
-use crate::library::personas::new_persona;
+use crate::library::personas::persona::new_persona;
 
 /// Maximum size of the settings file, in bytes.
 pub(crate) const MAX_SETTINGS: usize = 32 << 20;
@@ -34,6 +34,7 @@ impl Imports {
         let about = settings.pointer("/power_user/persona_descriptions");
         let mut known: Vec<(String, String)> = self
             .library()
+            .personas
             .list_personas()
             .await?
             .into_iter()
@@ -143,7 +144,7 @@ impl Imports {
             place,
             ..new_persona(name)
         };
-        match self.library().save_persona(persona).await {
+        match self.library().personas.save_persona(persona).await {
             Ok(saved) => {
                 report.imported.push(Imported {
                     warnings,
@@ -175,7 +176,7 @@ impl Imports {
         else {
             return Ok(());
         };
-        let known = self.library().list_regex_scripts().await?;
+        let known = self.library().scripts.list_regex_scripts().await?;
         let fresh = |script: &&Value| {
             let name = script
                 .get("scriptName")

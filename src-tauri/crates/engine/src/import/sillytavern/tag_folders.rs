@@ -38,7 +38,7 @@ impl Imports {
         if wanted.is_empty() || cast.is_empty() {
             return Ok(());
         }
-        let known = self.library().list_folders().await?;
+        let known = self.library().folders.list_folders().await?;
         let new: HashSet<String> = report
             .imported
             .iter()
@@ -74,6 +74,7 @@ impl Imports {
             if !tag.smart {
                 let homeless = self.without_folder(members).await?;
                 self.library()
+                    .folders
                     .move_to_folder(FolderKind::Character, homeless, Some(folder.id))
                     .await?;
             }
@@ -98,7 +99,7 @@ impl Imports {
             tag: tag.smart.then(|| tag.name.clone()),
         };
         let (kind, file) = ("folder".to_owned(), SETTINGS.to_owned());
-        Ok(match self.library().save_folder(wanted).await {
+        Ok(match self.library().folders.save_folder(wanted).await {
             Ok(folder) => {
                 let (id, name) = (folder.id.clone(), folder.name.clone());
                 report.imported.push(Imported {

@@ -18,7 +18,7 @@ use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{composed, file_name, stem};
 use crate::import::sillytavern::tags::TagNames;
-use crate::library::characters::card_of;
+use crate::library::characters::cards::card_of;
 
 /// Maximum size of the first line of a chat file, in bytes.
 const MAX_HEADER: u64 = 4 << 20;
@@ -175,7 +175,7 @@ impl Imports {
             Ok(any)
         };
         if self.base().store().write(grant).await? {
-            self.library().lorebooks_changed(None);
+            self.library().lorebooks.lorebooks_changed(None);
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Imports {
         character: CharacterId,
         wishes: &mut Wishes,
     ) -> ApiResult<()> {
-        let card = card_of(&self.library().character(character).await?)?;
+        let card = card_of(&self.library().characters.character(character).await?)?;
         wishes.add(
             card.extensions()
                 .and_then(|extensions| extensions.get("world")),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::api::{self, Fits};
 use crate::base::error::{ApiResult, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 use crate::settings::hub::{fit_report, memory_speed, search};
 use local::library::default_context;
 use provider::hub::names::bits_per_weight;
@@ -125,7 +125,7 @@ impl CatalogueEntry {
     }
 }
 
-impl Configuration {
+impl Hub {
     /// The catalogue with what fits this machine: first the best, then by size.
     pub(crate) async fn suggested_models(&self) -> ApiResult<Vec<api::SuggestedModel>> {
         let hub = self.hub().await?;

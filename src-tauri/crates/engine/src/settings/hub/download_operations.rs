@@ -4,11 +4,11 @@ use uuid::Uuid;
 
 use crate::api::{self, DownloadState};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 use crate::settings::hub::download_job::{DownloadJob, JobStop};
 use crate::settings::hub::{download_run, search};
 
-impl Configuration {
+impl Hub {
     /// Starts to download a file of the hub, with the file that lets it read pictures if
     /// `projector` names one. The same download is not started twice.
     ///

@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 use crate::api::{ApiError, DownloadState};
 use crate::base::error::internal;
-use crate::settings::handle::{Configuration, WeakConfiguration};
 use crate::settings::hub::download_job::{DownloadJob, JobFile, JobStop};
 use crate::settings::hub::downloads::{Downloads, NEWS};
+use crate::settings::hub::{Hub, WeakHub};
 
 /// Pause before the first retry; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -45,7 +45,7 @@ enum Fault {
 
 /// Runs the download until it is complete, stopped or failed.
 pub(crate) async fn run(
-    config: WeakConfiguration,
+    config: WeakHub,
     downloads: Downloads,
     id: Uuid,
     cancel: CancellationToken,
@@ -119,13 +119,7 @@ fn received(downloads: &Downloads, id: Uuid) -> u64 {
         .map_or(0, |job| job.files.iter().map(|file| job.here(file)).sum())
 }
 
-async fn fail(
-    config: &WeakConfiguration,
-    downloads: &Downloads,
-    id: Uuid,
-    reason: String,
-    hint: String,
-) {
+async fn fail(config: &WeakHub, downloads: &Downloads, id: Uuid, reason: String, hint: String) {
     downloads.set_stop(
         id,
         JobStop::Failed {
@@ -142,7 +136,7 @@ async fn fail(
 }
 
 async fn attempt(
-    config: &WeakConfiguration,
+    config: &WeakHub,
     downloads: &Downloads,
     job: &DownloadJob,
     cancel: &CancellationToken,
@@ -189,7 +183,7 @@ fn gigabytes(bytes: u64) -> String {
 }
 
 async fn fetch(
-    config: &WeakConfiguration,
+    config: &WeakHub,
     downloads: &Downloads,
     job: &DownloadJob,
     file: &JobFile,
@@ -282,7 +276,7 @@ async fn keep_existing(
 }
 
 async fn source(
-    config: &WeakConfiguration,
+    config: &WeakHub,
     job: &DownloadJob,
     file: &JobFile,
 ) -> Result<provider::download::DownloadSource, Fault> {
@@ -301,11 +295,7 @@ async fn source(
 }
 
 /// Adds the complete model to the library. A file that is not a chat model is deleted.
-async fn add(
-    config: &WeakConfiguration,
-    downloads: &Downloads,
-    job: &DownloadJob,
-) -> Result<(), Fault> {
+async fn add(config: &WeakHub, downloads: &Downloads, job: &DownloadJob) -> Result<(), Fault> {
     downloads.enter(job.id, DownloadState::Checking, ("", ""), None);
     let config = config.upgrade().ok_or(Fault::Stopped)?;
     let Some(first) = job.files.first() else {
@@ -328,7 +318,7 @@ async fn add(
     Ok(())
 }
 
-async fn finish(config: &Configuration, job: &DownloadJob, model: &str) -> Result<(), ApiError> {
+async fn finish(config: &Hub, job: &DownloadJob, model: &str) -> Result<(), ApiError> {
     if job.makes_default {
         config.make_default(model).await?;
     }

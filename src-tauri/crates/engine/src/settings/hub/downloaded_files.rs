@@ -7,25 +7,8 @@ use provider::hub::names::{self, FilePurpose};
 
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, bad_input, internal};
-use crate::settings::handle::Configuration;
-use crate::settings::models::gguf_files;
-
-impl Configuration {
-    /// Deletes the file of a model in the download folder, or all its parts, and removes it from
-    /// the library.
-    ///
-    /// # Errors
-    /// `BadInput` for a file elsewhere; `Storage` if it cannot be deleted.
-    pub(crate) async fn delete_model_file(&self, id: String) -> ApiResult<()> {
-        self.end_move(id.parse()?).await?;
-        let model = self.local_model(id.parse::<ModelId>()?).await?;
-        let folder = self.download_folder(&self.stored_hub().await?);
-        let deleted =
-            tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;
-        deleted.map_err(|_| internal("a model file could not be deleted"))??;
-        self.remove_model(id).await
-    }
-}
+use crate::settings::model_moves::ModelMoves;
+use crate::settings::models::files::gguf_files;
 
 fn delete(path: &Path, folder: &Path) -> ApiResult<()> {
     // Links are resolved, so that a link in the folder does not lead to a file elsewhere.

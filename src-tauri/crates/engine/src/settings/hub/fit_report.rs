@@ -4,7 +4,7 @@ use local::library::{self, Fit};
 use local::{Devices, GgufHeader, graphics_fit, graphics_memory};
 
 use crate::api::{FitReport, Fits, GraphicsFit};
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 
 /// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose
 /// header is not known.
@@ -29,7 +29,7 @@ pub(crate) fn guessed(bytes: u64, available: Option<u64>) -> Fits {
     ))
 }
 
-impl Configuration {
+impl Hub {
     /// Bytes that a model may use: the machine's available memory and that of discrete graphics
     /// devices. `None` if the system does not say.
     pub(crate) async fn model_memory(&self) -> Option<u64> {

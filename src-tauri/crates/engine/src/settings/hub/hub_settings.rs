@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{self, ApiError, Changed, ProviderClass};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::secrets::Secret;
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 
 /// Row of the settings table.
 const HUB: &str = "hub";
@@ -27,10 +27,11 @@ pub(crate) struct StoredHub {
     pub(crate) download_folder: Option<String>,
 }
 
-impl Configuration {
+impl Hub {
     pub(crate) async fn hub_settings(&self) -> ApiResult<api::HubSettings> {
         let stored = self.stored_hub().await?;
         let (has_token, for_session) = self
+            .keychain()
             .with_secrets(|secrets| {
                 Ok((
                     secrets.get(Secret::HubToken)?.is_some(),
@@ -40,7 +41,7 @@ impl Configuration {
             .await?;
         Ok(api::HubSettings {
             address: self.hub_address(&stored),
-            address_is_fixed: self.environment().hub.is_some(),
+            address_is_fixed: self.app_settings().environment().hub.is_some(),
             has_token,
             token_is_for_session: has_token && for_session,
             download_folder: self.download_folder(&stored).display().to_string(),
@@ -60,7 +61,9 @@ impl Configuration {
         let changed = address.as_ref() != self.stored_hub().await?.address.as_ref();
         if changed {
             // A token belongs to the hub for which the user entered it.
-            self.keep_secret(Secret::HubToken, String::new()).await?;
+            self.keychain()
+                .keep_secret(Secret::HubToken, String::new())
+                .await?;
             self.known_repos().clear();
         }
         self.change_hub(|hub| hub.address = address).await
@@ -71,7 +74,8 @@ impl Configuration {
     /// # Errors
     /// `BadInput` if it cannot be sent; `Keychain`.
     pub(crate) async fn set_hub_token(&self, token: String) -> ApiResult<api::HubSettings> {
-        self.keep_secret(Secret::HubToken, checked_token(&token)?)
+        self.keychain()
+            .keep_secret(Secret::HubToken, checked_token(&token)?)
             .await?;
         self.hub_settings().await
     }
@@ -82,7 +86,9 @@ impl Configuration {
     /// # Errors
     /// `BadInput` if it cannot be sent.
     pub(crate) fn give_hub_token(&self, token: &str) -> ApiResult<()> {
-        self.secrets().give(Secret::HubToken, checked_token(token)?);
+        self.keychain()
+            .secrets()
+            .give(Secret::HubToken, checked_token(token)?);
         Ok(())
     }
 
@@ -170,12 +176,14 @@ impl Configuration {
     /// environment.
     pub(crate) async fn hub(&self) -> ApiResult<HubClient> {
         let stored = self.stored_hub().await?;
-        let token = match self.environment().hub {
+        let token = match self.app_settings().environment().hub {
             Some(_) => self
+                .keychain()
                 .secrets()
                 .given(Secret::HubToken)
                 .map(SecretString::from),
             None => self
+                .keychain()
                 .with_secrets(|secrets| secrets.get(Secret::HubToken))
                 .await?
                 .map(SecretString::from),
@@ -185,6 +193,7 @@ impl Configuration {
 
     fn hub_address(&self, stored: &StoredHub) -> String {
         let set = self
+            .app_settings()
             .environment()
             .hub
             .clone()

@@ -1,14 +1,14 @@
 //! The hint of the first days that a larger model talks better.
 
 use crate::base::error::ApiResult;
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 
 /// Row of the settings table: the user has dismissed the hint.
 const DISMISSED: &str = "larger_model_dismissed";
 /// Files up to this size are models for a first test, such as the one that comes with the app.
 const FOR_A_TEST: u64 = 300_000_000;
 
-impl Configuration {
+impl Hub {
     /// Whether to say that a larger model talks better: only small models can answer, and the user
     /// has not dismissed the hint.
     pub(crate) async fn hints_at_larger_model(&self) -> ApiResult<bool> {

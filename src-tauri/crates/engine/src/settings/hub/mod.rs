@@ -14,3 +14,95 @@ pub(crate) mod larger_hint;
 mod memory_speed;
 pub(crate) mod other_apps;
 pub(crate) mod search;
+
+use crate::base::handle::Base;
+use crate::settings::app_settings::AppSettings;
+use crate::settings::hub::downloads::Downloads;
+use crate::settings::hub::known_repos::KnownRepos;
+use crate::settings::keychain::Keychain;
+use crate::settings::models::Models;
+use local::LocalHost;
+use std::sync::{Arc, Weak};
+
+/// The model hub, downloads, and the models of other apps. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Hub(Arc<State>);
+
+struct State {
+    base: Base,
+    local: LocalHost,
+    app_settings: AppSettings,
+    keychain: Keychain,
+    models: Models,
+    downloads: Downloads,
+    known_repos: KnownRepos,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.downloads.stop_all();
+    }
+}
+
+/// A handle for background tasks, so that dropping the engine releases the data folder.
+#[derive(Clone)]
+struct WeakHub(Weak<State>);
+
+impl WeakHub {
+    /// `None` once the engine is gone.
+    fn upgrade(&self) -> Option<Hub> {
+        self.0.upgrade().map(Hub)
+    }
+}
+
+impl Hub {
+    pub(super) fn new(
+        base: &Base,
+        local: &LocalHost,
+        app_settings: &AppSettings,
+        keychain: &Keychain,
+        models: &Models,
+    ) -> Self {
+        Self(Arc::new(State {
+            base: base.clone(),
+            local: local.clone(),
+            app_settings: app_settings.clone(),
+            keychain: keychain.clone(),
+            models: models.clone(),
+            downloads: Downloads::new(base.events().clone()),
+            known_repos: KnownRepos::default(),
+        }))
+    }
+
+    fn downgrade(&self) -> WeakHub {
+        WeakHub(Arc::downgrade(&self.0))
+    }
+
+    fn base(&self) -> &Base {
+        &self.0.base
+    }
+
+    fn local(&self) -> &LocalHost {
+        &self.0.local
+    }
+
+    fn app_settings(&self) -> &AppSettings {
+        &self.0.app_settings
+    }
+
+    fn keychain(&self) -> &Keychain {
+        &self.0.keychain
+    }
+
+    fn models(&self) -> &Models {
+        &self.0.models
+    }
+
+    fn downloads(&self) -> &Downloads {
+        &self.0.downloads
+    }
+
+    fn known_repos(&self) -> &KnownRepos {
+        &self.0.known_repos
+    }
+}

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use crate::api::{self, ApiError};
 use crate::base::error::{ApiResult, internal, not_found};
 use crate::base::files;
-use crate::settings::handle::Configuration;
-use crate::settings::models::readable;
+use crate::settings::hub::Hub;
+use crate::settings::models::files::readable;
 
 /// Maximum bytes of an Ollama manifest.
 const MAX_MANIFEST: u64 = 1 << 20;
@@ -31,7 +31,7 @@ struct OtherApp {
     models: Vec<OtherModel>,
 }
 
-impl Configuration {
+impl Hub {
     /// The apps that have model files on this machine which are not in the library.
     pub(crate) async fn find_other_models(&self) -> ApiResult<Vec<api::OtherAppModels>> {
         let known = self.known_paths().await?;
@@ -103,6 +103,7 @@ impl Configuration {
             .filter(|model| !known.contains(&model.path))
         {
             match self
+                .models()
                 .add_named_model(model.path, Some(model.name.clone()), None)
                 .await
             {

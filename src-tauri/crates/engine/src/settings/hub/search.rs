@@ -9,7 +9,7 @@ use provider::hub::{HubClient, HubFile, HubModel, Repository};
 
 use crate::api::{self, ApiError, Fits};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::hub::Hub;
 use crate::settings::hub::fit_report;
 
 /// Bytes to read of a file until its header is complete. The largest vocabularies make a header of
@@ -19,7 +19,7 @@ const STARTS: [usize; 4] = [1 << 20, 6 << 20, 16 << 20, 40 << 20];
 /// Small models lose much by strong quantisation, and cost little without it.
 const SMALL: u64 = 1 << 30;
 
-impl Configuration {
+impl Hub {
     /// Searches the hub for models with GGUF files. `page` is the cursor of a further page.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::base::events::Announcer;
 
 /// All moves that have not ended. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct ModelMoves {
+pub(crate) struct MoveJobs {
     entries: Arc<Mutex<BTreeMap<ModelId, Entry>>>,
     /// One move runs at a time, because a disk is not faster for two.
     pub(crate) slot: Arc<Semaphore>,
@@ -33,7 +33,7 @@ struct Entry {
     running: Option<(CancellationToken, JoinHandle<()>)>,
 }
 
-impl ModelMoves {
+impl MoveJobs {
     pub(crate) fn new(events: Announcer) -> Self {
         Self {
             entries: Arc::default(),

@@ -10,9 +10,9 @@ use super::job::MoveJob;
 use super::run;
 use crate::api::{self, ApiError, MoveState};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::model_moves::ModelMoves;
 
-impl Configuration {
+impl ModelMoves {
     /// Starts to move the files of a model into a model folder; an empty text names the folder
     /// inside the data folder. A move that has failed starts again.
     ///
@@ -20,7 +20,7 @@ impl Configuration {
     /// `NotFound`; `BadInput` if it is not a model folder, or if a file is missing or occupies the
     /// place.
     pub(crate) async fn move_model(&self, id: String, folder: String) -> ApiResult<api::ModelMove> {
-        let model = self.local_model(id.parse()?).await?;
+        let model = self.model_lookup().local_model(id.parse()?).await?;
         let (roots, target) = self.folders_of_move(&folder).await?;
         let _turn = self.model_moves().turn.lock().await;
         self.start_move(model, &roots, &target).await
@@ -158,7 +158,7 @@ impl Configuration {
     /// # Errors
     /// `NotFound` without the model; `BadInput` if it uses a third file.
     pub(crate) async fn uses_new_file(&self, job: &MoveJob) -> ApiResult<bool> {
-        let model = self.local_model(job.model()).await?;
+        let model = self.model_lookup().local_model(job.model()).await?;
         match job.paths() {
             Some((_, to)) if to == Path::new(&model.path) => Ok(true),
             Some((from, _)) if from == Path::new(&model.path) => Ok(false),
@@ -252,8 +252,8 @@ impl Configuration {
 
     /// The model folders, and the one that `name` means.
     async fn folders_of_move(&self, name: &str) -> ApiResult<(Vec<PathBuf>, PathBuf)> {
-        let stored = self.stored_hub().await?;
-        let own = self.own_model_folder();
+        let stored = self.hub().stored_hub().await?;
+        let own = self.hub().own_model_folder();
         let mut roots: Vec<_> = stored.folders.iter().map(PathBuf::from).collect();
         roots.push(own.clone());
         let wanted = if name.is_empty() {
@@ -283,7 +283,7 @@ impl Configuration {
             );
             return Err(bad_input(message, "Move another model."));
         }
-        if let Some(app) = self.app_of_file(path).await? {
+        if let Some(app) = self.hub().app_of_file(path).await? {
             let message = format!(
                 "{} belongs to {app}, which would no longer find it.",
                 model.name

@@ -14,7 +14,7 @@ use super::job::MoveJob;
 use super::moves::ModelMoves;
 use crate::api::{ApiError, Changed, MoveState};
 use crate::base::error::{internal, sentence};
-use crate::settings::handle::{Configuration, WeakConfiguration};
+use crate::settings::model_moves::{ModelMoves, WeakModelMoves};
 
 /// Interval between progress events.
 const NEWS: Duration = Duration::from_millis(250);
@@ -70,7 +70,7 @@ impl From<MoveFault> for Fault {
 
 /// Runs the move until it is complete, stopped or failed.
 pub(crate) async fn run(
-    config: WeakConfiguration,
+    config: WeakModelMoves,
     moves: ModelMoves,
     model: ModelId,
     cancel: CancellationToken,
@@ -91,7 +91,7 @@ pub(crate) async fn run(
 }
 
 async fn attempt(
-    config: &WeakConfiguration,
+    config: &WeakModelMoves,
     moves: &ModelMoves,
     job: &MoveJob,
     cancel: &CancellationToken,
@@ -128,7 +128,7 @@ async fn attempt(
     Ok(upgraded(config)?.forget_move(job.model()).await?)
 }
 
-fn upgraded(config: &WeakConfiguration) -> Result<Configuration, Fault> {
+fn upgraded(config: &WeakModelMoves) -> Result<ModelMoves, Fault> {
     config.upgrade().ok_or(Fault::Stopped)
 }
 
@@ -218,7 +218,7 @@ where
 
 /// Ends the worker that has the old file open, once its reply has ended. The next reply loads the
 /// new one.
-async fn release(config: &WeakConfiguration, job: &MoveJob) -> Result<(), Fault> {
+async fn release(config: &WeakModelMoves, job: &MoveJob) -> Result<(), Fault> {
     let config = upgraded(config)?;
     let (local, model) = (
         config.local().clone(),
@@ -239,7 +239,7 @@ async fn release(config: &WeakConfiguration, job: &MoveJob) -> Result<(), Fault>
 
 /// Deletes the copies of a failed move, and forgets it. A move that only left its old files goes on
 /// with the next start.
-async fn give_up(config: &WeakConfiguration, job: &MoveJob) {
+async fn give_up(config: &WeakModelMoves, job: &MoveJob) {
     let Some(config) = config.upgrade() else {
         return;
     };
@@ -256,7 +256,7 @@ async fn give_up(config: &WeakConfiguration, job: &MoveJob) {
     }
 }
 
-impl Configuration {
+impl ModelMoves {
     async fn use_new_file(&self, job: &MoveJob) -> Result<(), ApiError> {
         let Some((from, to)) = job.paths() else {
             return Ok(());
@@ -268,7 +268,8 @@ impl Configuration {
         );
         // It stays in the old folder, where the model at its new place would not find it.
         let projector = self
-            .projector_beside(&self.local_model(model).await?)
+            .models()
+            .projector_beside(&self.model_lookup().local_model(model).await?)
             .await?;
         let projector = projector.map(|path| ProjectorChoice::File(path.display().to_string()));
         self.base()

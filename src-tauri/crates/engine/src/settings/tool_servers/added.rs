@@ -6,9 +6,9 @@ use super::list::transport;
 use super::values::joined;
 use crate::api::{self, AddedToolServers, Changed, SkippedToolServer, ToolServerValueDraft};
 use crate::base::error::{ApiResult, bad_input, sentence};
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
-impl Configuration {
+impl ToolServers {
     /// Adds every server of a text. All are switched off, and placeholders of keys get no value.
     ///
     /// # Errors

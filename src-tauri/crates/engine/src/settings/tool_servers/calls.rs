@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::view::named_tools;
 use crate::base::error::{ApiResult, sentence};
 use crate::base::tool_source::ToolOutput;
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
 /// A tool that a model may be offered.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct OfferedServerTool {
     pub definition: ToolDefinition,
 }
 
-impl Configuration {
+impl ToolServers {
     /// The tools of all servers that are switched on, as they were listed last. Nothing is started.
     pub(crate) async fn server_tools(&self) -> ApiResult<Vec<OfferedServerTool>> {
         let servers = self.stored_servers().await?;

@@ -6,9 +6,9 @@ use store::StoredGrant;
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
-impl Configuration {
+impl ToolServers {
     /// The user's decision about a tool, in `chat` or everywhere. A decision to allow ends when the
     /// server changes the definition of the tool, because the user has not seen the new one.
     pub(crate) async fn grant_of(

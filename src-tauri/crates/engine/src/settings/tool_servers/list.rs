@@ -11,7 +11,7 @@ use super::values::{Values, joined};
 use super::view::shown_left_out;
 use crate::api::{self, Changed, DraftKind, ToolServerDraft, ToolServerTest};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
 /// Characters of a server's name.
 const MAX_NAME: usize = 60;
@@ -19,7 +19,7 @@ const MAX_NAME: usize = 60;
 /// Tool servers.
 const MAX_SERVERS: usize = 50;
 
-impl Configuration {
+impl ToolServers {
     pub(crate) async fn list_tool_servers(&self) -> ApiResult<Vec<api::ToolServer>> {
         let all = self.stored_servers().await?;
         let mut shown = Vec::with_capacity(all.len());

@@ -14,3 +14,34 @@ mod view;
 
 pub use calls::OfferedServerTool;
 pub(crate) use running::RunningServers;
+
+use crate::base::handle::Base;
+use crate::settings::keychain::Keychain;
+use crate::settings::tool_servers::running::RunningServers;
+use std::sync::Arc;
+
+/// Servers that offer tools. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct ToolServers {
+    base: Base,
+    keychain: Keychain,
+    running: Arc<RunningServers>,
+}
+
+impl ToolServers {
+    pub(super) fn new(base: &Base, keychain: &Keychain) -> Self {
+        Self {
+            base: base.clone(),
+            keychain: keychain.clone(),
+            running: Arc::default(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    pub(crate) fn tool_servers(&self) -> &RunningServers {
+        &self.running
+    }
+}

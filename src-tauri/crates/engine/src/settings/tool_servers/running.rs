@@ -11,6 +11,7 @@ use mcp::{LeftOutTool, Limits, McpError, Server, ServerConfig, ServerState};
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, sentence};
 use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
 /// In the data folder: one working folder for each server that is a program.
 const FOLDERS: &str = "tool-servers";
@@ -62,7 +63,7 @@ impl RunningServers {
     }
 }
 
-impl Configuration {
+impl ToolServers {
     /// The handle of a server. Nothing is started.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl Configuration {
     /// A handle that is independent of the running server, for a test of a server that is off.
     ///
     /// # Errors
-    /// The same as [`Configuration::running_server`].
+    /// The same as [`ToolServers::running_server`].
     pub(super) async fn separate_server(&self, server: &ToolServer) -> ApiResult<Arc<Server>> {
         Ok(Server::new(
             self.server_config(server).await?,

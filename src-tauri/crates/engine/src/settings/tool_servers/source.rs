@@ -14,6 +14,7 @@ use crate::api::ApiError;
 use crate::base::error::{ApiResult, not_found};
 use crate::base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource};
 use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
 /// One server with the tools that it listed last.
 struct ServerSource {
@@ -23,7 +24,7 @@ struct ServerSource {
     tools: Vec<OfferedServerTool>,
 }
 
-impl Configuration {
+impl ToolServers {
     /// The servers that are switched on and have tools. Nothing is started.
     pub(crate) async fn server_sources(&self) -> ApiResult<Vec<Arc<dyn ToolSource>>> {
         let mut sources: Vec<ServerSource> = Vec::new();

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use crate::api::ToolServerValueDraft;
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::secrets::Secret;
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
 /// Values of one server.
 const MAX_VALUES: usize = 64;
@@ -17,7 +17,7 @@ const MAX_VALUES: usize = 64;
 /// Values by name, without those that are missing. They are never printed.
 pub(super) type Values = BTreeMap<String, String>;
 
-impl Configuration {
+impl ToolServers {
     /// The values that are stored for a server.
     pub(super) async fn stored_values(&self, server: &ToolServer) -> ApiResult<Values> {
         if server.transport.value_names().is_empty() {
@@ -25,6 +25,7 @@ impl Configuration {
         }
         let id = server.id;
         let json = self
+            .keychain
             .with_secrets(move |secrets| secrets.get(Secret::ToolServer(id)))
             .await?;
         Ok(json
@@ -58,7 +59,9 @@ impl Configuration {
                 serde_json::to_string(values).map_err(|_| internal("values could not be stored"))?
             }
         };
-        self.keep_secret(Secret::ToolServer(id), json).await
+        self.keychain
+            .keep_secret(Secret::ToolServer(id), json)
+            .await
     }
 }
 

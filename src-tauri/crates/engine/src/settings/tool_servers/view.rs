@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::api;
 use crate::base::error::{ApiResult, sentence};
-use crate::settings::handle::Configuration;
+use crate::settings::tool_servers::ToolServers;
 
-impl Configuration {
+impl ToolServers {
     pub(super) async fn shown_server(&self, server: ToolServer) -> ApiResult<api::ToolServer> {
         let all = self
             .base()
@@ -32,6 +32,7 @@ impl Configuration {
         };
         let values: Vec<_> = server.transport.value_names().iter().map(stored).collect();
         let for_session = self
+            .keychain
             .with_secrets(|secrets| Ok(secrets.is_for_session()))
             .await?;
         let mut tools = Vec::with_capacity(server.tools.len());

@@ -36,9 +36,9 @@ impl Turns {
     ) -> ApiResult<ReplyStream> {
         let used = conversation.call_ids();
         let Conversation { messages, open } = conversation;
-        let (mut chat, _) = self.library().first_state(character).await?;
+        let (mut chat, _) = self.library().chats.first_state(character).await?;
         chat.id = self.given_sequence(holder, character, &messages, options);
-        let answerer = self.config().answerer(&chat, options).await?;
+        let answerer = self.config().model_handles.answerer(&chat, options).await?;
         let past = past::read(messages, self.base().now(), answerer.budget.limit);
         let mut turn = self
             .collect_given(chat, (past, open), (&answerer, options))

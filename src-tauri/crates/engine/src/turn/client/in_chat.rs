@@ -221,6 +221,7 @@ impl Turns {
         };
         let stored = self
             .library()
+            .chat_lookup
             .message(message.id.parse::<MessageId>()?)
             .await?;
         let mut events: Vec<ReplyEvent> = Vec::new();

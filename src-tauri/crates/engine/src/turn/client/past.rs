@@ -95,7 +95,7 @@ impl Turns {
         {
             return Ok(chat);
         }
-        let (chat, _) = self.library().first_state(character).await?;
+        let (chat, _) = self.library().chats.first_state(character).await?;
         let (id, now) = (chat.id, self.base().now());
         let append = self.base().store().write(move |store| {
             store.chats_mut().insert(&chat)?;
@@ -122,9 +122,12 @@ impl Turns {
         if let Some(chat) = self.known_client_chat(character).await? {
             return Ok(chat);
         }
-        let chat = self.library().start_chat(character).await?;
+        let chat = self.library().chats.start_chat(character).await?;
         let title: String = format!("{name} (API)").chars().take(200).collect();
-        self.library().rename_chat(chat.to_string(), title).await?;
+        self.library()
+            .chats
+            .rename_chat(chat.to_string(), title)
+            .await?;
         self.base()
             .store()
             .write(move |store| store.api_chats_mut().set(character, chat))
@@ -144,9 +147,10 @@ impl Turns {
         let id: CharacterId = character.parse().map_err(ApiError::from)?;
         rights::check_storing(grant)?;
         rights::check_character(grant, id)?;
-        let (card, _) = self.library().first_state(id).await?;
+        let (card, _) = self.library().chats.first_state(id).await?;
         let name = self
             .library()
+            .characters
             .chat_card(&card)
             .await?
             .card
@@ -206,7 +210,8 @@ fn same_chat(
         let messages = store.messages().page(chat.id, None, count)?;
         let same = messages.iter().zip(texts).all(|(stored, (role, text))| {
             stored.role == *role
-                && crate::library::chats::said(*role, stored.text().to_owned()).trim_end() == text
+                && crate::library::chats::chat::said(*role, stored.text().to_owned()).trim_end()
+                    == text
         });
         if same && store.groups().members(chat.id)?.is_empty() {
             return Ok(Some(chat.id));

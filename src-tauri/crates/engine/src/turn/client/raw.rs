@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::api::TurnOptions;
 use crate::api::client::{ClientOptions, ReplyPlace, ReplyStream};
 use crate::base::error::ApiResult;
-use crate::settings::model_handle::ModelHandle;
-use crate::settings::raw_models::RawModel;
+use crate::settings::model_handles::handle::ModelHandle;
+use crate::settings::models::raw_models::RawModel;
 use crate::turn::client::calls::Conversation;
 use crate::turn::client::stream::{ReplyReader, ReplyText};
 use crate::turn::client::{options, raw_prompt, schema};
@@ -47,7 +47,11 @@ impl Turns {
             sampler: client.sampler,
             ..TurnOptions::default()
         };
-        let answerer = self.config().answerer(&nobody(), &turn).await?;
+        let answerer = self
+            .config()
+            .model_handles
+            .answerer(&nobody(), &turn)
+            .await?;
         let now = self.base().clock().civil(self.base().now());
         let template = answerer.template.as_ref().map(|template| template.at(now));
         let used = conversation.call_ids();

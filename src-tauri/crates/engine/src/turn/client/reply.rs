@@ -13,7 +13,7 @@ use crate::api::client::{
 };
 use crate::api::{ApiError, ApiGrant, MessageSource, ModelRef, Picture, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
-use crate::settings::raw_models::RawModel;
+use crate::settings::models::raw_models::RawModel;
 use crate::turn::client::calls::conversation;
 use crate::turn::client::target::ClientTarget;
 use crate::turn::client::{rights, schema};
@@ -83,9 +83,10 @@ impl Turns {
         match target {
             ClientTarget::Raw(raw) => Ok(matches!(raw.model, ModelRef::Local { .. })),
             ClientTarget::Character { id, .. } => {
-                let (chat, _) = self.library().first_state(*id).await?;
+                let (chat, _) = self.library().chats.first_state(*id).await?;
                 Ok(self
                     .config()
+                    .model_handles
                     .answerer(&chat, &TurnOptions::default())
                     .await?
                     .is_local())
@@ -206,7 +207,7 @@ impl Turns {
         character: CharacterId,
         id: ChatId,
     ) -> Result<Chat, ClientError> {
-        if self.library().chat(id).await?.character != character {
+        if self.library().chat_lookup.chat(id).await?.character != character {
             let message = "The chat belongs to another character.";
             return Err(bad_input(message, "Name the chat's own character as the model.").into());
         }
@@ -222,6 +223,7 @@ impl Turns {
                 .map_err(|_| bad_input("A picture is not base64.", "Send it as a `data:` URI."))?;
             pictures.push(
                 self.library()
+                    .assets
                     .add_picture_bytes(String::new(), bytes)
                     .await?,
             );

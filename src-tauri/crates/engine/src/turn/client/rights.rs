@@ -103,7 +103,7 @@ impl Turns {
         grant: &ApiGrant,
         id: ChatId,
     ) -> Result<Chat, ClientError> {
-        let chat = self.library().chat(id).await?;
+        let chat = self.library().chat_lookup.chat(id).await?;
         let members = self
             .base()
             .store()

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api::client::{ClientError, ClientOptions};
 use crate::base::error::{ApiResult, bad_input};
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
 
 /// Rewrites the patterns of the reply's schema for a local model. An endpoint reads them itself.
 ///

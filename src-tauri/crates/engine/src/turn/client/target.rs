@@ -7,8 +7,8 @@ use domain::{CharacterId, ChatId};
 use crate::api::ApiGrant;
 use crate::api::client::{ClientError, ListedModel, ModelKind};
 use crate::base::error::ApiResult;
-use crate::library::slugs::SluggedCharacter;
-use crate::settings::raw_models::RawModel;
+use crate::library::characters::slugs::SluggedCharacter;
+use crate::settings::models::raw_models::RawModel;
 use crate::turn::client::rights::allows;
 use crate::turn::handle::Turns;
 
@@ -91,12 +91,12 @@ impl Turns {
     }
 
     async fn targets(&self, grant: &ApiGrant) -> ApiResult<Targets> {
-        let mut characters = self.library().slugged_characters().await?;
+        let mut characters = self.library().characters.slugged_characters().await?;
         let slugs: HashSet<String> = characters.iter().map(|named| named.slug.clone()).collect();
         characters.retain(|named| allows(grant, named.id));
         let (raw, embeddings) = match grant.raw_models {
             true => (
-                self.config().raw_models(slugs).await?,
+                self.config().models.raw_models(slugs).await?,
                 self.recall_service().embedding_model(),
             ),
             false => (Vec::new(), None),
@@ -123,6 +123,7 @@ impl Turns {
             && let (Some(named), Ok(id)) = (targets.character(slug), chat.parse::<ChatId>())
             && self
                 .library()
+                .chat_lookup
                 .chat(id)
                 .await
                 .is_ok_and(|chat| chat.character == named.id)

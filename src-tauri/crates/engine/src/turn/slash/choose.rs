@@ -101,6 +101,7 @@ impl Turns {
     pub(crate) async fn mode_names(&self) -> ApiResult<Vec<String>> {
         Ok(self
             .config()
+            .prompts
             .list_modes()
             .await?
             .into_iter()
@@ -112,6 +113,7 @@ impl Turns {
     pub(crate) async fn persona_names(&self) -> ApiResult<Vec<(String, String)>> {
         Ok(self
             .library()
+            .personas
             .list_personas()
             .await?
             .into_iter()
@@ -122,8 +124,10 @@ impl Turns {
     /// The default, local models by name, and endpoints by name, with their models as
     /// `endpoint/model`.
     pub(crate) async fn model_names(&self) -> ApiResult<Vec<(String, Option<ModelRef>)>> {
-        let (local, endpoints) =
-            tokio::try_join!(self.config().list_models(), self.config().list_endpoints())?;
+        let (local, endpoints) = tokio::try_join!(
+            self.config().models.list_models(),
+            self.config().endpoints.list_endpoints()
+        )?;
         let mut names = vec![(DEFAULT.to_owned(), None)];
         names.extend(
             local
@@ -147,7 +151,7 @@ impl Turns {
 
     /// Templates of chats by name, with their ids. Utility templates are left out.
     pub(crate) async fn template_names(&self) -> ApiResult<Vec<(String, String)>> {
-        let all = self.config().list_templates().await?;
+        let all = self.config().prompts.list_templates().await?;
         let chats = all
             .into_iter()
             .filter(|template| template.kind == crate::api::TemplateKind::Roleplay);

@@ -34,7 +34,7 @@ impl Turns {
         let Some(info) = known else {
             return Ok(Vec::new());
         };
-        let chat = self.library().chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         Ok(arguments(
             info,
             argument.trim_start(),

@@ -21,6 +21,7 @@ impl Turns {
         }
         if !self
             .config()
+            .setting_layers
             .resolved(chat, None, None)
             .await?
             .values
@@ -34,8 +35,8 @@ impl Turns {
                 message.to_owned(),
             ));
         }
-        let persona = self.library().persona_in(chat).await?.id;
-        let memory = self.library().save_memory(MemoryDraft {
+        let persona = self.library().personas.persona_in(chat).await?.id;
+        let memory = self.library().memories.save_memory(MemoryDraft {
             id: String::new(),
             kind: "fact".to_owned(),
             text: text.to_owned(),
@@ -65,7 +66,10 @@ impl Turns {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
-        let (persona, now) = (self.library().persona_in(chat).await?, self.base().now());
+        let (persona, now) = (
+            self.library().personas.persona_in(chat).await?,
+            self.base().now(),
+        );
         let (row, thing) = (chat.clone(), text.to_owned());
         let write = self
             .base()

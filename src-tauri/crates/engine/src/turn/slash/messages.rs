@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::api::{Message, RefusalCode};
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::macro_variables;
+use crate::library::snapshots::macro_variables;
 use crate::turn::handle::Turns;
 use crate::turn::slash::halt::{Halt, argument_missing, refused};
 
@@ -29,7 +29,7 @@ impl Turns {
     ) -> ApiResult<Message> {
         crate::turn::send::check(text, false)?;
         let _place = self.base().running().begin(chat.id)?;
-        let snapshot = self.library().snapshot(chat.clone()).await?;
+        let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
         let before = snapshot.variables.clone();
         let mut after: MacroState = before.clone();
         let text = self
@@ -72,8 +72,8 @@ impl Turns {
             })
         });
         write.await?;
-        self.library().messages_changed(chat.id);
-        self.library().shown_message(id).await
+        self.library().chat_lookup.messages_changed(chat.id);
+        self.library().chats.shown_message(id).await
     }
 
     /// Rolls the dice at the start of `arguments` and stores the result, with the rest of the text.
@@ -93,7 +93,7 @@ impl Turns {
             );
             return Err(refused(RefusalCode::BadDice, info.name, arguments, message));
         };
-        let persona = self.library().persona_in(chat).await?.name;
+        let persona = self.library().personas.persona_in(chat).await?.name;
         let why = if why.is_empty() {
             String::new()
         } else {

@@ -6,7 +6,7 @@ use domain::slash::{self, Typed};
 
 use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::library::quick_reply_sets::ActiveQuickReplies;
+use crate::library::quick_replies::sets::ActiveQuickReplies;
 use crate::turn::handle::Turns;
 
 /// The moment at which quick replies run by themselves.
@@ -41,8 +41,8 @@ impl Turns {
         index: u32,
         typed: String,
     ) -> ApiResult<QuickReplyRun> {
-        let row = self.library().chat(chat.parse()?).await?;
-        let active = self.library().active_set(&row, &set).await?;
+        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let active = self.library().quick_replies.active_set(&row, &set).await?;
         let reply = active
             .set
             .replies
@@ -89,7 +89,10 @@ impl Turns {
             .await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
         if !used_text && !typed.is_empty() {
-            self.library().keep_draft(chat.id, typed.to_owned()).await?;
+            self.library()
+                .chats
+                .keep_draft(chat.id, typed.to_owned())
+                .await?;
         }
         Ok(QuickReplyRun {
             outcomes: vec![CommandOutcome::Started { started }],
@@ -107,6 +110,7 @@ impl Turns {
         // The composer may not have stored its text yet, and a command must not write over it.
         if !typed.trim().is_empty() {
             self.library()
+                .chats
                 .keep_draft(chat.parse()?, typed.to_owned())
                 .await?;
         }
@@ -130,7 +134,7 @@ impl Turns {
 
     /// Runs the quick replies of a chat that was opened, as far as the user allowed it.
     pub(crate) async fn run_opening_quick_replies(&self, chat: String) -> ApiResult<()> {
-        let chat = self.library().chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         self.run_automatic(&chat, Moment::Opened).await
     }
 
@@ -167,7 +171,11 @@ impl Turns {
     }
 
     async fn automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<Vec<QuickReply>> {
-        let active = self.library().active_quick_replies(chat).await?;
+        let active = self
+            .library()
+            .quick_replies
+            .active_quick_replies(chat)
+            .await?;
         let replies = active
             .into_iter()
             .filter(|set| set.allowed)

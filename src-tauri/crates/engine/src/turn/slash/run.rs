@@ -69,7 +69,7 @@ impl Turns {
             }
             Typed::Command(typed) => typed,
         };
-        let chat = self.library().chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         if slash::command(typed.name).is_some_and(|info| info.command == SlashCommand::Impersonate)
         {
             // The model writes into the composer. Only the command itself makes room there.
@@ -87,9 +87,14 @@ impl Turns {
 
     /// Removes the command from the stored draft. A text that was typed meanwhile stays.
     async fn clear_draft(&self, chat: &Chat, text: &str) -> ApiResult<()> {
-        let chat = self.library().chat(chat.id).await?;
+        let chat = self.library().chat_lookup.chat(chat.id).await?;
         match !chat.draft.is_empty() && chat.draft.trim() == text.trim() {
-            true => self.library().keep_draft(chat.id, String::new()).await,
+            true => {
+                self.library()
+                    .chats
+                    .keep_draft(chat.id, String::new())
+                    .await
+            }
             false => Ok(()),
         }
     }
@@ -242,6 +247,7 @@ impl Turns {
         if text.is_empty() {
             let value = self
                 .config()
+                .setting_layers
                 .resolved(chat, None, None)
                 .await?
                 .values
@@ -269,7 +275,13 @@ impl Turns {
     ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Mode, self.mode_names().await?);
         if text.is_empty() {
-            let value = self.config().resolved(chat, None, None).await?.values.mode;
+            let value = self
+                .config()
+                .setting_layers
+                .resolved(chat, None, None)
+                .await?
+                .values
+                .mode;
             return Ok(CommandOutcome::Shown {
                 setting,
                 value,
@@ -293,7 +305,7 @@ impl Turns {
     ) -> Result<CommandOutcome, Halt> {
         let (setting, names) = (CommandSetting::Persona, self.persona_names().await?);
         if text.is_empty() {
-            let value = self.library().persona_in(chat).await?.name;
+            let value = self.library().personas.persona_in(chat).await?.name;
             return Ok(CommandOutcome::Shown {
                 setting,
                 value,
@@ -302,6 +314,7 @@ impl Turns {
         }
         let (value, persona) = choose(info, text, names)?;
         self.library()
+            .chats
             .set_chat_persona(chat.id.to_string(), persona)
             .await?;
         Ok(CommandOutcome::Set { setting, value })
@@ -324,6 +337,7 @@ impl Turns {
         }
         let (value, model) = choose(info, text, names)?;
         self.library()
+            .chats
             .set_chat_model(chat.id.to_string(), model)
             .await?;
         Ok(CommandOutcome::Set { setting, value })
@@ -339,6 +353,7 @@ impl Turns {
         if text.is_empty() {
             let chosen = self
                 .config()
+                .setting_layers
                 .resolved(chat, None, None)
                 .await?
                 .values
@@ -394,6 +409,7 @@ impl Turns {
         };
         let name = Some(value.clone()).filter(|name| !name.is_empty());
         self.library()
+            .chats
             .set_checkpoint(last.id.to_string(), name)
             .await?;
         Ok(CommandOutcome::Set {
@@ -407,6 +423,7 @@ impl Turns {
             id: chat.id.to_string(),
         };
         self.config()
+            .setting_edits
             .set_setting(owner, key.to_owned(), value.map(SettingValue::Text))
             .await
             .map(drop)

@@ -28,8 +28,8 @@ impl Turns {
     /// All participants by name, the chat's own character first and the narrator last.
     pub(crate) async fn participants(&self, chat: &Chat) -> ApiResult<Vec<(String, Participant)>> {
         let (card, members) = tokio::try_join!(
-            self.library().chat_card(chat),
-            self.library().shown_members(chat.id)
+            self.library().characters.chat_card(chat),
+            self.library().groups.shown_members(chat.id)
         )?;
         let own = (card.card.display_name().to_owned(), Participant::Own);
         let members = members
@@ -67,7 +67,12 @@ impl Turns {
         participant: Participant,
     ) -> Result<CommandOutcome, Halt> {
         let id = chat.id.to_string();
-        let is_group = !self.library().shown_members(chat.id).await?.is_empty();
+        let is_group = !self
+            .library()
+            .groups
+            .shown_members(chat.id)
+            .await?
+            .is_empty();
         let started = match participant {
             Participant::Own if !is_group => self.answer(chat).await?,
             Participant::Own => self.let_speak(id, Some(chat.character.to_string())).await?,
@@ -103,7 +108,7 @@ impl Turns {
                 }),
             ),
             Participant::Member { id } => {
-                let turn = self.library().turn_named(chat, Some(&id)).await?;
+                let turn = self.library().groups.turn_named(chat, Some(&id)).await?;
                 (turn.role, turn.speaker)
             }
         };

@@ -4,7 +4,7 @@ use context::CountTokens as _;
 use domain::prompt::Segment;
 
 use crate::base::error::ApiResult;
-use crate::settings::token_counter::Counter;
+use crate::settings::counting::token_counter::Counter;
 use crate::turn::tools::turn_tools::SHOW_MORE;
 
 /// Maximum size of a result in bytes, before tokens are counted.

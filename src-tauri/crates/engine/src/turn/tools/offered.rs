@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::api::client::ClientOptions;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::tool_source::{SourceTool, ToolSource};
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::handle::Turns;
 use crate::turn::tools::built_in::{self, BuiltIns};
@@ -67,7 +67,7 @@ impl Turns {
         let built_ins: Arc<dyn ToolSource> =
             Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
         let sources = std::iter::once(built_ins).chain(self.base().tools().list());
-        let sources = sources.chain(self.config().server_sources().await?);
+        let sources = sources.chain(self.config().tool_servers.server_sources().await?);
         tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
         tools.frame.definitions = tools.offered.iter().map(definition).collect();
         Ok(Some(form))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
@@ -37,6 +37,7 @@ impl ChatSearch {
         let found = self
             .turns
             .library()
+            .chats
             .search_messages(words.to_owned(), Some(self.chat.to_string()), 0)
             .await?;
         let mut lines = Vec::new();

@@ -28,6 +28,7 @@ impl Documents {
         let (character, persona) = (inputs.known.character(chat), inputs.snapshot.persona.id);
         let owners = turns
             .library()
+            .documents
             .documents_in(ChatParticipants {
                 character,
                 chat: chat.id,

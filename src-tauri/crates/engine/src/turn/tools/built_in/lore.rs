@@ -38,7 +38,7 @@ impl LoreTool {
                 .text
         };
         let entry = |entry: &domain::lorebook::Entry| LoreText {
-            title: crate::library::lore_entries::title(entry).to_owned(),
+            title: crate::library::lorebooks::entries::title(entry).to_owned(),
             keys: entry.keys.join(", ").to_lowercase(),
             content: expand(&entry.content),
         };

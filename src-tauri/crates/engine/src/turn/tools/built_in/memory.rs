@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::library::presence::Knowledge;
+use crate::library::groups::presence::Knowledge;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 

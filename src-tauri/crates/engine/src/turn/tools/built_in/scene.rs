@@ -23,7 +23,7 @@ pub(super) struct SceneTool {
 impl SceneTool {
     /// `None` if the gallery is empty.
     pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
-        let all = turns.library().list_backgrounds().await?;
+        let all = turns.library().backgrounds.list_backgrounds().await?;
         let backgrounds: Vec<_> = all
             .into_iter()
             .take(MAX)
@@ -54,6 +54,7 @@ impl SceneTool {
         };
         self.turns
             .config()
+            .setting_edits
             .set_setting_in_words(owner, "background".to_owned(), picture.clone())
             .await?;
         Ok(ToolOutput::text(format!("The chat shows {name}.")))

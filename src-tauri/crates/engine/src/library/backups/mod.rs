@@ -1,0 +1,56 @@
+//! Backups: made by schedule, verified, restored.
+
+pub(crate) mod backup;
+pub(crate) mod schedule;
+pub(crate) mod trusted_clock;
+
+use std::sync::{Arc, Weak};
+
+use crate::base::handle::Base;
+use crate::library::data_warnings::Warnings;
+use crate::settings::handle::Configuration;
+
+/// Backups of the data. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Backups(Arc<State>);
+
+/// The rooms that this one uses.
+struct State {
+    config: Configuration,
+    warnings: Warnings,
+}
+
+/// A handle for background tasks, which does not keep the engine open.
+#[derive(Clone)]
+pub(super) struct WeakBackups(Weak<State>);
+
+impl WeakBackups {
+    pub(super) fn upgrade(&self) -> Option<Backups> {
+        self.0.upgrade().map(Backups)
+    }
+}
+
+impl Backups {
+    pub(super) fn new(config: &Configuration, warnings: &Warnings) -> Self {
+        Self(Arc::new(State {
+            config: config.clone(),
+            warnings: warnings.clone(),
+        }))
+    }
+
+    fn downgrade(&self) -> WeakBackups {
+        WeakBackups(Arc::downgrade(&self.0))
+    }
+
+    fn base(&self) -> &Base {
+        self.0.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.0.config
+    }
+
+    fn warnings(&self) -> &Warnings {
+        &self.0.warnings
+    }
+}

@@ -1,0 +1,53 @@
+//! Finds the chat or the message of an id, for every room that works on one.
+
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
+
+/// Chats and messages by their ids. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct ChatLookup {
+    config: Configuration,
+}
+
+impl ChatLookup {
+    pub(super) fn new(config: &Configuration) -> Self {
+        Self {
+            config: config.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        self.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.config
+    }
+}
+
+impl ChatLookup {
+    pub(crate) fn messages_changed(&self, chat: ChatId) {
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(chat.to_string()));
+        self.base()
+            .events()
+            .changed(Changed::Chats, Some(chat.to_string()));
+    }
+
+    pub(crate) async fn chat(&self, id: ChatId) -> ApiResult<Chat> {
+        self.base()
+            .store()
+            .read(move |store| store.chats().get(id))
+            .await?
+            .ok_or_else(|| not_found("chat"))
+    }
+
+    pub(crate) async fn message(&self, id: MessageId) -> ApiResult<Message> {
+        self.base()
+            .store()
+            .read(move |store| store.messages().get(id))
+            .await?
+            .ok_or_else(|| not_found("message"))
+    }
+}

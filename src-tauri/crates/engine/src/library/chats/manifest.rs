@@ -1,0 +1,544 @@
+//! The manifest of a turn: what was sent and what it cost. It is stored with the reply, and the
+//! X-ray shows it.
+//!
+//! Prompts of an epoch start alike, so a manifest stores only what the previous one does not
+//! contain. Storage therefore grows linearly with the chat. Each text is stored once, in the
+//! segments. A block stores its own text and its source text only if they differ from what was
+//! sent.
+
+use std::collections::BTreeMap;
+
+use domain::{ChatId, SwipeId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use store::{ReadTransaction, StoreError};
+
+use crate::api::{BlockReason, Figures, Origin, PromptBlock, PromptReport, PromptSegment};
+use crate::base::error::ApiResult;
+use crate::library::chats::Chats;
+
+/// Maximum length of a chain of manifests, before the next one is stored completely.
+const CHAIN: usize = 64;
+
+/// Start of the JSON of a manifest without texts.
+const BARE: &str = "{\"bare\":true";
+
+/// Notice for a prompt whose texts were removed.
+pub(crate) const WORDS_GONE: &str = "The text of this prompt was removed, because something it may quote was edited or permanently deleted.";
+
+/// A manifest as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// Whether [`without_words`] has removed the texts. It is the first field, so that it is found
+    /// without parsing the rest.
+    #[serde(default)]
+    bare: bool,
+    shared: Option<SharedPrefix>,
+    /// Without the shared parts, and without texts that the segments contain.
+    report: PromptReport,
+}
+
+/// The part of a manifest that an earlier one contains.
+#[derive(Clone, Serialize, Deserialize)]
+struct SharedPrefix {
+    swipe: String,
+    segments: usize,
+    blocks: usize,
+    /// Number of links to the first manifest that is stored completely.
+    links: usize,
+    /// Checksum of the shared segments, because the earlier manifest may have been replaced. Empty
+    /// in a manifest without texts, which must reveal nothing about them.
+    checksum: String,
+}
+
+/// A manifest that was read back. `links` is the number of manifests that it depends on.
+pub(crate) struct Recorded {
+    pub(crate) swipe: SwipeId,
+    pub(crate) report: PromptReport,
+    /// Its own texts were removed. Some of the shared texts may still exist.
+    pub(crate) bare: bool,
+    links: usize,
+}
+
+/// The JSON to store for `report`. It refers to `previous` for the part that both share.
+pub(crate) fn to_json(report: &PromptReport, previous: Option<&Recorded>) -> String {
+    let shared = previous
+        .filter(|kept| kept.links < CHAIN)
+        .and_then(|kept| shared(report, kept));
+    let mut report = without_texts(report);
+    if let Some(shared) = &shared {
+        report.segments.drain(..shared.segments);
+        report.blocks.drain(..shared.blocks);
+    }
+    serde_json::to_string(&Stored {
+        bare: false,
+        shared,
+        report,
+    })
+    .unwrap_or_default()
+}
+
+/// Removes the texts from a manifest. The blocks, their reasons and their costs stay. `None` if the
+/// texts are already removed. An unreadable manifest becomes empty.
+pub(crate) fn without_words(json: &str) -> Option<String> {
+    if json.starts_with(BARE) {
+        return None;
+    }
+    let Ok(stored) = serde_json::from_str::<Stored>(json) else {
+        return (!json.is_empty()).then(String::new);
+    };
+    let Stored {
+        shared, mut report, ..
+    } = stored;
+    let shared = shared.map(|shared| SharedPrefix {
+        checksum: String::new(),
+        ..shared
+    });
+    report.text.clear();
+    report
+        .segments
+        .iter_mut()
+        .for_each(|segment| segment.text.clear());
+    report
+        .messages
+        .iter_mut()
+        .for_each(|message| message.text.clear());
+    report.blocks.iter_mut().for_each(take_words);
+    report.notices = vec![WORDS_GONE.to_owned()];
+    serde_json::to_string(&Stored {
+        bare: true,
+        shared,
+        report,
+    })
+    .ok()
+}
+
+fn take_words(block: &mut PromptBlock) {
+    block.text.clear();
+    block.own_text = None;
+    block.source_text = None;
+    match &mut block.origin {
+        Origin::Document { name, .. } => {
+            name.clear();
+            "document".clone_into(&mut block.source);
+            block.label = None;
+        }
+        // The reason contains the keyword that matched.
+        Origin::Lore { .. } if block.reason.starts_with("key ") => {
+            "by a key".clone_into(&mut block.reason);
+            block.reasons = vec![BlockReason {
+                code: "removedKey".to_owned(),
+                values: BTreeMap::new(),
+            }];
+        }
+        _ => {}
+    }
+}
+
+fn shared(report: &PromptReport, kept: &Recorded) -> Option<SharedPrefix> {
+    let segments = common(&report.segments, &kept.report.segments, |one, other| {
+        one == other
+    });
+    let blocks = common(&report.blocks, &kept.report.blocks, |one, other| {
+        let reused = one.reused;
+        *one == PromptBlock {
+            reused,
+            ..other.clone()
+        }
+    });
+    (segments > 0).then(|| SharedPrefix {
+        swipe: kept.swipe.to_string(),
+        segments,
+        blocks,
+        links: kept.links + 1,
+        checksum: checksum(&report.segments[..segments]),
+    })
+}
+
+fn common<T>(one: &[T], other: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
+    one.iter()
+        .zip(other)
+        .take_while(|(one, other)| same(one, other))
+        .count()
+}
+
+fn checksum(segments: &[PromptSegment]) -> String {
+    let mut hash = Sha256::new();
+    for segment in segments {
+        hash.update([u8::from(segment.control)]);
+        hash.update(segment.text.as_bytes());
+    }
+    hex::encode(&hash.finalize()[..16])
+}
+
+/// Clears each text that equals the text of its segments.
+fn without_texts(report: &PromptReport) -> PromptReport {
+    let mut bare = report.clone();
+    bare.text = String::new();
+    for block in &mut bare.blocks {
+        if text_of(block, &report.segments).is_some_and(|text| text == block.text) {
+            block.text = String::new();
+        }
+    }
+    for (turn, message) in bare.messages.iter_mut().enumerate() {
+        if text_of_turn(turn, &report.blocks, &report.segments) == message.text {
+            message.text = String::new();
+        }
+    }
+    bare
+}
+
+fn text_of<'s>(block: &PromptBlock, segments: &'s [PromptSegment]) -> Option<&'s str> {
+    let segment = segments.get(block.segment? as usize)?;
+    Some(segment.text.trim_start_matches('\n'))
+}
+
+fn text_of_turn(turn: usize, blocks: &[PromptBlock], segments: &[PromptSegment]) -> String {
+    let of_turn = blocks
+        .iter()
+        .filter(|block| block.turn == Some(turn as u32));
+    of_turn
+        .filter_map(|block| segments.get(block.segment? as usize))
+        .map(|segment| segment.text.as_str())
+        .collect()
+}
+
+/// Restores the texts that [`without_texts`] has cleared.
+fn with_texts(mut report: PromptReport) -> PromptReport {
+    report.text = report
+        .segments
+        .iter()
+        .map(|segment| segment.text.as_str())
+        .collect();
+    for block in report
+        .blocks
+        .iter_mut()
+        .filter(|block| block.text.is_empty())
+    {
+        block.text = text_of(block, &report.segments)
+            .unwrap_or_default()
+            .to_owned();
+    }
+    for turn in 0..report.messages.len() {
+        if report.messages[turn].text.is_empty() {
+            report.messages[turn].text = text_of_turn(turn, &report.blocks, &report.segments);
+        }
+    }
+    report
+}
+
+/// Reads a chain of manifests, each of which refers to the next. `None` if a link does not match.
+/// If a manifest without texts refers to a deleted one, only its own blocks remain.
+fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
+    let mut whole: Option<PromptReport> = None;
+    // Number of blocks at the start that are lost.
+    let mut gone = 0;
+    for Stored {
+        bare,
+        shared,
+        mut report,
+    } in chain.into_iter().rev()
+    {
+        if let Some(shared) = shared {
+            match whole.take() {
+                Some(before) => {
+                    let segments = before.segments.get(..shared.segments)?;
+                    if !bare && checksum(segments) != shared.checksum {
+                        return None;
+                    }
+                    report.segments.splice(0..0, segments.iter().cloned());
+                    gone = gone.min(shared.blocks);
+                    let blocks = before.blocks.get(..shared.blocks - gone)?.iter().cloned();
+                    report.blocks.splice(
+                        0..0,
+                        blocks.map(|block| PromptBlock {
+                            reused: block.kept,
+                            ..block
+                        }),
+                    );
+                }
+                None if bare => {
+                    let silent = PromptSegment {
+                        text: String::new(),
+                        control: false,
+                    };
+                    report.segments.splice(0..0, vec![silent; shared.segments]);
+                    gone = shared.blocks;
+                }
+                None => return None,
+            }
+        } else {
+            gone = 0;
+        }
+        whole = Some(report);
+    }
+    whole.map(with_texts)
+}
+
+impl Chats {
+    /// The manifest of `swipe`; `None` if there is none or it is incomplete.
+    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> ApiResult<Option<Recorded>> {
+        let chain = self
+            .base()
+            .store()
+            .read(move |store| chain_of(store, swipe))
+            .await?;
+        Ok(recorded(swipe, chain))
+    }
+}
+
+/// The manifest of `swipe`, followed by those whose texts it shares.
+fn chain_of(store: &ReadTransaction<'_>, swipe: SwipeId) -> Result<Vec<Stored>, StoreError> {
+    let (mut chain, mut next) = (Vec::new(), Some(swipe));
+    while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
+        let json = store.manifests().get(id)?.unwrap_or_default();
+        let Ok(stored) = serde_json::from_str::<Stored>(&json) else {
+            break;
+        };
+        next = stored
+            .shared
+            .as_ref()
+            .and_then(|shared| shared.swipe.parse().ok());
+        chain.push(stored);
+    }
+    Ok(chain)
+}
+
+fn recorded(swipe: SwipeId, chain: Vec<Stored>) -> Option<Recorded> {
+    let (links, bare) = (
+        chain.len().saturating_sub(1),
+        chain.first().is_some_and(|stored| stored.bare),
+    );
+    from_chain(chain).map(|report| Recorded {
+        swipe,
+        report,
+        bare,
+        links,
+    })
+}
+
+impl Chats {
+    /// The newest manifest of the chat and its reply, other than that of the swipe `except`. It is
+    /// what the model has read last.
+    pub(crate) async fn turn_before(
+        &self,
+        chat: ChatId,
+        except: Option<SwipeId>,
+    ) -> ApiResult<Option<(Recorded, String)>> {
+        // Do not read more than needed: an imported chat has thousands of messages without a
+        // manifest, and all would be searched.
+        let asked = 1 + u32::from(except.is_some());
+        let read = self.base().store().read(move |store| {
+            let newest = store.manifests().past(chat, i64::MAX, asked)?;
+            let Some(last) = newest
+                .into_iter()
+                .find(|manifest| Some(manifest.swipe) != except)
+            else {
+                return Ok(None);
+            };
+            Ok(Some((last.swipe, chain_of(store, last.swipe)?, last.text)))
+        });
+        let Some((swipe, chain, text)) = read.await? else {
+            return Ok(None);
+        };
+        Ok(recorded(swipe, chain).map(|kept| (kept, text)))
+    }
+}
+
+/// The JSON of the figures, which is stored next to the manifest.
+pub(crate) fn figures_json(figures: &Figures) -> String {
+    serde_json::to_string(figures).unwrap_or_default()
+}
+
+pub(crate) fn figures(json: &str) -> Option<Figures> {
+    serde_json::from_str(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Placement, PromptShares, PromptTokens, ReasonValue, SourceLabel, Zone};
+
+    /// A report with one block and one segment for each text.
+    fn report(texts: &[&str]) -> PromptReport {
+        let block = |(at, text): (usize, &&str)| PromptBlock {
+            id: at.to_string(),
+            zone: Zone::Window,
+            priority: None,
+            kind: "message".to_owned(),
+            source: "said by Tom".to_owned(),
+            label: None,
+            origin: Origin::BuiltIn,
+            key: at.to_string(),
+            reason: String::new(),
+            reasons: Vec::new(),
+            role: "user".to_owned(),
+            turn: Some(at as u32),
+            segment: Some(at as u32),
+            score: None,
+            signals: Vec::new(),
+            tokens: 7,
+            kept: true,
+            dropped_reason: None,
+            dropped_code: None,
+            reused: false,
+            text: (*text).to_owned(),
+            own_text: None,
+            source_text: Some(format!("{{{{user}}}} {text}")),
+            known_to: None,
+        };
+        let segment = |text: &&str| PromptSegment {
+            text: (*text).to_owned(),
+            control: false,
+        };
+        PromptReport {
+            text: texts.concat(),
+            segments: texts.iter().map(segment).collect(),
+            messages: Vec::new(),
+            blocks: texts.iter().enumerate().map(block).collect(),
+            tokens: PromptTokens::default(),
+            shares: PromptShares::default(),
+            placement: Placement::default(),
+            epoch: 0,
+            new_epoch: None,
+            new_epoch_code: None,
+            anchor: None,
+            model: "tiny".to_owned(),
+            template: "base-roleplay".to_owned(),
+            notices: vec!["The macro {{secret}} is not known.".to_owned()],
+            timings: Default::default(),
+        }
+    }
+
+    fn read(chain: &[&str]) -> PromptReport {
+        from_chain(
+            chain
+                .iter()
+                .map(|json| serde_json::from_str(json).unwrap())
+                .collect(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn manifest_without_texts_keeps_its_blocks() {
+        let (first, second) = (
+            report(&["You are Mira.", "Hello."]),
+            report(&["You are Mira.", "Hello.", "A secret."]),
+        );
+        let kept = Recorded {
+            swipe: SwipeId(uuid::Uuid::nil()),
+            report: first.clone(),
+            bare: false,
+            links: 0,
+        };
+        let (first, second) = (to_json(&first, None), to_json(&second, Some(&kept)));
+        assert_eq!(
+            read(&[&second, &first]).text,
+            "You are Mira.Hello.A secret."
+        );
+
+        let bare = without_words(&second).unwrap();
+        assert!(!bare.contains("secret"), "{bare}");
+        let told = read(&[&bare, &first]);
+        assert_eq!(
+            (told.text.as_str(), told.notices),
+            ("You are Mira.Hello.", vec![WORDS_GONE.to_owned()])
+        );
+        assert_eq!(
+            told.blocks
+                .iter()
+                .map(|block| block.tokens)
+                .collect::<Vec<_>>(),
+            [7, 7, 7]
+        );
+
+        let told = read(&[&bare, &without_words(&first).unwrap()]);
+        assert_eq!(
+            (told.text.as_str(), told.blocks.len()),
+            ("", 3),
+            "the earlier manifest lost its texts as well"
+        );
+        assert_eq!(without_words(&bare), None);
+        assert!(
+            bare.starts_with(BARE) && bare.contains(r#""checksum":"""#),
+            "{bare}"
+        );
+    }
+
+    /// A reply was permanently deleted, and its manifest with it.
+    #[test]
+    fn deleted_earlier_manifest_leaves_own_blocks() {
+        let texts = ["You are Mira.", "Hello.", "A secret.", "More."];
+        let [first, second, third] = [&texts[..2], &texts[..3], &texts[..]].map(report);
+        let kept = |report: &PromptReport, links| Recorded {
+            swipe: SwipeId(uuid::Uuid::nil()),
+            report: report.clone(),
+            bare: false,
+            links,
+        };
+        let second_json = to_json(&second, Some(&kept(&first, 0)));
+        let third_json = to_json(&third, Some(&kept(&second, 1)));
+        let [second, third] = [&second_json, &third_json].map(|json| without_words(json).unwrap());
+        let told = read(&[&third, &second]);
+        assert_eq!(
+            told.blocks
+                .iter()
+                .map(|block| block.key.as_str())
+                .collect::<Vec<_>>(),
+            ["2", "3"]
+        );
+        assert_eq!((told.segments.len(), told.text.as_str()), (4, ""));
+        let unread = |json: &str| serde_json::from_str::<Stored>(json).unwrap();
+        assert!(
+            from_chain(vec![unread(&third_json), unread(&second_json)]).is_none(),
+            "texts need the whole chain"
+        );
+    }
+
+    #[test]
+    fn document_names_and_lore_keys_are_removed_too() {
+        let mut written = report(&["By the sea.", "The reef."]);
+        let document = Origin::Document {
+            id: "1".into(),
+            name: "SECRET.txt".into(),
+        };
+        let name = ("name".to_owned(), ReasonValue::Text("SECRET.txt".into()));
+        written.blocks[0] = PromptBlock {
+            origin: document,
+            source: "document SECRET.txt".into(),
+            label: Some(SourceLabel {
+                code: "document".into(),
+                values: [name].into(),
+            }),
+            ..written.blocks[0].clone()
+        };
+        let lore = Origin::Lore {
+            book: "1".into(),
+            entry: "2".into(),
+        };
+        written.blocks[1] = PromptBlock {
+            origin: lore,
+            reason: "key \"SECRET\" in the message of Tom".into(),
+            ..written.blocks[1].clone()
+        };
+        let bare = without_words(&to_json(&written, None)).unwrap();
+        assert!(!bare.contains("SECRET"), "{bare}");
+        let told = read(&[&bare]);
+        assert_eq!(
+            (
+                told.blocks[0].source.as_str(),
+                told.blocks[1].reason.as_str()
+            ),
+            ("document", "by a key")
+        );
+    }
+
+    #[test]
+    fn unreadable_manifest_becomes_empty() {
+        assert_eq!(
+            (without_words("A secret."), without_words("")),
+            (Some(String::new()), None)
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Documents that belong to characters and chats.
+
+pub(crate) mod files;
+pub(crate) mod list;
+
+use crate::base::handle::Base;
+use crate::library::characters::Characters;
+use crate::library::chat_lookup::ChatLookup;
+use crate::settings::handle::Configuration;
+
+/// Attached documents. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Documents {
+    config: Configuration,
+    characters: Characters,
+    chat_lookup: ChatLookup,
+}
+
+impl Documents {
+    pub(super) fn new(
+        config: &Configuration,
+        characters: &Characters,
+        chat_lookup: &ChatLookup,
+    ) -> Self {
+        Self {
+            config: config.clone(),
+            characters: characters.clone(),
+            chat_lookup: chat_lookup.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        self.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.config
+    }
+}

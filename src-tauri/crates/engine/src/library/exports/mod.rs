@@ -1,0 +1,43 @@
+//! Chats as files.
+
+pub(crate) mod chat;
+pub(crate) mod group;
+
+use crate::base::handle::Base;
+use crate::library::assets::Assets;
+use crate::library::chat_lookup::ChatLookup;
+use crate::library::groups::Groups;
+use crate::settings::handle::Configuration;
+
+/// Chats as files. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Exports {
+    config: Configuration,
+    assets: Assets,
+    chat_lookup: ChatLookup,
+    groups: Groups,
+}
+
+impl Exports {
+    pub(super) fn new(
+        config: &Configuration,
+        assets: &Assets,
+        chat_lookup: &ChatLookup,
+        groups: &Groups,
+    ) -> Self {
+        Self {
+            config: config.clone(),
+            assets: assets.clone(),
+            chat_lookup: chat_lookup.clone(),
+            groups: groups.clone(),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        self.config.base()
+    }
+
+    fn config(&self) -> &Configuration {
+        &self.config
+    }
+}

@@ -1,0 +1,227 @@
+//! Prepares the library at startup: adds the sample characters on the first start, and purges
+//! deleted items.
+
+use std::time::Duration;
+
+use domain::card::Card;
+use domain::persona::{Persona, PersonaPlace};
+use domain::{PersonaId, Timestamp};
+use store::BackupKind;
+use uuid::Uuid;
+
+use crate::api::DataWarningKind;
+use crate::base::error::{ApiResult, internal};
+use crate::base::picture::PngPicture;
+use crate::library::backups::trusted_clock::TrustedClock;
+use crate::library::chats::manifest;
+use crate::library::trash::Trash;
+use crate::library::trash::items::purged_at;
+use crate::settings::app_settings::WELCOMED;
+
+/// Setting with the times of the last sessions.
+const CLOCK: &str = "clock";
+/// Delay of the purge after startup.
+const PURGE_AFTER: Duration = Duration::from_secs(30);
+
+/// A sample character that ships with the app: its card, and its picture as PNG.
+struct Sample {
+    card: &'static str,
+    picture: &'static [u8],
+}
+
+macro_rules! sample {
+    ($name:literal) => {
+        Sample {
+            card: include_str!(concat!(
+                "../../../../../presets/characters/",
+                $name,
+                ".json"
+            )),
+            picture: include_bytes!(concat!("../../../../../presets/characters/", $name, ".png")),
+        }
+    };
+}
+
+/// The host comes first: it greets at the first start.
+static SAMPLES: [Sample; 3] = [sample!("mira"), sample!("otto-finch"), sample!("sorrel")];
+
+impl Trash {
+    /// Adds the sample characters, a persona, and a chat with the greeting of the first character.
+    /// The next start completes an interrupted welcome.
+    pub(crate) async fn welcome(&self) -> ApiResult<()> {
+        let (welcomed, personas, known) = self
+            .base()
+            .store()
+            .read(|store| {
+                Ok((
+                    store.settings().get(WELCOMED)?,
+                    store.personas().list()?,
+                    store.characters().list()?,
+                ))
+            })
+            .await?;
+        if welcomed.is_some() {
+            return Ok(());
+        }
+        if personas.is_empty() {
+            let persona = Persona {
+                id: PersonaId(Uuid::now_v7()),
+                name: "Traveller".into(),
+                description: String::new(),
+                instructions: String::new(),
+                place: PersonaPlace::default(),
+            };
+            self.base()
+                .store()
+                .write(move |store| store.personas_mut().insert(&persona))
+                .await?;
+        }
+        let mut host = None;
+        for sample in &SAMPLES {
+            let (card, _) = Card::from_json(sample.card.as_bytes())?;
+            let known = known
+                .iter()
+                .find(|listed| listed.character.name == card.name());
+            let id = match known {
+                Some(known) => known.character.id,
+                None => {
+                    self.characters()
+                        .add_character(
+                            &card,
+                            Some(PngPicture {
+                                png: sample.picture.to_vec(),
+                            }),
+                            None,
+                        )
+                        .await?
+                        .id
+                }
+            };
+            host.get_or_insert(id);
+        }
+        if let Some(host) = host.filter(|_| known.iter().all(|listed| listed.chats == 0)) {
+            self.chats().start_chat(host).await?;
+        }
+        Ok(self
+            .base()
+            .store()
+            .write(|store| store.settings_mut().set(WELCOMED, "true"))
+            .await?)
+    }
+
+    /// Permanently removes items deleted in an earlier session and expired trash, and repairs the
+    /// files of pictures. Runs in the background, because a large purge takes seconds.
+    pub(crate) fn purge_in_background(&self) {
+        let trash = self.downgrade();
+        let now = self.base().now();
+        tokio::spawn(async move {
+            // Wait, because the first screen uses the same writer. An engine that is dropped
+            // meanwhile has released its folder.
+            tokio::time::sleep(PURGE_AFTER).await;
+            let Some(trash) = trash.upgrade() else {
+                return;
+            };
+            if let Err(error) = trash.purge_expired(now).await {
+                tracing::warn!(%error, "the purge of deleted items failed");
+            }
+            if let Err(error) = trash.stale_caches().drop_stale_caches().await {
+                tracing::warn!(%error, "a saved cache may contain purged text");
+            }
+            trash.forget_what_is_gone().await;
+            if let Err(error) = trash.repair_files().await {
+                tracing::warn!(%error, "the files of pictures were not checked");
+            }
+        });
+    }
+
+    /// Purges what has expired at the start of the session, `now`. A clock that has jumped ahead
+    /// counts only later, and a verified backup comes first.
+    pub(crate) async fn purge_expired(&self, now: Timestamp) -> ApiResult<()> {
+        let (stored, newest) = self
+            .base()
+            .store()
+            .read(|store| Ok((store.settings().get(CLOCK)?, store.chats().newest()?)))
+            .await?;
+        let mut clock = TrustedClock::new(stored.as_deref(), newest.unwrap_or(now));
+        let before = purged_at(clock.look(now));
+        let json =
+            serde_json::to_string(&clock).map_err(|_| internal("the clock could not be stored"))?;
+        if stored.as_ref() != Some(&json) {
+            self.base()
+                .store()
+                .write(move |store| store.settings_mut().set(CLOCK, &json))
+                .await?;
+        }
+        match clock.is_ahead() {
+            true => {
+                self.warnings()
+                    .warn(DataWarningKind::ClockAhead, 0, String::new())
+                    .await
+            }
+            false => {
+                self.warnings()
+                    .warning_over(DataWarningKind::ClockAhead)
+                    .await
+            }
+        }
+        if !self.base().store().has_expired(before).await? {
+            return Ok(());
+        }
+        if self.base().store().changed_since_backup() {
+            self.backups().back_up(BackupKind::Automatic).await?;
+        }
+        self.base()
+            .store()
+            .purge(before, manifest::without_words)
+            .await?;
+        Ok(())
+    }
+
+    /// Restores the files of pictures from the backups, and removes files that belong to nothing.
+    async fn repair_files(&self) -> ApiResult<()> {
+        let repair = self.base().store().repair_assets().await?;
+        if repair.healed > 0 {
+            let healed = u32::try_from(repair.healed).unwrap_or(u32::MAX);
+            self.warnings()
+                .warn(DataWarningKind::PicturesRestored, healed, String::new())
+                .await;
+        }
+        match u32::try_from(repair.lost.len()).unwrap_or(u32::MAX) {
+            0 => {
+                self.warnings()
+                    .warning_over(DataWarningKind::PicturesLost)
+                    .await
+            }
+            lost => {
+                self.warnings()
+                    .warn(DataWarningKind::PicturesLost, lost, String::new())
+                    .await
+            }
+        }
+        // Pictures of lost changes may still be wanted.
+        if self
+            .base()
+            .data_warnings()
+            .get(DataWarningKind::LogLost)
+            .is_none()
+        {
+            let removed = self.base().store().sweep_assets().await?;
+            tracing::debug!(removed, "files that belonged to nothing were removed");
+        }
+        Ok(())
+    }
+
+    /// Deletes caches of chats that no longer exist. A chat may have been deleted with its
+    /// character, or just before a crash.
+    pub(crate) async fn forget_what_is_gone(&self) {
+        let Ok(chats) = self.base().store().read(|store| store.chats().list()).await else {
+            return;
+        };
+        let chats: Vec<String> = chats.iter().map(|chat| chat.id.to_string()).collect();
+        let local = self.config().local().clone();
+        let forget = move || local.forget_all_but(chats.iter().map(String::as_str));
+        if let Err(error) = tokio::task::spawn_blocking(forget).await {
+            tracing::warn!(%error, "the cache may contain deleted chats");
+        }
+    }
+}

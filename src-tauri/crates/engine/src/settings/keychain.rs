@@ -1,0 +1,53 @@
+//! Keeps keys and other secrets outside the database.
+
+use crate::base::handle::Base;
+use crate::base::secrets::Secrets;
+use std::sync::Arc;
+
+/// Secrets of endpoints, the hub and tool servers. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Keychain {
+    base: Base,
+    secrets: Arc<Secrets>,
+}
+
+impl Keychain {
+    pub(super) fn new(base: &Base, secrets: Arc<Secrets>) -> Self {
+        Self {
+            base: base.clone(),
+            secrets,
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+}
+
+impl Keychain {
+    pub(crate) async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
+        self.with_secrets(move |secrets| {
+            if text.is_empty() {
+                secrets.remove(secret)
+            } else {
+                secrets.set(secret, &text)
+            }
+        })
+        .await
+    }
+
+    /// Runs `work` on a blocking thread, because a keychain can wait for the user to unlock it.
+    pub(crate) async fn with_secrets<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Secrets) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let config = self.clone();
+        tokio::task::spawn_blocking(move || work(config.secrets()))
+            .await
+            .map_err(|_| internal("the keychain did not answer"))?
+    }
+}
