@@ -42,8 +42,8 @@ pub use library::quick_replies::files::QuickReplies;
 pub use local::disable_core_dumps;
 pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
+pub use settings::counting::text_counts::TokenCount;
 pub use settings::environment::environment;
-pub use settings::models::files::TokenCount;
 pub use settings::tool_servers::OfferedServerTool;
 pub use store::make_private_folder;
 

@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage,
-    imageops::FilterType,
 };
 
 use crate::api::ApiError;

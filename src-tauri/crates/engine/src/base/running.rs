@@ -1,6 +1,7 @@
 //! The replies that are being written: at most one per chat, in any number of chats.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{ChatId, MessageId, SwipeId};
@@ -29,11 +30,71 @@ pub(crate) struct ChatReservation {
     running: Running,
     chat: ChatId,
     pub(crate) cancel: CancellationToken,
+    /// The reservation that this one is taken from.
+    loan: Option<Arc<Loan>>,
+    /// Another reservation of the same chat goes on and ends it.
+    left: bool,
+}
+
+tokio::task_local! {
+    /// The reservation that work in this task may take.
+    static LENT: Arc<Loan>;
+}
+
+/// A reservation whose holder lets other work use the chat, one part after the other.
+struct Loan {
+    chat: ChatId,
+    cancel: CancellationToken,
+    state: Mutex<LoanState>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LoanState {
+    Free,
+    Taken,
+    /// The holder has the reservation again, or has left it to a reply.
+    Over,
+}
+
+impl Loan {
+    fn state(&self) -> MutexGuard<'_, LoanState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the reservation of `chat` if it is free.
+    fn take(&self, chat: ChatId) -> bool {
+        let mut state = self.state();
+        let free = self.chat == chat && *state == LoanState::Free;
+        if free {
+            *state = LoanState::Taken;
+        }
+        free
+    }
+
+    /// Gives the reservation back. `false` if nobody waits for it.
+    fn give_back(&self) -> bool {
+        let mut state = self.state();
+        let wanted = *state == LoanState::Taken;
+        if wanted {
+            *state = LoanState::Free;
+        }
+        wanted
+    }
 }
 
 impl Running {
     /// Reserves the chat for a reply or an edit. Only the holder may change the chat's messages.
+    /// Work that [`ChatReservation::lend`] runs takes the chat from that reservation.
     pub(crate) fn begin(&self, chat: ChatId) -> ApiResult<ChatReservation> {
+        if let Ok(Some(loan)) = LENT.try_with(|loan| loan.take(chat).then(|| loan.clone())) {
+            return Ok(ChatReservation {
+                running: self.clone(),
+                chat,
+                cancel: loan.cancel.clone(),
+                loan: Some(loan),
+                left: false,
+            });
+        }
         let mut replies = self.lock();
         if replies.contains_key(&chat) {
             return Err(busy());
@@ -50,6 +111,8 @@ impl Running {
             running: self.clone(),
             chat,
             cancel,
+            loan: None,
+            left: false,
         })
     }
 
@@ -94,6 +157,24 @@ impl Running {
 }
 
 impl ChatReservation {
+    /// Runs `work`, which may reserve the same chat for edits and for a reply. Nobody else can
+    /// reserve it meanwhile. Returns the reservation, unless a reply that `work` started goes on:
+    /// then the chat is free once that reply ends.
+    pub(crate) async fn lend<T>(mut self, work: impl Future<Output = T>) -> (Option<Self>, T) {
+        let loan = Arc::new(Loan {
+            chat: self.chat,
+            cancel: self.cancel.clone(),
+            state: Mutex::new(LoanState::Free),
+        });
+        let result = LENT.scope(loan.clone(), work).await;
+        let state = std::mem::replace(&mut *loan.state(), LoanState::Over);
+        if state == LoanState::Free {
+            return (Some(self), result);
+        }
+        self.left = true;
+        (None, result)
+    }
+
     /// Whether the user stopped it. The end of the app cancels too.
     pub(crate) fn stopped(&self) -> bool {
         self.running
@@ -190,7 +271,16 @@ impl ChatReservation {
 
 impl Drop for ChatReservation {
     fn drop(&mut self) {
-        self.running.lock().remove(&self.chat);
+        if self.left {
+            return;
+        }
+        let mut replies = self.running.lock();
+        if !self.loan.as_ref().is_some_and(|loan| loan.give_back()) {
+            replies.remove(&self.chat);
+        } else if let Some(reply) = replies.get_mut(&self.chat) {
+            reply.generating = None;
+            reply.drafting = None;
+        }
     }
 }
 
@@ -232,5 +322,39 @@ mod tests {
         drop((place, other));
         assert!(running.of(chat).is_none());
         begin(chat).unwrap();
+    }
+
+    #[tokio::test]
+    async fn work_inside_a_reservation_uses_its_chat() {
+        let running = Running::default();
+        let chat = ChatId(Uuid::from_u128(1));
+        let elsewhere = running.clone();
+        let place = running.begin(chat).unwrap();
+        let edits = async {
+            drop(running.begin(chat).unwrap());
+            let edit = running.begin(chat).unwrap();
+            assert!(running.begin(chat).is_err(), "one edit at a time");
+            tokio::spawn(async move { assert!(elsewhere.begin(chat).is_err()) })
+                .await
+                .unwrap();
+            drop(edit);
+        };
+        let (place, ()) = place.lend(edits).await;
+        let place = place.expect("every edit ended");
+        assert!(running.begin(chat).is_err());
+        drop(place);
+        running.begin(chat).unwrap();
+    }
+
+    #[tokio::test]
+    async fn reply_of_lent_work_keeps_the_chat_to_its_end() {
+        let running = Running::default();
+        let chat = ChatId(Uuid::from_u128(1));
+        let place = running.begin(chat).unwrap();
+        let (place, reply) = place.lend(async { running.begin(chat).unwrap() }).await;
+        assert!(place.is_none());
+        assert!(running.begin(chat).is_err());
+        drop(reply);
+        running.begin(chat).unwrap();
     }
 }

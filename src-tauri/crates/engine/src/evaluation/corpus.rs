@@ -1,16 +1,19 @@
 //! Benchmarks recall on any corpus: runs the search of a turn, without its token budget.
 
-use domain::chat::MessageRange;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use context::{CountTokens as _, Estimate};
-use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
+use domain::chat::{Chat, MessageRange, Role, Speaker, SwipeState, WindowState};
 use domain::prompt::Segment;
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use recall::hints::{QueryHints, without_names};
+use recall::possessions::things;
+use recall::query_embedding::QueryEmbedding;
+use recall::tokens;
 use serde::{Deserialize, Serialize};
 use store::{Character, NewMessage, NewSwipe, Store, StoreError, WriteTransaction};
 use uuid::Uuid;
@@ -23,10 +26,6 @@ use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Question};
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::vector_cache::VectorCache;
-use recall::hints::{QueryHints, without_names};
-use recall::possessions::things;
-use recall::query_embedding::QueryEmbedding;
-use recall::tokens;
 
 /// Maximum number of ids in a ranking.
 const RANKED: usize = 200;

@@ -1,7 +1,6 @@
 //! Imports cards, lorebooks, chats and model files. Model files stay in their folder. The content
 //! decides the file type, regardless of the file name.
 
-use crate::base::files::read_capped;
 use std::path::{Path, PathBuf};
 
 use domain::archive::MAX_ARCHIVE;
@@ -12,6 +11,7 @@ use store::{AssetHash, Character};
 use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files;
+use crate::base::files::read_capped;
 use crate::import::card_notes::{NO_CARD, git_lfs_pointer, notes, picture_of, refusal};
 use crate::import::group_files::WITHOUT_CHAT;
 use crate::import::handle::Imports;

@@ -14,8 +14,8 @@ use crate::base::group_events;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
 use crate::library::assets::pictures::MAX_PICTURES;
+use crate::library::chats::{exported_rounds, foreign_chat};
 use crate::library::snapshots::chat_macros::StoredMacroState;
-use crate::library::{exported_rounds, foreign_chat};
 
 const THOUGHTS_END: &str = "</think>";
 

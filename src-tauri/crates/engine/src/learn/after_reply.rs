@@ -9,8 +9,7 @@ use domain::ChatId;
 use store::SourceText;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Changed;
-use crate::api::TurnOptions;
+use crate::api::{Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::background_job::Learner;
 use crate::learn::handle::Learning;

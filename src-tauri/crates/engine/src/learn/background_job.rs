@@ -24,8 +24,7 @@ use store::{ReadTransaction, SourceText};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::api::ModelRef;
-use crate::api::TurnOptions;
+use crate::api::{ModelRef, TurnOptions};
 use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, bad_input};
 use crate::learn::handle::Learning;
@@ -341,7 +340,7 @@ impl Learning {
         let setup = Setup::new(template.as_ref(), &answerer.key, budget);
         let (state, mut counter) = (
             WindowState::default(),
-            Counter::new(self.config(), answerer),
+            Counter::new(&self.config().token_counts, answerer),
         );
         loop {
             match assemble(frame, &setup, &state, &counter) {

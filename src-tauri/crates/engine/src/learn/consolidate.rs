@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryScope};
 use domain::{MemoryId, Timestamp};
+use recall::tokens::words;
 use store::{EmbeddingGroup, ReadTransaction, StoreError, WriteTransaction};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -15,7 +16,6 @@ use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
 use crate::library::memories::memory::shown;
 use crate::recall_service::branches::are_apart;
-use recall::tokens::words;
 
 /// Setting with the time of the last run, in milliseconds.
 const DONE: &str = "memories_consolidated";

@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet};
 
 use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryOrigin};
 use domain::{CharacterId, MemoryId, Timestamp};
+use recall::attributes::Attribute;
+use recall::statement::Statement;
 use store::ActiveMemory;
 
 use crate::recall_service::facts::{SURE, worth};
-use recall::attributes::Attribute;
-use recall::statement::Statement;
 
 /// Maximum number of active memories in a scope. Going through that many takes about a second.
 pub(crate) const MOST: usize = 1_000;
@@ -267,10 +267,11 @@ fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, A
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use domain::MemoryId;
     use domain::memory::{MAX_CONFIDENCE, MemoryOrigin, MemoryScope, MemoryType};
     use uuid::Uuid;
+
+    use super::*;
 
     const DAY: i64 = 86_400_000;
 

@@ -8,6 +8,7 @@ use context::frozen;
 use domain::chat::Role;
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{ChatId, MemoryId, MessageId, Timestamp};
+use recall::tokens;
 use serde::Deserialize;
 use store::{Query, ReadTransaction, SourceText, StoreError, WriteTransaction};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,6 @@ use crate::learn::summaries::names;
 use crate::library::memories::memory;
 use crate::recall_service::branches::Branches;
 use crate::recall_service::recall::scopes;
-use recall::tokens;
 
 /// Messages read back from the end, per exchange; a group chat has many messages per exchange.
 /// Older messages were imported, or there was never idle time for them.
@@ -435,7 +435,7 @@ impl Learning {
                 .changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }
         for memory in kept {
-            let (chat, memory) = (learner.chat.id.to_string(), memories::shown(memory, None));
+            let (chat, memory) = (learner.chat.id.to_string(), memory::shown(memory, None));
             self.base()
                 .events()
                 .announce(Event::Remembered { chat, memory });

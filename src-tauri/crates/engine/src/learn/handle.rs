@@ -37,14 +37,17 @@ impl Learning {
             inner: Arc::new(LearningState { turns }),
         };
         let weak = learning.downgrade();
-        learning.turns().on_reply(Box::new(move |chat, options| {
-            let weak = weak.clone();
-            Box::pin(async move {
-                if let Some(learning) = weak.upgrade() {
-                    learning.reply_ended(chat, &options).await;
-                }
-            })
-        }));
+        learning
+            .turns()
+            .generation
+            .on_reply(Box::new(move |chat, options| {
+                let weak = weak.clone();
+                Box::pin(async move {
+                    if let Some(learning) = weak.upgrade() {
+                        learning.reply_ended(chat, &options).await;
+                    }
+                })
+            }));
         learning
     }
 

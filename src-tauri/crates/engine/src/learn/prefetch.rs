@@ -3,11 +3,11 @@
 
 use domain::ChatId;
 use domain::chat::Chat;
+use recall::hints;
 
 use crate::api::{Draft, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
-use recall::hints;
 
 impl Learning {
     /// Stores the draft, and prefetches what its turn will need.
@@ -98,12 +98,18 @@ impl Learning {
         let options = TurnOptions::default();
         let (aim, answerer) = tokio::try_join!(
             self.turns()
+                .previews
                 .aim_of_preview(&chat, None, draft.to_owned(), &options),
             self.config().model_handles.answerer(&chat, &options)
         )?;
-        let mut turn = self.turns().collect(chat, aim, &answerer, &options).await?;
+        let mut turn = self
+            .turns()
+            .assembly
+            .collect(chat, aim, &answerer, &options)
+            .await?;
         turn.inputs.in_passing = true;
         self.turns()
+            .assembly
             .make_as_is(&mut turn, &answerer, &options)
             .await?;
         Ok(())

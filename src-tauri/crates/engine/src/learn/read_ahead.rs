@@ -12,16 +12,15 @@ use provider::{GenerationEvent, Request};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::api::Changed;
-use crate::api::TurnOptions;
+use crate::api::{Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::base::panics::contained;
 use crate::learn::handle::Learning;
 use crate::library::snapshots::macro_variables;
 use crate::settings::model_handles::handle::ModelHandle;
-use crate::turn::activated::ActivatedTurn;
-use crate::turn::inputs::Aim;
-use crate::turn::made::BuiltPrompt;
+use crate::turn::assembly::activated::ActivatedTurn;
+use crate::turn::assembly::made::BuiltPrompt;
+use crate::turn::inputs::turn_inputs::Aim;
 
 /// Number of messages in which the user's last one and the longest context block are searched.
 const NEAR: u32 = 20;
@@ -81,9 +80,14 @@ impl Learning {
         };
         let mut turn = self
             .turns()
+            .assembly
             .collect(chat, Aim::Last, &answerer, &options)
             .await?;
-        let made = self.turns().make(&mut turn, &answerer, &options).await?;
+        let made = self
+            .turns()
+            .assembly
+            .make(&mut turn, &answerer, &options)
+            .await?;
         let prompt = self.library().assets.with_pictures(&made.assembled).await;
         read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
         self.library()
@@ -118,9 +122,14 @@ impl Learning {
         };
         let mut turn = self
             .turns()
+            .assembly
             .collect(chat, Aim::Words(words), &answerer, options)
             .await?;
-        let mut made = self.turns().make(&mut turn, &answerer, options).await?;
+        let mut made = self
+            .turns()
+            .assembly
+            .make(&mut turn, &answerer, options)
+            .await?;
         // The window of a single character is cut by its own turn.
         let shared = turn.inputs.known.window_of().is_none();
         let is_ready = match made.assembled.new_epoch {

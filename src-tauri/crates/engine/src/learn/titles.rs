@@ -11,13 +11,12 @@ use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::TurnOptions;
-use crate::api::{Ask, Changed};
+use crate::api::{Ask, Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
-use crate::turn::generation::PreparedTurn;
-use crate::turn::inputs::Aim;
-use crate::turn::reply_passages::Passages;
+use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::replies::generate::PreparedTurn;
+use crate::turn::replies::passages::Passages;
 
 /// Numbers of user messages at which a title is tried. A greeting alone names nothing, and a model
 /// that has failed three times will fail again.
@@ -75,9 +74,14 @@ impl Learning {
         }
         let mut turn = self
             .turns()
+            .assembly
             .collect(chat, Aim::Last, &answerer, &options)
             .await?;
-        let made = self.turns().make(&mut turn, &answerer, &options).await?;
+        let made = self
+            .turns()
+            .assembly
+            .make(&mut turn, &answerer, &options)
+            .await?;
         if made.assembled.new_epoch.is_some() {
             // The prompt would begin a new epoch, so the model would read all of it again. A title
             // is not worth that.
@@ -92,7 +96,7 @@ impl Learning {
         let mut stream = prepared
             .answerer
             .provider
-            .stream(prepared.request(self.turns()).await?, leave);
+            .stream(prepared.request(&self.turns().generation).await?, leave);
         let mut words = String::new();
         while let Some(event) = stream.next().await {
             match event? {

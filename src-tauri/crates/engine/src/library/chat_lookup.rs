@@ -1,5 +1,10 @@
 //! Finds the chat or the message of an id, for every room that works on one.
 
+use domain::chat::{Chat, Message};
+use domain::{ChatId, MessageId};
+
+use crate::api::Changed;
+use crate::base::error::{ApiResult, not_found};
 use crate::base::handle::Base;
 use crate::settings::handle::Configuration;
 

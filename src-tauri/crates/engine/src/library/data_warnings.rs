@@ -1,14 +1,14 @@
 //! Warnings about the user's data: stores them, and announces each change.
 
-use crate::base::handle::Base;
-use crate::settings::handle::Configuration;
 use store::Store;
 
 use crate::api::{Changed, DataWarning, DataWarningKind, DataWarnings};
 use crate::base::clock::rfc3339;
 use crate::base::data_warnings::SETTING;
 use crate::base::error::{ApiResult, internal};
+use crate::base::handle::Base;
 use crate::library::backups::backup::shown;
+use crate::settings::handle::Configuration;
 
 /// Reasons to restore a backup.
 const DAMAGE: [DataWarningKind; 3] = [

@@ -1,8 +1,6 @@
 //! Drafts of forms, of message edits and of the composer. They survive a closed window and a killed
 //! process.
 
-use crate::base::handle::Base;
-use crate::settings::handle::Configuration;
 use domain::ChatId;
 use store::{ReadTransaction, StoreError};
 use uuid::Uuid;
@@ -10,6 +8,8 @@ use uuid::Uuid;
 use crate::api::{Draft, DraftKind, DraftPlace, SavedDraft};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
 
 /// Maximum size of a draft: more than any form of the app can hold.
 const MAX_BYTES: usize = 16 << 20;

@@ -2,15 +2,16 @@
 //! that a model has read of a chat. Code that retracts text records the affected chats in the
 //! store.
 
-use crate::base::handle::Base;
-use crate::settings::handle::Configuration;
-use domain::ChatId;
 use std::sync::{Arc, Weak};
+
+use domain::ChatId;
 use store::StaleChats;
 use tokio::sync::oneshot;
 
 use crate::api::Event;
 use crate::base::error::ApiResult;
+use crate::base::handle::Base;
+use crate::settings::handle::Configuration;
 
 /// Caches whose files are being deleted.
 pub(crate) struct Dropping {
@@ -167,7 +168,7 @@ impl StaleCaches {
     /// The keys of the KV sequences of a chat: its own, and those of characters that missed
     /// messages.
     pub(crate) async fn sequence_keys(&self, chat: ChatId) -> ApiResult<Vec<String>> {
-        use crate::caches::groups::presence::sequence_key;
+        use crate::library::groups::presence::sequence_key;
         let absentees = self
             .base()
             .store()

@@ -15,9 +15,9 @@ use crate::base::error::ApiResult;
 use crate::base::tool_source::ToolOutput;
 use crate::library::assets::asset::Asset;
 use crate::library::characters::cards::Exported;
-use crate::library::quick_replies::QuickReplySets;
+use crate::library::quick_replies::files::QuickReplies;
 use crate::operations::engine::Engine;
-use crate::settings::models::files::TokenCount;
+use crate::settings::counting::text_counts::TokenCount;
 use crate::settings::tool_servers::OfferedServerTool;
 
 impl Engine {
@@ -399,7 +399,7 @@ impl Engine {
         chat: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<()>> {
-        Box::pin(self.turns.impersonate_with(chat, options))
+        Box::pin(self.turns.sending.impersonate_with(chat, options))
     }
 
     /// Works like [`Engine::send_message`], with options for this turn.
@@ -412,7 +412,7 @@ impl Engine {
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<Started>> {
-        Box::pin(self.turns.send_with(chat, text, options))
+        Box::pin(self.turns.sending.send_with(chat, text, options))
     }
 
     /// Works like [`Engine::run_command`], with options for a message that is sent.
@@ -425,7 +425,7 @@ impl Engine {
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<api::CommandOutcome>> {
-        Box::pin(self.turns.run_command_with(chat, text, options))
+        Box::pin(self.turns.slash.run_command_with(chat, text, options))
     }
 
     /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty
@@ -439,7 +439,7 @@ impl Engine {
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<PromptReport>> {
-        Box::pin(self.turns.preview_with(chat, text, options))
+        Box::pin(self.turns.previews.preview_with(chat, text, options))
     }
 
     /// Loads the model that will answer next and lets it read the open chat, so that the first
@@ -556,7 +556,7 @@ impl Engine {
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<PromptReport>> {
-        Box::pin(self.turns.preview_first(character, text, options))
+        Box::pin(self.turns.previews.preview_first(character, text, options))
     }
 
     /// Waits until no reply is written and no idle-time work is under way.

@@ -14,6 +14,7 @@ use crate::base::options::Options;
 use crate::base::secrets::Secrets;
 use crate::import::handle::Imports;
 use crate::learn::handle::Learning;
+use crate::library::backups::Backups;
 use crate::library::handle::Library;
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::encoder_state::EncoderState;
@@ -70,8 +71,7 @@ impl Engine {
         let base = Base::new(opened.store, &options, (opened.notices, opened.warnings));
         let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
         let secrets = secrets(options.without_keychain).await;
-        let config =
-            Configuration::new(base, local, encoder_model, secrets, (settings, environment));
+        let config = Configuration::new(base, local, encoder_model, secrets, settings, environment);
         let engine = Self::join(config, EncoderState::new(host, encoder));
         let prepared = async {
             engine.library.trash.welcome().await?;

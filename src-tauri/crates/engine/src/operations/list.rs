@@ -118,7 +118,7 @@ macro_rules! operations {
             /// The hash of the card's own picture with that name; `null` if it has none.
             library.characters: card_picture(character: String, name: String) -> Option<String>;
             /// The entries of the lorebook in a character's card, in the book's order.
-            turns: card_lore(character: String) -> Vec<LoreEntry>;
+            turns.lore_activation: card_lore(character: String) -> Vec<LoreEntry>;
 
             /// The lorebooks outside cards, then those in cards, which have the ids of their
             /// characters.
@@ -155,7 +155,7 @@ macro_rules! operations {
 
             /// The entries that `text` would activate as the next message of `chat`, with `book`
             /// besides the chat's own books; without a chat, in `book` alone. Nothing is stored.
-            turns: try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
+            turns.previews: try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
             /// The pictures that chats can show behind their messages, by name.
             library.backgrounds: list_backgrounds() -> Vec<Background>;
@@ -277,20 +277,20 @@ macro_rules! operations {
 
             /// Reports what a camera shows. The next turn of the chat includes it; nothing is
             /// stored before.
-            turns: report_vision(chat: String, report: VisionReport) -> ();
+            turns.inputs: report_vision(chat: String, report: VisionReport) -> ();
             /// Stores the user's message, then starts the reply.
-            turns: send_message(chat: String, text: String) -> Started;
+            turns.sending: send_message(chat: String, text: String) -> Started;
             /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or
             /// WebP).
             library.assets: add_picture(name: String, data: String) -> Picture;
             /// Stores the user's message with pictures from `add_picture`, then starts the reply;
             /// the text may be empty.
-            turns: send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
+            turns.sending: send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
             /// Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode`
             /// sends `/mode`. The pictures belong to a message, and a command leaves them.
-            turns: run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
+            turns.slash: run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
             /// Completions of a slash command that is being typed, best first.
-            turns: complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
+            turns.slash: complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
             /// The quick replies that a chat shows: those of every chat, of its character, its own.
             library.quick_replies: quick_replies(chat: String) -> Vec<QuickReplySet>;
             /// All sets of quick replies, and where they are shown.
@@ -308,21 +308,21 @@ macro_rules! operations {
             library.quick_replies: allow_quick_replies(set: String, allowed: bool) -> ();
             /// Runs a quick reply: sends its text, or runs its commands as if the user had typed
             /// them. `typed` is the text in the composer.
-            turns: run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
+            turns.slash: run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
             /// Runs the quick replies that run by themselves when a chat is opened, as far as the
             /// user allowed it.
-            turns: run_opening_quick_replies(chat: String) -> ();
+            turns.slash: run_opening_quick_replies(chat: String) -> ();
             /// Starts another swipe of the last reply.
-            turns: regenerate(chat: String) -> Started;
+            turns.sending: regenerate(chat: String) -> Started;
             /// Starts another swipe of the last reply with a hint or with another model, for this
             /// swipe alone.
-            turns: regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
+            turns.sending: regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
             /// The probabilities of the tokens of a message's selected swipe; empty if they were
             /// not recorded.
-            turns: token_choices(message: String) -> TokenChoices;
+            turns.sending: token_choices(message: String) -> TokenChoices;
             /// Starts another swipe of the last reply: equal up to `token`, then an alternative in
             /// its place. Both count from 0.
-            turns: continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
+            turns.sending: continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their
             /// turns.
             library.groups: set_members(chat: String, characters: Vec<String>) -> ();
@@ -333,57 +333,57 @@ macro_rules! operations {
             /// Lets a participant know all messages so far, as if it had been present.
             library.groups: let_member_know(chat: String, character: String) -> ();
             /// Lets the participant speak who goes on without the user; `null` if nobody does.
-            turns: speak_next(chat: String) -> Option<Started>;
+            turns.sending: speak_next(chat: String) -> Option<Started>;
             /// Lets a participant speak now; without a character, the narrator.
-            turns: let_speak(chat: String, speaker: Option<String>) -> Started;
+            turns.sending: let_speak(chat: String, speaker: Option<String>) -> Started;
             /// Continues the last reply.
-            turns: continue_reply(chat: String) -> Started;
+            turns.sending: continue_reply(chat: String) -> Started;
             /// Starts a draft of the user's next message in the composer; it is not sent.
-            turns: impersonate(chat: String) -> ();
+            turns.sending: impersonate(chat: String) -> ();
             /// Stops the reply or the draft; the text so far is kept.
-            turns: stop(chat: String) -> ();
+            turns.sending: stop(chat: String) -> ();
             /// Questions about tools that wait for the user's answer, oldest first. The chat's
             /// reply waits as well.
-            turns: pending_tools(chat: String) -> Vec<ToolRequest>;
-            turns: answer_tool(request: String, decision: ToolDecision) -> ();
+            turns.tools: pending_tools(chat: String) -> Vec<ToolRequest>;
+            turns.tools: answer_tool(request: String, decision: ToolDecision) -> ();
             /// The user's decisions about tools, newest first.
-            turns: tool_grants() -> Vec<ToolGrant>;
+            turns.tools: tool_grants() -> Vec<ToolGrant>;
             /// Deletes a decision, so that the user is asked again.
-            turns: forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
-            turns: select_swipe(message: String, index: u32) -> Message;
+            turns.tools: forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
+            turns.edits: select_swipe(message: String, index: u32) -> Message;
             /// Deletes one version of a message for good; the only one cannot be deleted.
-            turns: delete_swipe(message: String, index: u32) -> Message;
-            turns: edit_message(message: String, text: String) -> Message;
+            turns.edits: delete_swipe(message: String, index: u32) -> Message;
+            turns.edits: edit_message(message: String, text: String) -> Message;
             /// Works like `edit_message`, unless the text is no longer `was`: then nothing changes,
             /// and the result is `null`.
-            turns: edit_message_from(message: String, was: String, text: String) -> Option<Message>;
+            turns.edits: edit_message_from(message: String, was: String, text: String) -> Option<Message>;
             /// `restore_message` undoes it until the app ends.
-            turns: delete_message(message: String) -> ();
-            turns: restore_message(message: String) -> ();
+            turns.edits: delete_message(message: String) -> ();
+            turns.edits: restore_message(message: String) -> ();
             /// Keeps a message in the prompt verbatim when it leaves the window.
-            turns: pin_message(message: String, pinned: bool) -> Message;
+            turns.previews: pin_message(message: String, pinned: bool) -> Message;
             /// Hides a message from the model, or sends it again; it stays in the chat.
-            turns: hide_message(message: String, hidden: bool) -> Message;
+            turns.edits: hide_message(message: String, hidden: bool) -> Message;
             /// Deletes a message and all later ones, and returns them; `restore_messages` undoes it
             /// until the app ends.
-            turns: delete_from(message: String) -> Vec<String>;
-            turns: restore_messages(messages: Vec<String>) -> ();
+            turns.edits: delete_from(message: String) -> Vec<String>;
+            turns.edits: restore_messages(messages: Vec<String>) -> ();
             /// Hides the messages from `first` through `last` from the model, or sends them again.
             /// Returns those that changed.
-            turns: hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
+            turns.edits: hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
             /// Hides these messages, or sends them again.
-            turns: hide_messages(messages: Vec<String>, hidden: bool) -> ();
+            turns.edits: hide_messages(messages: Vec<String>, hidden: bool) -> ();
             /// Exchanges a message with the next one, or with the previous one.
-            turns: move_message(message: String, down: bool) -> ();
+            turns.edits: move_message(message: String, down: bool) -> ();
             /// Copies a chat up to a message into a new chat with a link back. `swipe` is the index
             /// of the version that the branch shows.
-            turns: branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
+            turns.edits: branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
             /// Moves a message and all later ones into a new chat. `delete_chat` and
             /// `restore_messages` undo it.
-            turns: split_chat(message: String) -> SplitChat;
+            turns.edits: split_chat(message: String) -> SplitChat;
             /// Appends the messages of another chat of the same character, which moves to the
             /// trash. `delete_from` with the first added message and `restore_chat` undo it.
-            turns: join_chats(chat: String, other: String) -> JoinedChat;
+            turns.edits: join_chats(chat: String, other: String) -> JoinedChat;
             /// Links to branches, checkpoints, edited messages and ratings.
             library.chats: chat_marks(chat: String) -> ChatMarks;
             /// Adds or renames the checkpoint of a message; without a name it is removed.
@@ -410,26 +410,26 @@ macro_rules! operations {
             library.personas: keep_chat_name(chat: String) -> ();
             /// Starts a new scene: the next prompt begins with the next message, and all messages
             /// are kept.
-            turns: new_scene(chat: String) -> ();
+            turns.previews: new_scene(chat: String) -> ();
 
             /// The sections of the chat's prompt template, and which of them the chat leaves out.
-            turns: prompt_sections(chat: String) -> PromptSections;
+            turns.previews: prompt_sections(chat: String) -> PromptSections;
             /// Includes a section of the template in the prompts of a chat, or leaves it out.
-            turns: set_prompt_section(chat: String, name: String, on: bool) -> PromptSections;
+            turns.previews: set_prompt_section(chat: String, name: String, on: bool) -> PromptSections;
             /// The prompt that `text` would send, with changes to try; nothing is sent or stored.
-            turns: preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
+            turns.previews: preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
             /// The stored manifest of a reply.
-            turns: manifest(swipe: String) -> PromptReport;
+            turns.previews: manifest(swipe: String) -> PromptReport;
             /// The manifest of a reply, compared with that of the turn before.
-            turns: compare_prompt(swipe: String) -> PromptComparison;
+            turns.previews: compare_prompt(swipe: String) -> PromptComparison;
             /// The prompt that `text` would send, compared with the last one that was sent.
-            turns: compare_next(chat: String, text: String) -> PromptComparison;
+            turns.previews: compare_next(chat: String, text: String) -> PromptComparison;
             /// The prompt of a reply at one stage, compared with the stage before.
-            turns: prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
+            turns.previews: prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
             /// The prompt that `text` would send at one stage, compared with the stage before.
-            turns: next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
+            turns.previews: next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
             /// The turns with a manifest, newest first; `before` is a message's id.
-            turns: past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
+            turns.previews: past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
 
             /// The first `pages` pages of a character's memories; with a query, of those that match
             /// it, best first.
@@ -466,10 +466,10 @@ macro_rules! operations {
             library.memories: memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
             /// Shows what a turn with these words would recall in a chat, and why, best first.
             /// Nothing is sent or stored.
-            turns: try_recall(chat: String, words: String) -> Recollection;
+            turns.previews: try_recall(chat: String, words: String) -> Recollection;
             /// Shows what the newest reply of a chat was written with, and why; empty if no reply
             /// has a manifest.
-            turns: recalled(chat: String) -> Recollection;
+            turns.previews: recalled(chat: String) -> Recollection;
             /// The messages with these ids, in order; a deleted one is left out.
             library.memories: receipts(messages: Vec<String>) -> Vec<Receipt>;
 
@@ -482,7 +482,7 @@ macro_rules! operations {
             config.prompts: delete_template(id: String) -> ();
             config.prompts: check_template(json: String) -> Vec<TemplateProblem>;
             /// The template, rendered for a chat; nothing is stored.
-            turns: render_template(json: String, chat: String) -> RenderedTemplate;
+            turns.previews: render_template(json: String, chat: String) -> RenderedTemplate;
             /// The sections of a template that is being edited, merged with those that it inherits.
             config.prompts: template_sections(json: String) -> Vec<TemplateSection>;
             config.prompts: template_variables() -> Vec<VariableDoc>;

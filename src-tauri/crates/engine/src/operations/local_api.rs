@@ -36,7 +36,7 @@ impl Engine {
         &'a self,
         grant: &'a ApiGrant,
     ) -> BoxFuture<'a, Result<Vec<ListedModel>, ClientError>> {
-        Box::pin(async move { Ok(self.turns.client_models(grant).await?) })
+        Box::pin(async move { Ok(self.turns.clients.client_models(grant).await?) })
     }
 
     /// A model by its name, which may contain a chat.
@@ -48,7 +48,7 @@ impl Engine {
         grant: &'a ApiGrant,
         name: &'a str,
     ) -> BoxFuture<'a, Result<ListedModel, ClientError>> {
-        Box::pin(self.turns.client_model(grant, name))
+        Box::pin(self.turns.clients.client_model(grant, name))
     }
 
     /// Starts the reply to a client's request. A message that it stores is stored before any model
@@ -67,7 +67,9 @@ impl Engine {
             let _caller = gone.clone().drop_guard();
             // A separate task: a message that is being stored is stored whole.
             let work =
-                tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
+                tokio::spawn(
+                    async move { turns.clients.client_reply(&grant, request, &gone).await },
+                );
             work.await
                 .unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
         })
@@ -84,7 +86,13 @@ impl Engine {
     ) -> BoxFuture<'a, Result<String, ClientError>> {
         Box::pin(async move {
             let chat = chat.parse().map_err(ApiError::from)?;
-            Ok(self.turns.allowed_chat(grant, chat).await?.id.to_string())
+            Ok(self
+                .turns
+                .clients
+                .allowed_chat(grant, chat)
+                .await?
+                .id
+                .to_string())
         })
     }
 
@@ -98,7 +106,7 @@ impl Engine {
         grant: &'a ApiGrant,
         character: String,
     ) -> BoxFuture<'a, Result<String, ClientError>> {
-        Box::pin(self.turns.client_chat_for(grant, character))
+        Box::pin(self.turns.clients.client_chat_for(grant, character))
     }
 
     /// Sends a program's text in a chat, or runs its slash command, as far as the key allows it.
@@ -112,7 +120,11 @@ impl Engine {
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, Result<CommandOutcome, ClientError>> {
-        Box::pin(self.turns.client_command(grant, chat, text, options))
+        Box::pin(
+            self.turns
+                .clients
+                .client_command(grant, chat, text, options),
+        )
     }
 
     /// The vectors of texts.
@@ -126,7 +138,7 @@ impl Engine {
         texts: Vec<String>,
     ) -> BoxFuture<'a, Result<Embedded, ClientError>> {
         Box::pin(async move {
-            let listed = self.turns.client_model(grant, model).await?;
+            let listed = self.turns.clients.client_model(grant, model).await?;
             if listed.kind != ModelKind::Embeddings {
                 let near = self.recall.embedding_model().into_iter().collect();
                 return Err(ClientError::UnknownModel {

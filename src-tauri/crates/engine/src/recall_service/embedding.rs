@@ -12,8 +12,7 @@ use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
 use crate::base::panics::contained;
 use crate::recall_service::encoder::Encoder;
-use crate::recall_service::handle::RecallService;
-use crate::recall_service::handle::WeakRecallService;
+use crate::recall_service::handle::{RecallService, WeakRecallService};
 
 /// Texts that are read from the store at a time.
 pub(crate) const AT_ONCE: u32 = 32;

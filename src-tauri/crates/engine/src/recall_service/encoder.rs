@@ -10,13 +10,13 @@ use domain::document::MAX_PASSAGE;
 use domain::embedding::Embedding;
 use local::{LocalHost, gguf};
 use provider::ProviderError;
+use recall::neighbour_pooling;
 use recall::similarity::bytes;
 use store::{MessageContent, NewVector, QueuedText};
 
 use crate::base::convert::Speakers;
 use crate::recall_service::recent::Recent;
 use crate::settings::models::files::gguf_files;
-use recall::neighbour_pooling;
 
 /// Idle time after which the worker exits. A restart takes a tenth of a second.
 const IDLE: Duration = Duration::from_secs(60);

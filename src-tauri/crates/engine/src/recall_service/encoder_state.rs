@@ -1,15 +1,16 @@
 //! The encoder and the caches that recall searches.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use local::LocalHost;
+
 use crate::recall_service::emotion_guess::Prototypes;
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::near_cache::NearCache;
-use crate::recall_service::prefetched::InAdvance;
-use crate::recall_service::prefetched::Prefetched;
+use crate::recall_service::prefetched::{InAdvance, Prefetched};
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::vector_cache::VectorCache;
-use local::LocalHost;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 /// The encoder, and the caches of recall.
 pub(crate) struct EncoderState {

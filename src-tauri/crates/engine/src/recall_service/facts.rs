@@ -5,21 +5,21 @@
 //! is the lexical (BM25) score relative to the best match plus the cosine similarity, at most 1.
 //! `importance` halves every year and `recency` every 30 days.
 
-use recall::weights::memories;
 use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, two_decimals};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{LorebookId, MemoryId, MessageId, Timestamp};
+use recall::memory_mmr::{Doubles, Ranked, diversify, source};
+use recall::tokens::words;
+use recall::weights::memories;
 use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::library::groups::presence::Knowledge;
 use crate::recall_service::branches::Branches;
 use crate::recall_service::witnessed;
-use recall::memory_mmr::{Doubles, Ranked, diversify, source};
-use recall::tokens::words;
 
 /// Standing facts read per scope: more than their share of any budget has room for.
 const STANDING: u32 = 60;

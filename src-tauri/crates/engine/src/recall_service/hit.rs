@@ -2,11 +2,6 @@
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, Reasons, two_decimals};
-use store::MessageKey;
-
-use crate::base::clock::Clock;
-use crate::base::convert::Speakers;
-use crate::library::chats::chat::said;
 use recall::excerpt::{ExcerptTerms, excerpt};
 use recall::hints::QueryHints;
 use recall::late_interaction::Nearest;
@@ -14,6 +9,11 @@ use recall::possessions::Possession;
 use recall::scores::Scores;
 use recall::signals::MessagePosition;
 use recall::updates::Update;
+use store::MessageKey;
+
+use crate::base::clock::Clock;
+use crate::base::convert::Speakers;
+use crate::library::chats::chat::said;
 
 /// A message that matches the question.
 #[derive(Debug, Clone)]
@@ -165,10 +165,10 @@ fn reasons(since: Option<&Since>, score: f32, twins: usize) -> Reasons {
 mod tests {
     use domain::chat::Role;
     use domain::{MessageId, Timestamp};
+    use recall::possessions::things;
     use uuid::Uuid;
 
     use super::*;
-    use recall::possessions::things;
 
     #[test]
     fn excerpt_of_last_mention_names_the_possession() {

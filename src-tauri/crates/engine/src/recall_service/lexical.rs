@@ -1,26 +1,24 @@
 //! Lexical search (BM25) in the messages of several chats.
 
-use domain::chat::MessageRange;
 use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
 use domain::MessageId;
-use domain::chat::Role;
+use domain::chat::{MessageRange, Role};
 use domain::script::has_unspaced_script;
 use recall::full_text::TextIndex;
-use store::{MessageKey, ReadTransaction, StoreError};
-
-use crate::base::clock::Clock;
-
-use crate::recall_service::hit::{Hit, Since};
-use crate::recall_service::text_cache::{IndexedChat, TextCache};
 use recall::hints::QueryHints;
 use recall::possessions::Possession;
 use recall::scores::Scores;
 use recall::signals::{Lexical, MessagePosition};
 use recall::tokens::says_nothing;
 use recall::updates::matter;
+use store::{MessageKey, ReadTransaction, StoreError};
+
+use crate::base::clock::Clock;
+use crate::recall_service::hit::{Hit, Since};
+use crate::recall_service::text_cache::{IndexedChat, TextCache};
 
 /// Number of best messages that are scored in detail.
 const LOOKED_AT: usize = 120;

@@ -2,14 +2,14 @@
 //! weakly, and a long chat has hundreds of them. Two messages may say the same; the third one is
 //! penalized. Pure.
 
-use recall::weights::mmr;
 use std::collections::HashMap;
 
 use context::frame::SignalKind;
+use recall::excerpt::best_sentence_of;
 use recall::full_text::words;
+use recall::weights::mmr;
 
 use crate::recall_service::hit::Hit;
-use recall::excerpt::best_sentence_of;
 
 /// Number of messages that may say the same without a penalty: the second one may say it
 /// differently.
@@ -134,11 +134,11 @@ fn likeness(one: &[usize], other: &[usize]) -> f32 {
 mod tests {
     use domain::chat::Role;
     use domain::{MessageId, Timestamp};
+    use recall::late_interaction::Nearest;
     use store::MessageKey;
     use uuid::Uuid;
 
     use super::*;
-    use recall::late_interaction::Nearest;
 
     fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
         let hit = |(at, text): (i64, &&str)| {

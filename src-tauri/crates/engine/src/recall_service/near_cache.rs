@@ -1,9 +1,10 @@
 //! Keeps the vectors of memories, passages and entries in memory, and searches them.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use recall::query_embedding::Understood;
 use recall::similarity::VectorRows;
 use recall::weights::memories;
-use std::sync::{Arc, Mutex, PoisonError};
 use store::{EmbeddingGroup, ReadTransaction, StoreError, VectorRevision};
 
 /// Number of groups whose vectors stay in memory. Those of ten thousand memories take 4 MiB.
@@ -114,10 +115,10 @@ pub(crate) fn read(
 #[cfg(test)]
 mod tests {
     use domain::embedding::Embedding;
+    use recall::query_embedding::QueryEmbedding;
     use store::Store;
 
     use super::*;
-    use recall::query_embedding::QueryEmbedding;
 
     /// The cache follows the store: new vectors are found, removed ones are not.
     #[tokio::test]

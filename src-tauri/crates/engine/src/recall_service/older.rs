@@ -32,11 +32,16 @@
 //! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages
 //! are added.
 
-use domain::chat::MessageRange;
-use recall::weights::{lexical, messages, weighted_sum};
 use std::collections::BTreeMap;
 
 use context::frame::{Candidate, SignalKind};
+use domain::chat::MessageRange;
+use recall::hints::QueryHints;
+use recall::possessions::Possession;
+use recall::query_embedding::Understood;
+use recall::scores::Scores;
+use recall::signals::{Lexical, MessagePosition};
+use recall::weights::{lexical, messages, weighted_sum};
 use store::{ReadTransaction, StoreError};
 
 use crate::base::clock::Clock;
@@ -45,11 +50,6 @@ use crate::recall_service::hit::Hit;
 use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::message_mmr;
 use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
-use recall::hints::QueryHints;
-use recall::possessions::Possession;
-use recall::query_embedding::Understood;
-use recall::scores::Scores;
-use recall::signals::{Lexical, MessagePosition};
 
 /// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs
 /// more: its messages are short, and a question may share no word with its answer. The token budget

@@ -1,11 +1,13 @@
 //! Query embeddings that are computed before a turn needs them.
 
-use crate::recall_service::recent::Recent;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use domain::ChatId;
 use domain::chat::Chat;
 use recall::query_embedding::Understood;
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::AbortHandle;
+
+use crate::recall_service::recent::Recent;
 
 /// The embedding of the user's latest messages in one scene of a chat, made in idle time.
 #[derive(Default)]

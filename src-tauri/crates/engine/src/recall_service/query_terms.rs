@@ -2,12 +2,11 @@
 
 use context::frame::HistoryMessage;
 use domain::chat::Role;
+use recall::hints::{self, QueryHints};
+use recall::{question, tokens};
 use store::Query;
 
 use crate::recall_service::query::TurnQuery;
-use recall::hints::{self, QueryHints};
-use recall::question;
-use recall::tokens;
 
 /// A full-text query that matches any of `words`.
 pub(crate) fn query(words: &[String]) -> Query {

@@ -11,13 +11,6 @@
 //!   window still stay in the prompt, because trimming the window keeps them verbatim. Documents
 //!   are still searched, because the user attached them for that.
 
-use crate::recall_service::duplicates;
-use crate::recall_service::facts;
-use crate::recall_service::hit;
-use crate::recall_service::older;
-use crate::recall_service::passages;
-use crate::recall_service::query_terms;
-use recall::command_parser;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -30,6 +23,9 @@ use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
 use domain::{MessageId, PersonaId};
+use recall::command_parser;
+use recall::excerpt::ExcerptTerms;
+use recall::query_embedding::Understood;
 use store::{ChatParticipants, EmbeddingGroup, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
@@ -42,8 +38,7 @@ use crate::recall_service::handle::RecallService;
 use crate::recall_service::keyframes::Cover;
 use crate::recall_service::older::Older;
 use crate::recall_service::query::TurnQuery;
-use recall::excerpt::ExcerptTerms;
-use recall::query_embedding::Understood;
+use crate::recall_service::{duplicates, facts, hit, older, passages, query_terms};
 
 /// Maximum number of messages before the window that are kept verbatim. A tenth of the history
 /// budget holds fewer.

@@ -1,13 +1,14 @@
 //! Chooses where a turn searches for earlier messages: in its own chat before the window, and in
 //! other chats of the same pair.
 
-use domain::chat::MessageRange;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use context::frame::HistoryMessage;
-use domain::chat::{Chat, Role};
+use domain::chat::{Chat, MessageRange, Role};
 use domain::{MessageId, PersonaId};
+use recall::possessions::things;
+use recall::query_embedding::Understood;
 use store::{ReadTransaction, StoreError};
 
 use crate::base::error::ApiResult;
@@ -18,8 +19,6 @@ use crate::recall_service::older::{self, Older, Question};
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::query_terms;
 use crate::recall_service::text_cache::TextCache;
-use recall::possessions::things;
-use recall::query_embedding::Understood;
 
 /// Number of other chats of a pair that are searched, latest first.
 const OTHER_CHATS: u32 = 50;

@@ -2,19 +2,19 @@
 //! Matches need a cosine similarity of [`recall::weights::memories::MIN_SIMILARITY`], so an
 //! unrelated question finds nothing.
 
-use crate::recall_service::encoder::Encoder;
-use crate::recall_service::turn_embedding::Understanding;
-use provider::ProviderError;
 use std::sync::Arc;
 
 use domain::chat::{Chat, Role};
+use provider::ProviderError;
+use recall::query_embedding::{QueryEmbedding, Understood};
 use store::{EmbeddingGroup, ReadTransaction, StoreError};
 
 use crate::base::error::ApiResult;
+use crate::recall_service::encoder::Encoder;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::query_terms;
-use recall::query_embedding::{QueryEmbedding, Understood};
+use crate::recall_service::turn_embedding::Understanding;
 
 /// Notice of a turn that had to do without embeddings.
 const LEXICAL: &str =

@@ -5,12 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ChatId;
 use recall::full_text::{IndexedText, TextIndex};
-use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
-
 use recall::possession_index::Naming;
 use recall::possessions::{Possession, things};
 use recall::question_share::{question_share, statement_text};
 use recall::updates::Update;
+use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
 
 /// Number of chats whose texts stay in memory: all that a turn searches, and some more.
 const CHATS: usize = 64;

@@ -1,21 +1,20 @@
 //! Embedding search in messages: the vectors of whole chats in memory, as far as the chats are
 //! embedded.
 
-use domain::chat::MessageRange;
-use recall::weights::embeddings;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
+use domain::chat::MessageRange;
 use domain::embedding::Embedding;
-use recall::similarity::VectorRows;
-use store::{ReadTransaction, StoreError, StoredVector, VectorRevision};
-
 use recall::late_interaction::{Nearest, PassageScore, QueryTokens, max_sim, nearest};
 use recall::query_embedding::QueryEmbedding;
 use recall::scores::Scores;
 use recall::signals::MessagePosition;
+use recall::similarity::VectorRows;
+use recall::weights::embeddings;
+use store::{ReadTransaction, StoreError, StoredVector, VectorRevision};
 
 /// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one
 /// too few, every turn would read each of them again. Ten thousand messages take 5 MiB.

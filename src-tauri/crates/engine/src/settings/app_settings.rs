@@ -1,9 +1,6 @@
 //! Settings of the app, in one database row each. Settings of prompts and replies are layered (see
 //! `layered.rs`).
 
-use crate::api::Settings;
-use crate::base::handle::Base;
-use crate::settings::environment::Environment;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,8 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
+use crate::base::handle::Base;
 use crate::base::user_names::{self, unless_chosen};
 use crate::settings::access::local_api;
+use crate::settings::environment::Environment;
 
 /// Rows of the settings table.
 const THEME: &str = "theme";

@@ -1,7 +1,8 @@
 //! Settings that environment variables override.
 
-use domain::settings::{ENVIRONMENT_PREFIX, IgnoredValue, Layer};
 use std::collections::BTreeMap;
+
+use domain::settings::{ENVIRONMENT_PREFIX, IgnoredValue, Layer};
 
 /// The variables of this process that may override settings, for [`crate::Options::environment`].
 pub fn environment() -> BTreeMap<String, String> {

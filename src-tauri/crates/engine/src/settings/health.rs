@@ -1,21 +1,20 @@
 //! Health report: the state of each component, and a reason for each problem. It checks only this
 //! machine. Endpoints are contacted only on request, each for a limited time.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use local::{LocalHost, WorkerStatus};
+
+use crate::api::{self, DataWarningKind, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
+use crate::base::error::ApiResult;
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;
+use crate::settings::counting::remote_count::RemoteCounting;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::layers::SettingEdits;
 use crate::settings::models::Models;
 use crate::settings::token_counts::TokenCounts;
-use local::LocalHost;
-use std::time::Duration;
-
-use futures_util::future::join_all;
-use local::WorkerStatus;
-
-use crate::api::{self, DataWarningKind, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
-use crate::base::error::ApiResult;
-use crate::settings::counting::remote_count::RemoteCounting;
 
 /// An endpoint that does not answer within this time is reported as not reachable.
 const REACH_LIMIT: Duration = Duration::from_secs(5);

@@ -1,8 +1,10 @@
 //! Keeps keys and other secrets outside the database.
 
-use crate::base::handle::Base;
-use crate::base::secrets::Secrets;
 use std::sync::Arc;
+
+use crate::base::error::{ApiResult, internal};
+use crate::base::handle::Base;
+use crate::base::secrets::{Secret, Secrets};
 
 /// Secrets of endpoints, the hub and tool servers. Clones share one state.
 #[derive(Clone)]
@@ -45,8 +47,8 @@ impl Keychain {
         &self,
         work: impl FnOnce(&Secrets) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let config = self.clone();
-        tokio::task::spawn_blocking(move || work(config.secrets()))
+        let keychain = self.clone();
+        tokio::task::spawn_blocking(move || work(keychain.secrets()))
             .await
             .map_err(|_| internal("the keychain did not answer"))?
     }

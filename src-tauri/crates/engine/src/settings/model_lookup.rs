@@ -1,5 +1,9 @@
 //! Finds the local model of an id, for every room that works on one.
 
+use domain::ModelId;
+use domain::model::LocalModel;
+
+use crate::base::error::{ApiResult, not_found};
 use crate::base::handle::Base;
 
 /// Local models by their ids. Clones share one state.

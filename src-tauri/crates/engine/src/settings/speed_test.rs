@@ -1,23 +1,22 @@
 //! Measures a model on this machine, and keeps the fastest settings for it.
 
-use crate::base::handle::Base;
-use crate::settings::layers::SettingEdits;
-use crate::settings::model_lookup::ModelLookup;
-use crate::settings::models::Models;
-use local::LocalHost;
 use std::time::{Duration, Instant};
 
 use domain::model::{LocalModel, ModelChoice};
 use domain::prompt::{Prompt, Segment};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
-use local::LoadOptions;
+use local::{LoadOptions, LocalHost};
 use provider::{GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{SettingOwner, SettingValue, SpeedRun, SpeedTest};
 use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::handle::Base;
+use crate::settings::layers::SettingEdits;
+use crate::settings::model_lookup::ModelLookup;
+use crate::settings::models::Models;
 
 /// No measurement starts after this time. Each takes a second or two.
 const LIMIT: Duration = Duration::from_secs(8);

@@ -1,10 +1,12 @@
 //! Token counts and tokenizers in memory.
 
+use std::sync::Arc;
+
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::counting::count_cache::KnownCounts;
 use crate::settings::counting::tokenizer_files::TokenizerFiles;
-use local::LocalHost;
-use std::sync::Arc;
 
 /// Known token counts, and the tokenizers of endpoints. Clones share one state.
 #[derive(Clone)]
@@ -25,11 +27,11 @@ impl TokenCounts {
         }
     }
 
-    fn base(&self) -> &Base {
+    pub(super) fn base(&self) -> &Base {
         &self.base
     }
 
-    fn local(&self) -> &LocalHost {
+    pub(super) fn local(&self) -> &LocalHost {
         &self.local
     }
 

@@ -8,16 +8,14 @@ use uuid::Uuid;
 
 use super::stage::Stage;
 use super::step::{Say, Turn};
-use crate::api::Figures;
-use crate::api::TurnOptions;
+use crate::api::{Figures, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::library::groups::next_turns::NextSpeaker as Speaking;
-use crate::turn::commands::CommandMessage;
-use crate::turn::commands::obey;
-use crate::turn::generation::PreparedTurn;
-use crate::turn::inputs::Aim;
-use crate::turn::send::Sender;
-use crate::turn::target::Target;
+use crate::turn::commands::tell::{CommandMessage, obey};
+use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::replies::generate::PreparedTurn;
+use crate::turn::replies::target::Target;
+use crate::turn::sending::send::Sender;
 
 /// Number of messages in one transaction.
 const AT_ONCE: usize = 2_000;
@@ -155,6 +153,7 @@ impl Stage {
         let sent = self
             .engine
             .turns
+            .sending
             .commit(&snapshot, text, Vec::new(), sender)
             .await?;
         self.known.call(name.clone(), sent.id);
@@ -166,9 +165,14 @@ impl Stage {
         } = self
             .engine
             .turns
+            .generation
             .prepare(&chat, Aim::Last, &TurnOptions::default())
             .await?;
-        self.engine.turns.keep_plan(&activated, &made).await?;
+        self.engine
+            .turns
+            .reply_store
+            .keep_plan(&activated, &made)
+            .await?;
         let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
         let turns: Vec<Speaking> = self.engine.library.groups.next_turns(&chat).await?;
         let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
@@ -191,6 +195,7 @@ impl Stage {
         self.known.call(format!("{name}.reply"), message);
         self.engine
             .turns
+            .reply_store
             .record(swipe, &Figures::default(), &activated, &made, &answerer)
             .await
     }

@@ -44,21 +44,18 @@ use std::sync::Arc;
 use domain::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use provider::FakeProvider;
-
 pub use probe::{Item, Probed};
+use provider::FakeProvider;
+use stage::Stage;
 pub use step::{
     Branch, Character, Chat, Deleted, Informed, Lorebook, Noted, Pair, Presence, Probe, Rewritten,
     Say, ScenarioEntry, Set, Step, Timed, Turn, Where,
 };
 
-use crate::Engine;
-use crate::OpenError;
-use crate::Options;
 use crate::api::ApiError;
 use crate::base::clock::{Clock, Hands};
 use crate::base::error::{ApiResult, bad_input};
-use stage::Stage;
+use crate::{Engine, OpenError, Options};
 
 /// The time of the first steps if a scenario sets none: 1 January 2026.
 const BEGINNING: Timestamp = Timestamp(1_767_225_600_000);

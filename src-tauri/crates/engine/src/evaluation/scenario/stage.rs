@@ -12,13 +12,11 @@ use super::probe::Probed;
 use super::step::{
     Branch, Character, Chat, Informed, Lorebook, Noted, Pair, Presence, Rewritten, Set, Step, Where,
 };
-use crate::Engine;
-use crate::OpenError;
-use crate::Options;
 use crate::api::{self, MemoryDraft, MemoryScope, SettingOwner};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::chats::manifest;
 use crate::library::personas::persona::new_persona;
+use crate::{Engine, OpenError, Options};
 
 /// Importance of a memory that a step writes.
 const IMPORTANCE: u32 = 5;

@@ -8,8 +8,7 @@ use store::{BackupKind, Store, TakenBackup};
 
 use crate::api::DataWarningKind;
 use crate::base::error::{ApiResult, internal};
-use crate::library::backups::Backups;
-use crate::library::backups::WeakBackups;
+use crate::library::backups::{Backups, WeakBackups};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Minimum delay of the first backup, so that startup and the purge finish first.

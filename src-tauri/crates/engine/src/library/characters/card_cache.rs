@@ -1,7 +1,8 @@
 //! Keeps the last parsed card.
 
-use domain::card::Card;
 use std::sync::Arc;
+
+use domain::card::Card;
 
 /// The card that was parsed last, by a hash of its JSON. A turn needs the same card several times,
 /// and parsing one with a large lorebook takes milliseconds.

@@ -10,9 +10,8 @@ use crate::api::{self, CharacterFields};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::text_changes;
-use crate::library::characters::Characters;
-use crate::library::characters::card_fields;
 use crate::library::characters::cards::card_of;
+use crate::library::characters::{Characters, card_fields};
 
 /// The name of the picture among the fields that differ.
 const PICTURE: &str = "picture";

@@ -16,9 +16,7 @@ use crate::base::clock::rfc3339;
 use crate::base::convert::owned;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::picture::{self, PngPicture};
-use crate::library::assets::Assets;
-use crate::library::characters::Characters;
-use crate::library::characters::card_fields;
+use crate::library::characters::{Characters, card_fields};
 
 /// An exported file for the user to save.
 #[derive(Debug, Clone)]

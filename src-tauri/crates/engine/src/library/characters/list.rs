@@ -7,9 +7,8 @@ use domain::card::Card;
 use store::{Character, Listing};
 
 use crate::api::{CharacterSummary, CharacterTags};
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
-use crate::base::panics;
+use crate::base::{convert, panics};
 use crate::library::characters::Characters;
 use crate::library::characters::cards::card_of;
 

@@ -2,24 +2,24 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use base64::Engine as _;
 use context::macros::MacroState;
 use domain::card::Card;
-use domain::chat::{Chat, Message, Role, Speaker, SwipeState, WindowState};
+use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
-use store::{NewMessage, NewSwipe, ReadTransaction, StoreError};
+use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
 use crate::base::clock::rfc3339;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::base::panics;
-use crate::base::user_names;
-use crate::library::chats::Chats;
-use crate::library::chats::manifest;
+use crate::base::{panics, user_names};
+use crate::library::chats::{Chats, manifest};
+use crate::library::groups::speakers::SpeakerRows;
 use crate::library::personas::persona;
 use crate::library::scripts::on_messages::SAID;
 use crate::library::scripts::run::ScriptRun;
@@ -451,27 +451,6 @@ impl Chats {
     }
 }
 
-/// The rows of the names in a chat.
-struct SpeakerRows {
-    character: Option<store::Character>,
-    others: HashMap<MessageId, Speaker>,
-    persona: Persona,
-}
-
-impl SpeakerRows {
-    fn read(
-        store: &ReadTransaction<'_>,
-        chat: &Chat,
-        default: Option<PersonaId>,
-    ) -> Result<Self, StoreError> {
-        Ok(Self {
-            character: store.characters().get(chat.character)?,
-            others: store.groups().speakers(chat.id)?,
-            persona: personas::of_chat(store, chat, default)?,
-        })
-    }
-}
-
 fn shown(
     message: &Message,
     speakers: &Speakers,
@@ -543,7 +522,11 @@ impl Chats {
             .find(|persona| persona.name == name);
         let persona = match known {
             Some(persona) => persona,
-            None => self.personas.save_persona(new_persona(&name)).await?,
+            None => {
+                self.personas
+                    .save_persona(persona::new_persona(&name))
+                    .await?
+            }
         };
         self.set_chat_persona(chat.id.to_string(), persona.id.clone())
             .await?;

@@ -11,10 +11,9 @@ use serde_json::{Map, Value, json};
 use store::{ForeignChat, ReadTransaction, StoreError, WriteTransaction};
 
 use crate::api::SettingOwner;
-use crate::base::clock::rfc3339;
+use crate::base::clock::{Clock, rfc3339};
 use crate::base::foreign_date;
 use crate::library::chats::Chats;
-use crate::library::handle::Library;
 
 const METADATA: &str = "chat_metadata";
 const CREATED: &str = "create_date";
@@ -232,7 +231,7 @@ impl KeptChat {
         &self,
         file: &mut ChatFile,
         variables: &BTreeMap<String, String>,
-        library: &Library,
+        clock: &Clock,
     ) {
         let mut header = self
             .chat
@@ -240,7 +239,7 @@ impl KeptChat {
             .map(|chat| object(&chat.json))
             .unwrap_or_default();
         if let Some(Value::String(date)) = header.shift_remove(CREATED)
-            && (library.foreign_date(&date).map(rfc3339).as_ref() == Some(&file.created))
+            && (foreign_date::read(&date, clock).map(rfc3339).as_ref() == Some(&file.created))
         {
             file.created = date;
         }
@@ -318,7 +317,7 @@ impl KeptChat {
         id: SwipeId,
         version: &mut MessageVersion,
         undated: bool,
-        library: &Library,
+        clock: &Clock,
     ) {
         let mut rest = self
             .swipes
@@ -330,7 +329,7 @@ impl KeptChat {
             Some(other) => variable(other),
             None => String::new(),
         };
-        let same = match library.foreign_date(&told) {
+        let same = match foreign_date::read(&told, clock) {
             Some(at) => rfc3339(at) == version.date,
             None => undated,
         };

@@ -1,7 +1,7 @@
 //! New group chats.
 
+use domain::CharacterId;
 use domain::chat::{GroupSettings, Speaker, TurnOrder};
-use domain::{CharacterId, ChatId};
 use store::NewMessage;
 
 use crate::api::{self, Changed};

@@ -16,8 +16,7 @@ use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::running::ChatReservation;
 use crate::library::assets::pictures::plain;
-use crate::library::documents::Documents;
-use crate::library::documents::files;
+use crate::library::documents::{Documents, files};
 
 /// Maximum number of documents per owner. Each is searched separately on every turn.
 const MAX_DOCUMENTS: usize = 10;
@@ -89,7 +88,7 @@ impl Documents {
             ));
         }
         let size = bytes.len() as u64;
-        let read = document_files::read(name.clone(), bytes).await;
+        let read = files::read(name.clone(), bytes).await;
         let passages = read.map_err(|error| refused(&name, &error))?;
         let count = passages.len();
         let document = Document {

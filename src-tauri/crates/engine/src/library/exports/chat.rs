@@ -174,7 +174,7 @@ impl Exports {
         for (message, said) in messages.iter().zip(&mut file.messages) {
             kept.complete_message(message.id, said);
             for (swipe, version) in message.swipes.iter().zip(&mut said.versions) {
-                kept.complete_version(swipe.id, version, message.undated, self);
+                kept.complete_version(swipe.id, version, message.undated, self.base().clock());
                 exported_rounds::write(&swipe.tool_rounds, version);
             }
             links.complete_message(message.id, said);
@@ -184,7 +184,11 @@ impl Exports {
             }
         }
         self.name_speakers(chat, &messages, &mut file).await?;
-        kept.complete_chat(&mut file, &StoredMacroState::of(chat).variables, self);
+        kept.complete_chat(
+            &mut file,
+            &StoredMacroState::of(chat).variables,
+            self.base().clock(),
+        );
         links.complete_chat(&mut file);
         Ok(ExportedChat {
             file,

@@ -423,34 +423,3 @@ pub(crate) fn shown_order(order: TurnOrder) -> api::TurnOrder {
         TurnOrder::Director => api::TurnOrder::Director,
     }
 }
-
-impl Groups {
-    pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
-        let (row, default) = (chat.clone(), self.personas.default_persona());
-        let rows = self
-            .base()
-            .store()
-            .read(move |store| SpeakerRows::read(store, &row, default))
-            .await?;
-        self.names(rows)
-    }
-
-    fn names(&self, rows: SpeakerRows) -> ApiResult<Speakers> {
-        let SpeakerRows {
-            character,
-            others,
-            persona,
-        } = rows;
-        let character = character.ok_or_else(|| not_found("character"))?;
-        let spoken = self
-            .characters
-            .card(&character)
-            .map(|(card, _)| card.display_name().to_owned())
-            .unwrap_or(character.name);
-        Ok(Speakers {
-            character: spoken,
-            persona: persona.name,
-            others,
-        })
-    }
-}

@@ -163,8 +163,7 @@ impl Scene {
         let others = [NARRATOR, persona]
             .into_iter()
             .filter(|name| self.is_scene() && !name.is_empty());
-        self.groups
-            .names()
+        self.names()
             .chain(others)
             .map(|name| format!("\n{name}:"))
             .collect()
@@ -185,7 +184,7 @@ impl Scene {
             texts.join(between)
         };
         given
-            .list("group.members", self.groups.names().map(str::to_owned))
+            .list("group.members", self.names().map(str::to_owned))
             .text("group.next", next)
             .text("character.description", joined(Member::description, "\n\n"))
             .text("character.personality", "")

@@ -3,10 +3,9 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use domain::CharacterId;
-use domain::MessageId;
 use domain::chat::{Message, Role, Speaker, TurnOrder};
 use domain::script::has_unspaced_script;
+use domain::{CharacterId, MessageId};
 use serde_json::Value;
 use store::WindowMessage;
 

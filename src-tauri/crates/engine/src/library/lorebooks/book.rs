@@ -1,11 +1,11 @@
 //! Lorebooks in the library and in cards. A book in a card has the id of its character.
 
-use domain::CharacterId;
-use domain::LorebookId;
 use domain::card::Card;
 use domain::lorebook::{Binding, Book, Skipped};
-use store::{BoundLorebook, ChatParticipants};
-use store::{Character, ReadTransaction, StoreError, WriteTransaction};
+use domain::{CharacterId, LorebookId};
+use store::{
+    BoundLorebook, Character, ChatParticipants, ReadTransaction, StoreError, WriteTransaction,
+};
 use uuid::Uuid;
 
 use crate::api::{
@@ -15,9 +15,7 @@ use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::panics;
 use crate::library::characters::cards::{Exported, card_of, file_name};
 use crate::library::characters::duplicate::copy_name;
-use crate::library::handle::Library;
-use crate::library::lorebooks::Lorebooks;
-use crate::library::lorebooks::entries;
+use crate::library::lorebooks::{Lorebooks, entries};
 
 /// Maximum length of a book's name, in characters.
 const MAX_NAME: usize = 200;
@@ -444,7 +442,7 @@ impl StoredBook {
                 token_budget: shown(book.token_budget()),
                 recursive_scanning: book.recursive_scanning(),
             },
-            entries: lore_entries::shown(book),
+            entries: entries::shown(book),
             unread: self.unread.iter().map(ToString::to_string).collect(),
         }
     }

@@ -14,9 +14,8 @@ use uuid::Uuid;
 use crate::api::{self, MemoryImport};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::library::characters::cards::{Exported, file_name};
-use crate::library::memories::Memories;
-use crate::library::memories::exclusion;
 use crate::library::memories::memory::checked;
+use crate::library::memories::{Memories, exclusion};
 
 /// Maximum number of memories in a file.
 const MOST: usize = 50_000;

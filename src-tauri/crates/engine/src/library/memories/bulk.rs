@@ -9,9 +9,8 @@ use uuid::Uuid;
 
 use crate::api::{self, MemoryOwner, MemoryStorage};
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::memories::Memories;
-use crate::library::memories::exclusion;
 use crate::library::memories::memory::{checked, shown};
+use crate::library::memories::{Memories, exclusion};
 
 impl Memories {
     /// Replaces two memories by one with `text`. It has the sources of both, the higher importance,

@@ -2,15 +2,14 @@
 
 use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, LorebookId, MemoryId, PersonaId};
+use recall::tokens;
 use store::{ChatParticipants, FoundMemory, MemoryFilter, Query};
 use uuid::Uuid;
 
 use crate::api::{self, Changed, MemoryDraft};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::library::memories::Memories;
-use crate::library::memories::exclusion;
-use recall::tokens;
+use crate::library::memories::{Memories, exclusion};
 
 /// Memories per page of the list.
 const LISTED: u32 = 500;

@@ -7,10 +7,11 @@ use domain::keyframe::Keyframe;
 use crate::api;
 use crate::base::clock::rfc3339;
 use crate::base::error::ApiResult;
-use crate::library::chats::Chats;
 
 /// Maximum number of keyframes in one answer: those of ten thousand messages.
 const MOST: u32 = 500;
+
+use crate::library::memories::Memories;
 
 impl Memories {
     pub(crate) async fn keyframes(&self, character: String) -> ApiResult<Vec<api::Keyframe>> {

@@ -9,13 +9,9 @@ use store::{AssetHash, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, Changed};
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::base::persona_place;
-use crate::base::picture;
 use crate::base::user_names::{self, unless_chosen};
-use crate::library::chats::Chats;
-use crate::library::handle::Library;
+use crate::base::{convert, persona_place, picture};
 use crate::library::personas::Personas;
 
 impl Personas {

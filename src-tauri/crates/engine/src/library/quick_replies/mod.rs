@@ -1,5 +1,6 @@
 //! Sets of quick replies, and files with the parts of prompts.
 
+pub(crate) mod automatic;
 pub(crate) mod editor;
 pub(crate) mod files;
 pub(crate) mod prompt_files;

@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::quick_replies::QuickReplySets;
-use crate::library::quick_replies::QuickReplySets;
+use crate::library::quick_replies::files::QuickReplies;
 
 /// Prefix of rows in the settings table for sets that may run by themselves, before the id of the
 /// set.

@@ -1,6 +1,5 @@
 //! Runs regex scripts: the user's own, and those of a card if they are allowed.
 
-use crate::library::scripts::run::{ActiveScripts, ScriptRun, hash};
 use std::sync::Arc;
 
 use context::macros::MacroState;
@@ -16,6 +15,7 @@ use crate::base::error::ApiResult;
 use crate::library::groups::next_turns::NextSpeaker;
 use crate::library::scripts::Scripts;
 use crate::library::scripts::list::{self, listed};
+use crate::library::scripts::run::{ActiveScripts, ScriptRun, hash};
 use crate::library::snapshots::macro_changes::VariableChanges;
 use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
 use crate::library::snapshots::snapshot::ChatSnapshot;
@@ -44,7 +44,7 @@ impl ScriptRows {
     pub(crate) fn read(store: &ReadTransaction<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             own: store.presets().list(PresetKind::RegexScript)?,
-            allowed: script_library::allowed(store)?,
+            allowed: list::allowed(store)?,
         })
     }
 }
@@ -63,7 +63,11 @@ impl Scripts {
 
     /// The scripts that apply in the chat of a snapshot, with its own character's names and
     /// scripts.
-    pub(crate) fn scripts_in(&self, snapshot: &ChatSnapshot, state: &MacroState) -> Arc<ActiveScripts> {
+    pub(crate) fn scripts_in(
+        &self,
+        snapshot: &ChatSnapshot,
+        state: &MacroState,
+    ) -> Arc<ActiveScripts> {
         self.scripts_among(
             &snapshot.scripts,
             snapshot.chat.character,

@@ -1,17 +1,19 @@
 //! Runs regex scripts over texts, within a time limit, and caches results.
 
-use crate::base::panics;
-use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
 use ahash::RandomState;
 use context::display::{PassageFilter, ReplyPassage};
 use context::frame::RewrittenText;
 use context::macros::MacroState;
 use context::regex_script::{CompiledScripts, Occasion, ScriptBudget, ScriptError};
 use domain::regex_script::ScriptTarget;
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+
+use crate::base::panics;
+use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
 
 /// Time limit for all scripts of a turn. A [`ScriptBudget`] counts their work, so that the result
 /// does not depend on the machine. This limit is for patterns that are slower than their count; if
@@ -298,12 +300,12 @@ pub(crate) fn hash(text: impl Hash) -> u64 {
 mod tests {
     use domain::card::Card;
     use domain::persona::{Persona, PersonaPlace};
+    use domain::regex_script::{RegexScript, ScriptTarget};
     use domain::{ChatId, PersonaId};
     use uuid::Uuid;
 
     use super::*;
     use crate::library::scripts::on_messages::SAID;
-    use domain::regex_script::{RegexScript, ScriptTarget};
 
     /// Runs the scripts on `text` until `until`. Returns the result and the notices.
     fn run(scripts: &ActiveScripts, text: &str, until: Instant) -> (RewrittenText, Vec<String>) {

@@ -1,11 +1,13 @@
 //! The macro state that is stored with a chat.
 
-use crate::library::snapshots::macro_changes::VariableChanges;
+use std::collections::BTreeMap;
+
 use context::lore::TimedState;
 use domain::Timestamp;
 use domain::chat::Chat;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+
+use crate::library::snapshots::macro_changes::VariableChanges;
 
 /// State of macros and lorebooks that is stored with a chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! Changes that texts make to macro variables.
 
+use std::collections::BTreeMap;
+
 use context::macros::MacroState;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 pub(crate) type Variables = BTreeMap<String, String>;
 

@@ -1,6 +1,5 @@
 //! Variables of macros: tracks how a turn's texts change them, and stores them.
 
-use crate::library::snapshots::macro_changes::{VariableChanges, Variables, record, redo};
 use std::collections::BTreeMap;
 
 use context::macros::MacroState;
@@ -11,6 +10,7 @@ use store::StoreError;
 use crate::base::error::ApiResult;
 use crate::library::snapshots::Snapshots;
 use crate::library::snapshots::chat_macros::StoredMacroState;
+use crate::library::snapshots::macro_changes::{VariableChanges, Variables, record, redo};
 
 /// Row of the settings table with the macros' global variables.
 const GLOBALS: &str = "variables";

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use context::macros::MacroState;
-use domain::Timestamp;
 use domain::card::Card;
 use domain::chat::Chat;
 use domain::overrides::{CardText, InstructionSource, Overrides, instructions};
 use domain::persona::Persona;
-use domain::{ChatId, PersonaId};
+use domain::{ChatId, PersonaId, Timestamp};
 use store::{ReadTransaction, StoreError};
 
 use crate::base::convert::Speakers;
@@ -19,10 +18,9 @@ use crate::library::characters::chat_texts::ChatCard;
 use crate::library::groups::next_turns::{GroupRows, NextSpeaker, Scene};
 use crate::library::personas::persona;
 use crate::library::scripts::on_messages::ScriptRows;
-use crate::library::snapshots::Snapshots;
 use crate::library::snapshots::chat_macros::StoredMacroState;
 use crate::library::snapshots::macro_scope::MacroNames;
-use crate::library::snapshots::macro_variables;
+use crate::library::snapshots::{Snapshots, macro_variables};
 
 /// A chat and everything that its texts refer to, as of one moment.
 pub(crate) struct ChatSnapshot {
@@ -56,7 +54,7 @@ impl SnapshotRows {
     ) -> Result<Self, StoreError> {
         Ok(Self {
             card: CardRows::read(store, chat)?,
-            persona: personas::of_chat(store, chat, default)?,
+            persona: persona::of_chat(store, chat, default)?,
             group: GroupRows::read(store, chat)?,
             global: macro_variables::globals(store)?,
             scripts: ScriptRows::read(store)?,

@@ -33,11 +33,15 @@ macro_rules! sample {
     ($name:literal) => {
         Sample {
             card: include_str!(concat!(
-                "../../../../../presets/characters/",
+                "../../../../../../presets/characters/",
                 $name,
                 ".json"
             )),
-            picture: include_bytes!(concat!("../../../../../presets/characters/", $name, ".png")),
+            picture: include_bytes!(concat!(
+                "../../../../../../presets/characters/",
+                $name,
+                ".png"
+            )),
         }
     };
 }

@@ -4,10 +4,11 @@ pub(crate) mod api_keys;
 pub(crate) mod api_server;
 pub(crate) mod local_api;
 
+use std::sync::Arc;
+
 use crate::base::handle::Base;
 use crate::settings::access::api_server::ApiServer;
 use crate::settings::app_settings::AppSettings;
-use std::sync::Arc;
 
 /// The local API and its keys. Clones share one state.
 #[derive(Clone)]

@@ -6,12 +6,13 @@ pub(crate) mod text_counts;
 pub(crate) mod token_counter;
 pub(crate) mod tokenizer_files;
 
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::token_counts::TokenCounts;
-use local::LocalHost;
 
 /// Counts tokens of texts. Clones share one state.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use context::{CountTokens as _, Estimate};
 use domain::model::ModelChoice;
 use domain::prompt::Segment;
 
-use crate::api::TextCounts;
+use crate::api::{ApiError, ModelRef, TextCounts};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::counting::Counting;
@@ -12,6 +12,17 @@ use crate::settings::counting::remote_count::RemoteCounting;
 
 /// Maximum number of texts per call.
 const MOST: usize = 256;
+
+/// An exact or estimated count.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct TokenCount {
+    pub tokens: u32,
+    pub model: String,
+    pub exact: bool,
+    /// Token ids, if they were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<i32>>,
+}
 
 impl Counting {
     /// Counts the tokens of each text with the default model: exactly for a local model,
@@ -134,5 +145,12 @@ impl Counting {
             exact: true,
             ids,
         })
+    }
+}
+
+fn no_model() -> ApiError {
+    ApiError::NoModel {
+        message: "No model is set up.".into(),
+        hint: "Add a model file, or choose one.".into(),
     }
 }

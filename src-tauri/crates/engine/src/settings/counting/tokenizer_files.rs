@@ -1,8 +1,9 @@
 //! Keeps parsed `tokenizer.json` files in memory.
 
-use provider::TokenizerJson;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use provider::TokenizerJson;
 use store::{AssetHash, Store};
 use tokio::sync::Mutex;
 

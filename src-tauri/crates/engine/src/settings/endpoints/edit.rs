@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::api::{self, Changed, DraftKind, EndpointDraft, EndpointTest, ModelRef};
-use crate::base::error::{ApiResult, bad_input};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::secrets::Secret;
 use crate::settings::counting::remote_count::described;
 use crate::settings::endpoints::Endpoints;
@@ -153,7 +153,7 @@ impl Endpoints {
             _ => None,
         };
         let (counted_with, mean_error) = described(self.base().store(), &endpoint).await?;
-        let learned = endpoint_dialect::known(self.base().store(), &endpoint)
+        let learned = dialect::known(self.base().store(), &endpoint)
             .await?
             .beyond(endpoint.dialect);
         Ok(api::Endpoint {

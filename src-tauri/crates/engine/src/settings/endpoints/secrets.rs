@@ -11,9 +11,8 @@ use secrecy::SecretString;
 
 use crate::api::HeaderDraft;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::base::secrets::{Secret, Secrets};
+use crate::base::secrets::Secret;
 use crate::settings::endpoints::Endpoints;
-use crate::settings::keychain::Keychain;
 
 /// Maximum number of headers per endpoint.
 const MOST_HEADERS: usize = 32;

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use local::library::default_context;
 use local::{graphics_memory, library};
+use provider::hub::names::bits_per_weight;
 use serde::Deserialize;
 
 use crate::api::{self, Fits};
 use crate::base::error::{ApiResult, not_found};
-use crate::settings::hub::Hub;
-use crate::settings::hub::{fit_report, memory_speed, search};
-use local::library::default_context;
-use provider::hub::names::bits_per_weight;
+use crate::settings::hub::{Hub, fit_report, memory_speed, search};
 
 /// Tokens per second at which a model writes about as fast as people read.
 const QUICK: f64 = 7.0;
@@ -243,8 +242,9 @@ fn shown(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
+
+    use super::*;
 
     const GB: u64 = 1_000_000_000;
 

@@ -4,9 +4,8 @@ use uuid::Uuid;
 
 use crate::api::{self, DownloadState};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::settings::hub::Hub;
 use crate::settings::hub::download_job::{DownloadJob, JobStop};
-use crate::settings::hub::{download_run, search};
+use crate::settings::hub::{Hub, download_run, search};
 
 impl Hub {
     /// Starts to download a file of the hub, with the file that lets it read pictures if

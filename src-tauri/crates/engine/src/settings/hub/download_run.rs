@@ -44,12 +44,7 @@ enum Fault {
 }
 
 /// Runs the download until it is complete, stopped or failed.
-pub(crate) async fn run(
-    config: WeakHub,
-    downloads: Downloads,
-    id: Uuid,
-    cancel: CancellationToken,
-) {
+pub(crate) async fn run(hub: WeakHub, downloads: Downloads, id: Uuid, cancel: CancellationToken) {
     let _slot = tokio::select! {
         slot = downloads.slots.clone().acquire_owned() => slot,
         () = cancel.cancelled() => return,
@@ -60,20 +55,20 @@ pub(crate) async fn run(
     };
     loop {
         let Some(job) = downloads.job(id) else { return };
-        let Err(fault) = attempt(&config, &downloads, &job, &cancel).await else {
+        let Err(fault) = attempt(&hub, &downloads, &job, &cancel).await else {
             return;
         };
         let pause = match fault {
             Fault::Stopped => return,
             Fault::Final { reason, hint } => {
-                return fail(&config, &downloads, id, reason, hint).await;
+                return fail(&hub, &downloads, id, reason, hint).await;
             }
             Fault::Retry {
                 reason,
                 hint,
                 after,
             } => match tries.next(received(&downloads, id), after) {
-                None => return fail(&config, &downloads, id, reason, hint).await,
+                None => return fail(&hub, &downloads, id, reason, hint).await,
                 Some(pause) => {
                     downloads.enter(id, DownloadState::Waiting, (&reason, &hint), Some(pause));
                     pause
@@ -119,7 +114,7 @@ fn received(downloads: &Downloads, id: Uuid) -> u64 {
         .map_or(0, |job| job.files.iter().map(|file| job.here(file)).sum())
 }
 
-async fn fail(config: &WeakHub, downloads: &Downloads, id: Uuid, reason: String, hint: String) {
+async fn fail(hub: &WeakHub, downloads: &Downloads, id: Uuid, reason: String, hint: String) {
     downloads.set_stop(
         id,
         JobStop::Failed {
@@ -127,8 +122,8 @@ async fn fail(config: &WeakHub, downloads: &Downloads, id: Uuid, reason: String,
             hint: hint.clone(),
         },
     );
-    if let (Some(config), Some(job)) = (config.upgrade(), downloads.job(id))
-        && let Err(error) = config.keep_job(&job).await
+    if let (Some(hub), Some(job)) = (hub.upgrade(), downloads.job(id))
+        && let Err(error) = hub.keep_job(&job).await
     {
         tracing::warn!(%error, "a failed download could not be stored");
     }
@@ -136,7 +131,7 @@ async fn fail(config: &WeakHub, downloads: &Downloads, id: Uuid, reason: String,
 }
 
 async fn attempt(
-    config: &WeakHub,
+    hub: &WeakHub,
     downloads: &Downloads,
     job: &DownloadJob,
     cancel: &CancellationToken,
@@ -148,10 +143,10 @@ async fn attempt(
     check_room(job)?;
     let mut before = 0;
     for file in &job.files {
-        fetch(config, downloads, job, file, before, cancel).await?;
+        fetch(hub, downloads, job, file, before, cancel).await?;
         before += job.here(file);
     }
-    add(config, downloads, job).await
+    add(hub, downloads, job).await
 }
 
 /// All missing files must fit on the disk.
@@ -183,7 +178,7 @@ fn gigabytes(bytes: u64) -> String {
 }
 
 async fn fetch(
-    config: &WeakHub,
+    hub: &WeakHub,
     downloads: &Downloads,
     job: &DownloadJob,
     file: &JobFile,
@@ -198,7 +193,7 @@ async fn fetch(
         return keep_existing(downloads, job, file, &place).await;
     }
     if file.bytes.is_none_or(|bytes| length(&part) != bytes) {
-        let source = source(config, job, file).await?;
+        let source = source(hub, job, file).await?;
         let folder = job.folder.clone();
         let has_room = move |rest: u64| {
             fs4::available_space(&folder).is_ok_and(|free| free >= rest.saturating_add(RESERVE))
@@ -236,8 +231,8 @@ async fn fetch(
         .map_err(|source| unwritable(&place, &source))?;
     // A kill after the last byte leaves the tag of the part.
     discard(&part).await.map_err(fault)?;
-    if let (Some(config), Some(job)) = (config.upgrade(), downloads.mark_done(job.id, &file.path)) {
-        config.keep_job(&job).await.map_err(final_fault)?;
+    if let (Some(hub), Some(job)) = (hub.upgrade(), downloads.mark_done(job.id, &file.path)) {
+        hub.keep_job(&job).await.map_err(final_fault)?;
     }
     Ok(())
 }
@@ -276,12 +271,12 @@ async fn keep_existing(
 }
 
 async fn source(
-    config: &WeakHub,
+    hub: &WeakHub,
     job: &DownloadJob,
     file: &JobFile,
 ) -> Result<provider::download::DownloadSource, Fault> {
-    let config = config.upgrade().ok_or(Fault::Stopped)?;
-    let hub = config.hub().await.map_err(final_fault)?;
+    let hub = hub.upgrade().ok_or(Fault::Stopped)?;
+    let hub = hub.hub().await.map_err(final_fault)?;
     let repo = job
         .repo_id()
         .ok_or_else(|| final_fault(internal("a download has no model")))?;
@@ -295,16 +290,20 @@ async fn source(
 }
 
 /// Adds the complete model to the library. A file that is not a chat model is deleted.
-async fn add(config: &WeakHub, downloads: &Downloads, job: &DownloadJob) -> Result<(), Fault> {
+async fn add(hub: &WeakHub, downloads: &Downloads, job: &DownloadJob) -> Result<(), Fault> {
     downloads.enter(job.id, DownloadState::Checking, ("", ""), None);
-    let config = config.upgrade().ok_or(Fault::Stopped)?;
+    let hub = hub.upgrade().ok_or(Fault::Stopped)?;
     let Some(first) = job.files.first() else {
         return Err(final_fault(internal("a download has no file")));
     };
     let whole = (job.model_files == 1)
         .then(|| Some((first.bytes?, first.sha256.clone()?)))
         .flatten();
-    let added = match config.add_verified_model(job.place(first), whole).await {
+    let added = match hub
+        .models()
+        .add_verified_model(job.place(first), whole)
+        .await
+    {
         Ok(model) => model,
         Err(error) => {
             if matches!(error, ApiError::BadInput { .. }) {
@@ -313,17 +312,17 @@ async fn add(config: &WeakHub, downloads: &Downloads, job: &DownloadJob) -> Resu
             return Err(final_fault(error));
         }
     };
-    finish(&config, job, &added.id).await.map_err(final_fault)?;
+    finish(&hub, job, &added.id).await.map_err(final_fault)?;
     downloads.end(job.id, Some(added.id));
     Ok(())
 }
 
-async fn finish(config: &Hub, job: &DownloadJob, model: &str) -> Result<(), ApiError> {
+async fn finish(hub: &Hub, job: &DownloadJob, model: &str) -> Result<(), ApiError> {
     if job.makes_default {
-        config.make_default(model).await?;
+        hub.models().make_default(model).await?;
     }
     let id = job.id;
-    Ok(config
+    Ok(hub
         .base()
         .store()
         .write(move |store| store.downloads_mut().delete(id))

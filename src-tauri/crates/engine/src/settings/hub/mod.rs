@@ -1,11 +1,11 @@
 //! The model library beyond this machine: the hub, the catalogue, downloads, and the models of
 //! other apps.
 
+pub(crate) mod by_address;
 pub(crate) mod catalogue;
 pub(crate) mod download_job;
 pub(crate) mod download_operations;
 pub(crate) mod download_run;
-pub(crate) mod downloaded_files;
 pub(crate) mod downloads;
 pub(crate) mod fit_report;
 pub(crate) mod hub_settings;
@@ -15,14 +15,16 @@ mod memory_speed;
 pub(crate) mod other_apps;
 pub(crate) mod search;
 
+use std::sync::{Arc, Weak};
+
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::keychain::Keychain;
 use crate::settings::models::Models;
-use local::LocalHost;
-use std::sync::{Arc, Weak};
 
 /// The model hub, downloads, and the models of other apps. Clones share one state.
 #[derive(Clone)]
@@ -98,7 +100,7 @@ impl Hub {
         &self.0.models
     }
 
-    fn downloads(&self) -> &Downloads {
+    pub(crate) fn downloads(&self) -> &Downloads {
         &self.0.downloads
     }
 

@@ -9,8 +9,7 @@ use provider::hub::{HubClient, HubFile, HubModel, Repository};
 
 use crate::api::{self, ApiError, Fits};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::settings::hub::Hub;
-use crate::settings::hub::fit_report;
+use crate::settings::hub::{Hub, fit_report};
 
 /// Bytes to read of a file until its header is complete. The largest vocabularies make a header of
 /// about 20 MB.

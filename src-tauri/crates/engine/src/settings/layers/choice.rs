@@ -1,5 +1,13 @@
 //! Which model answers in a chat.
 
+use std::path::Path;
+
+use domain::chat::Chat;
+use domain::model::ModelChoice;
+
+use crate::api::{ApiError, TurnOptions};
+use crate::base::convert;
+use crate::base::error::ApiResult;
 use crate::settings::layers::SettingLayers;
 
 impl SettingLayers {

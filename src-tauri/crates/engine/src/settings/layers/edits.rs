@@ -1,8 +1,6 @@
 //! Layered settings of prompts and replies: reads them, changes one, and applies overrides of the
 //! environment.
 
-use crate::settings::environment::Environment;
-use crate::settings::layers::stack::{PresetValues, SettingsStack};
 use std::collections::BTreeMap;
 
 use domain::chat::Chat;
@@ -14,17 +12,16 @@ use domain::settings::{
 use domain::{CharacterId, ChatId};
 use store::{Preset, ReadTransaction, StoreError};
 
-use crate::api::TurnOptions;
-use crate::api::{ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue};
+use crate::api::{
+    ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue, TurnOptions,
+};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::endpoints::dialect;
-use crate::settings::layers::SettingEdits;
-use crate::settings::layers::SettingLayers;
-use crate::settings::layers::random_places;
-use crate::settings::layers::shown;
-use crate::settings::prompts::sampler_presets;
-use crate::settings::prompts::templates;
+use crate::settings::environment::Environment;
+use crate::settings::layers::stack::{PresetValues, SettingsStack};
+use crate::settings::layers::{SettingEdits, SettingLayers, random_places, shown};
+use crate::settings::prompts::{sampler_presets, templates};
 
 /// The setting that names a sampler preset.
 const PRESET: &str = "sampler_preset";
@@ -44,12 +41,12 @@ impl SettingEdits {
         let dialect = match stack.model() {
             Some(ModelChoice::Remote(id)) => {
                 let endpoint = self.endpoints.chosen_endpoint(id).await?;
-                let learned = endpoint_dialect::known(self.base().store(), &endpoint).await?;
-                Some(endpoint_dialect::at_address(&endpoint, learned))
+                let learned = dialect::known(self.base().store(), &endpoint).await?;
+                Some(dialect::at_address(&endpoint, learned))
             }
             Some(ModelChoice::Local(_)) | None => None,
         };
-        Ok(view::view(
+        Ok(shown::view(
             &stack,
             &self.prompts.choices().await?,
             dialect.as_ref(),

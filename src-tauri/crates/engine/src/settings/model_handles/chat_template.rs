@@ -1,11 +1,13 @@
 //! Chat templates of local models: the file's own, one that ships, the user's own, or a guess.
 
+use std::sync::Arc;
+
+use context::{ChatTemplate, TemplateError, chat_template};
+use local::gguf::{GgufHeader, Vocabulary};
+
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::prompts::chat_formats::OwnFormat;
-use context::{ChatTemplate, TemplateError, chat_template};
-use local::gguf::{GgufHeader, Vocabulary};
-use std::sync::Arc;
 
 /// A chat template with the facts that were probed once. `uncounted` is the number of prompt tokens
 /// outside all segments.

@@ -1,7 +1,7 @@
 //! The model that answers a turn: provider, template, budget, sampling and token counting.
 
-use crate::api::{Counted, CountedWith};
-use crate::settings::counting::token_counter::TokenCounting;
+use std::sync::Arc;
+
 use context::macros::ModelFacts;
 use context::{Budget, ChatTemplate};
 use domain::model::LocalModel;
@@ -9,7 +9,9 @@ use domain::sampling::Sampling;
 use domain::settings::Values;
 use local::LoadOptions;
 use provider::Provider;
-use std::sync::Arc;
+
+use crate::api::{Counted, CountedWith};
+use crate::settings::counting::token_counter::TokenCounting;
 
 /// A local model with the file that reads pictures for it.
 #[derive(Debug, Clone)]

@@ -5,6 +5,12 @@ pub(crate) mod handle;
 pub(crate) mod message_content;
 pub(crate) mod prepare;
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::ModelId;
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::layers::SettingLayers;
@@ -12,10 +18,6 @@ use crate::settings::model_handles::chat_template::KnownTemplate;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::Models;
 use crate::settings::token_counts::TokenCounts;
-use domain::ModelId;
-use local::LocalHost;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
 pub(super) type Templates = HashMap<(ModelId, String), KnownTemplate>;

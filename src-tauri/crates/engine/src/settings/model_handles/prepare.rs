@@ -1,35 +1,30 @@
 //! Selects the model that answers a turn, and prepares its provider, chat template, token budget
 //! and token counter.
 
-use crate::settings::model_handles::chat_template::{self, KnownTemplate, guess_note, parse};
-use crate::settings::model_handles::handle::{LocalSight, ModelHandle};
 use std::path::Path;
 use std::sync::Arc;
 
 use context::budget::Chunk;
 use context::{Budget, ChatTemplate};
+use domain::ModelId;
 use domain::chat::Chat;
 use domain::model::{Endpoint, EndpointDialect, LocalModel, ModelChoice};
 use domain::prompt::Segment;
 use domain::sampling::Sampling;
 use domain::settings::Values;
-use domain::{EndpointId, ModelId};
 use local::gguf::{self};
 use provider::Provider;
 use provider::endpoint::EndpointClient;
 use store::PresetKind;
 
-use crate::api::ApiError;
 use crate::api::TurnOptions;
-use crate::base::convert;
-use crate::base::error::{ApiResult, internal, not_found};
+use crate::base::error::{ApiResult, internal};
 use crate::settings::counting::remote_count::{Calibrating, RemoteCounting};
 use crate::settings::counting::token_counter::TokenCounting;
-use crate::settings::endpoints::Endpoints;
 use crate::settings::endpoints::dialect::{self, DialectLearner};
-use crate::settings::layers::SettingLayers;
 use crate::settings::model_handles::ModelHandles;
-use crate::settings::model_lookup::ModelLookup;
+use crate::settings::model_handles::chat_template::{self, KnownTemplate, guess_note, parse};
+use crate::settings::model_handles::handle::{LocalSight, ModelHandle};
 use crate::settings::models::files;
 
 /// Upper limit of the planned context in tokens, even if an endpoint accepts more.
@@ -245,7 +240,7 @@ impl ModelHandles {
         let (header, vocabulary) = tokio::task::spawn_blocking(read)
             .await
             .map_err(|_| internal("a model's header could not be read"))?
-            .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
+            .map_err(|error: gguf::GgufError| files::unusable(&error.to_string()))?;
         let own = own.and_then(|document| serde_json::from_str(&document).ok());
         let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
         let assumed = chosen == "auto" && header.chat_template.is_none();
@@ -324,7 +319,7 @@ impl ModelHandles {
         endpoint: Endpoint,
         asked: TurnSettings,
     ) -> ApiResult<ModelHandle> {
-        let known = endpoint_dialect::known(self.base().store(), &endpoint).await?;
+        let known = dialect::known(self.base().store(), &endpoint).await?;
         let config = self
             .endpoints
             .endpoint_config(&endpoint)

@@ -205,9 +205,10 @@ fn unwritable(path: &Path, source: io::Error) -> MoveFault {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use domain::ModelId;
     use domain::model::LocalModel;
+
+    use super::*;
 
     /// A split model of two parts with 3 MB and 2 MB, on its way from `a` to `b`.
     fn job(dir: &Path) -> MoveJob {

@@ -12,6 +12,10 @@ pub(crate) mod operations;
 pub(crate) mod removal;
 pub(crate) mod run;
 
+use std::sync::{Arc, Weak};
+
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;
 use crate::settings::hub::Hub;
@@ -19,8 +23,6 @@ use crate::settings::model_handles::ModelHandles;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::model_moves::moves::MoveJobs;
 use crate::settings::models::Models;
-use local::LocalHost;
-use std::sync::{Arc, Weak};
 
 /// Moves and deletes the files of models. Clones share one state.
 #[derive(Clone)]

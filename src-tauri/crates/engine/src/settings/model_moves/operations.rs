@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use domain::ModelId;
 use domain::model::LocalModel;
 
-use super::files;
 use super::job::MoveJob;
-use super::run;
+use super::{files, run};
 use crate::api::{self, ApiError, MoveState};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::model_moves::ModelMoves;
@@ -244,9 +243,10 @@ impl ModelMoves {
     }
 
     fn run_move(&self, model: ModelId) {
-        let (config, moves) = (self.downgrade(), self.model_moves().clone());
+        let room = self.downgrade();
+        let moves = self.model_moves().clone();
         self.model_moves().run(model, |cancel| {
-            tokio::spawn(run::run(config, moves, model, cancel))
+            tokio::spawn(run::run(room, moves, model, cancel))
         });
     }
 

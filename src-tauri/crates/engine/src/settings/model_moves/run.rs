@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::files::{self, MoveFault};
 use super::job::MoveJob;
-use super::moves::ModelMoves;
+use super::moves::MoveJobs;
 use crate::api::{ApiError, Changed, MoveState};
 use crate::base::error::{internal, sentence};
 use crate::settings::model_moves::{ModelMoves, WeakModelMoves};
@@ -70,8 +70,8 @@ impl From<MoveFault> for Fault {
 
 /// Runs the move until it is complete, stopped or failed.
 pub(crate) async fn run(
-    config: WeakModelMoves,
-    moves: ModelMoves,
+    room: WeakModelMoves,
+    moves: MoveJobs,
     model: ModelId,
     cancel: CancellationToken,
 ) {
@@ -80,23 +80,23 @@ pub(crate) async fn run(
         () = cancel.cancelled() => return,
     };
     let Some(job) = moves.job(model) else { return };
-    match attempt(&config, &moves, &job, &cancel).await {
+    match attempt(&room, &moves, &job, &cancel).await {
         Ok(()) => moves.end(model, true),
         Err(Fault::Stopped) => {}
         Err(Fault::Failed { reason, hint }) => {
-            give_up(&config, &job).await;
+            give_up(&room, &job).await;
             moves.enter(model, MoveState::Failed, reason, hint);
         }
     }
 }
 
 async fn attempt(
-    config: &WeakModelMoves,
-    moves: &ModelMoves,
+    room: &WeakModelMoves,
+    moves: &MoveJobs,
     job: &MoveJob,
     cancel: &CancellationToken,
 ) -> Result<(), Fault> {
-    if !upgraded(config)?.uses_new_file(job).await? {
+    if !upgraded(room)?.uses_new_file(job).await? {
         check_room(job)?;
         moves.enter(
             job.model(),
@@ -112,7 +112,7 @@ async fn attempt(
             String::new(),
         );
         blocking(moves, job, cancel, |job, step| files::verify(job, step)).await?;
-        upgraded(config)?.use_new_file(job).await?;
+        upgraded(room)?.use_new_file(job).await?;
     }
     moves.enter(
         job.model(),
@@ -120,16 +120,16 @@ async fn attempt(
         String::new(),
         String::new(),
     );
-    release(config, job).await?;
+    release(room, job).await?;
     blocking(moves, job, &CancellationToken::new(), |job, _| {
         files::delete_originals(job)
     })
     .await?;
-    Ok(upgraded(config)?.forget_move(job.model()).await?)
+    Ok(upgraded(room)?.forget_move(job.model()).await?)
 }
 
-fn upgraded(config: &WeakModelMoves) -> Result<ModelMoves, Fault> {
-    config.upgrade().ok_or(Fault::Stopped)
+fn upgraded(room: &WeakModelMoves) -> Result<ModelMoves, Fault> {
+    room.upgrade().ok_or(Fault::Stopped)
 }
 
 /// All files must fit on the disk, unless they are on it already.
@@ -183,7 +183,7 @@ fn length(path: &std::path::Path) -> u64 {
 
 /// Runs `work` on another thread and meanwhile shows its progress.
 async fn blocking<W>(
-    moves: &ModelMoves,
+    moves: &MoveJobs,
     job: &MoveJob,
     cancel: &CancellationToken,
     work: W,
@@ -218,14 +218,14 @@ where
 
 /// Ends the worker that has the old file open, once its reply has ended. The next reply loads the
 /// new one.
-async fn release(config: &WeakModelMoves, job: &MoveJob) -> Result<(), Fault> {
-    let config = upgraded(config)?;
+async fn release(room: &WeakModelMoves, job: &MoveJob) -> Result<(), Fault> {
+    let room = upgraded(room)?;
     let (local, model) = (
-        config.local().clone(),
-        config.local_model(job.model()).await?,
+        room.local().clone(),
+        room.model_lookup().local_model(job.model()).await?,
     );
     // While it waits, only the host is kept alive, so that the data folder can be closed.
-    drop(config);
+    drop(room);
     if let Some((from, _)) = job.paths() {
         local
             .unload(&LocalModel {
@@ -239,16 +239,16 @@ async fn release(config: &WeakModelMoves, job: &MoveJob) -> Result<(), Fault> {
 
 /// Deletes the copies of a failed move, and forgets it. A move that only left its old files goes on
 /// with the next start.
-async fn give_up(config: &WeakModelMoves, job: &MoveJob) {
-    let Some(config) = config.upgrade() else {
+async fn give_up(room: &WeakModelMoves, job: &MoveJob) {
+    let Some(room) = room.upgrade() else {
         return;
     };
     let given_up = async {
-        config.tidy_move(job).await?;
-        if config.uses_new_file(job).await? {
+        room.tidy_move(job).await?;
+        if room.uses_new_file(job).await? {
             Ok(())
         } else {
-            config.forget_move(job.model()).await
+            room.forget_move(job.model()).await
         }
     };
     if let Err(error) = given_up.await {

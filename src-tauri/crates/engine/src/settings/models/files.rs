@@ -3,33 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use domain::ModelId;
-use domain::model::{LocalModel, ModelChoice};
+use domain::model::LocalModel;
 use local::gguf::{GgufError, GgufFault, GgufHeader};
 use local::library::{self, Inspected};
 use provider::hub::names::{split_part, strip_gguf};
 use uuid::Uuid;
 
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics;
-use crate::settings::counting::Counting;
-use crate::settings::counting::remote_count::RemoteCounting;
 use crate::settings::hub::fit_report::fits;
 use crate::settings::model_handles::chat_template;
-use crate::settings::model_moves::ModelMoves;
 use crate::settings::models::Models;
-
-/// An exact or estimated count.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct TokenCount {
-    pub tokens: u32,
-    pub model: String,
-    pub exact: bool,
-    /// Token ids, if they were requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ids: Option<Vec<i32>>,
-}
 
 impl Models {
     pub(crate) async fn list_models(&self) -> ApiResult<Vec<api::Model>> {
@@ -182,13 +167,6 @@ pub(crate) fn unusable(why: &str) -> ApiError {
         format!("The model cannot be used: {why}."),
         "Choose a GGUF file of a chat model, or download it again.",
     )
-}
-
-fn no_model() -> ApiError {
-    ApiError::NoModel {
-        message: "No model is set up.".into(),
-        hint: "Add a model file, or choose one.".into(),
-    }
 }
 
 /// Names a model after its file, which users recognise. Headers often contain the name of a

@@ -7,14 +7,16 @@ pub(crate) mod paired_projectors;
 pub(crate) mod projectors;
 pub(crate) mod raw_models;
 
+use std::sync::Arc;
+
+use local::LocalHost;
+
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;
 use crate::settings::layers::SettingLayers;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::paired_projectors::PairedProjectors;
 use crate::settings::token_counts::TokenCounts;
-use local::LocalHost;
-use std::sync::Arc;
 
 /// Local models. Clones share one state.
 #[derive(Clone)]

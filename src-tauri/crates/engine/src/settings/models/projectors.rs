@@ -220,7 +220,7 @@ impl Models {
             )
         });
         self.token_counts.known_counts().keep(&model.sha256, known);
-        token_counter::store(self, &model.sha256, hashed);
+        token_counter::store(&self.token_counts, &model.sha256, hashed);
         Ok(counts)
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use domain::model::ModelChoice;
+
 use crate::api::ModelRef;
 use crate::api::client::ModelKind;
 use crate::base::convert;
 use crate::base::error::ApiResult;
 use crate::settings::models::Models;
-use domain::model::ModelChoice;
 
 /// A model without a character.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,9 @@ pub(crate) mod modes;
 pub(crate) mod sampler_presets;
 pub(crate) mod templates;
 
-use crate::base::handle::Base;
 use local::LocalHost;
+
+use crate::base::handle::Base;
 
 /// Templates, modes, sampler presets and chat formats. Clones share one state.
 #[derive(Clone)]

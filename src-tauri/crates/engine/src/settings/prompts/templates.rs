@@ -14,7 +14,6 @@ use crate::api::{
     TemplateSummary, TemplateText, VariableDoc,
 };
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::settings::handle::Configuration;
 use crate::settings::prompts::Prompts;
 
 /// The default template of a chat.

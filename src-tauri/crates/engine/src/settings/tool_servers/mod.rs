@@ -12,13 +12,13 @@ mod source;
 mod values;
 mod view;
 
+use std::sync::Arc;
+
 pub use calls::OfferedServerTool;
 pub(crate) use running::RunningServers;
 
 use crate::base::handle::Base;
 use crate::settings::keychain::Keychain;
-use crate::settings::tool_servers::running::RunningServers;
-use std::sync::Arc;
 
 /// Servers that offer tools. Clones share one state.
 #[derive(Clone)]

@@ -10,7 +10,6 @@ use mcp::{LeftOutTool, Limits, McpError, Server, ServerConfig, ServerState};
 
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, sentence};
-use crate::settings::handle::Configuration;
 use crate::settings::tool_servers::ToolServers;
 
 /// In the data folder: one working folder for each server that is a program.

@@ -13,12 +13,11 @@ use super::calls::OfferedServerTool;
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, not_found};
 use crate::base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource};
-use crate::settings::handle::Configuration;
 use crate::settings::tool_servers::ToolServers;
 
 /// One server with the tools that it listed last.
 struct ServerSource {
-    config: Configuration,
+    room: ToolServers,
     server: ToolServerId,
     name: String,
     tools: Vec<OfferedServerTool>,
@@ -35,7 +34,7 @@ impl ToolServers {
             {
                 Some(source) => source.tools.push(tool),
                 None => sources.push(ServerSource {
-                    config: self.clone(),
+                    room: self.clone(),
                     server: tool.server,
                     name: tool.server_name.clone(),
                     tools: vec![tool],
@@ -69,14 +68,14 @@ impl ServerSource {
             allowed,
             definition,
         };
-        self.config
+        self.room
             .keep_grant(self.server, tool.to_owned(), Some(grant))
             .await
     }
 
     async fn stored_decision(&self, tool: &str, chat: ChatId) -> ApiResult<Option<bool>> {
         let grant = self
-            .config
+            .room
             .grant_of(self.server, &self.tool(tool)?.tool, Some(chat))
             .await?;
         Ok(match grant {
@@ -115,7 +114,7 @@ impl ToolSource for ServerSource {
             let arguments = ToolArguments::Object(Value::Object(arguments).to_string());
             match self.tool(tool) {
                 Ok(offered) => {
-                    self.config
+                    self.room
                         .call_server_tool(offered, &arguments, &cancel)
                         .await
                 }

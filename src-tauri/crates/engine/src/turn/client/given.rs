@@ -14,17 +14,16 @@ use crate::api::TurnOptions;
 use crate::api::client::{ReplyPlace, ReplyStream};
 use crate::base::error::ApiResult;
 use crate::turn::client::calls::{Conversation, GivenMessage};
-use crate::turn::client::past;
 use crate::turn::client::stream::{ReplyReader, ReplyText};
-use crate::turn::generation::PreparedTurn;
-use crate::turn::handle::Turns;
-use crate::turn::inputs::Aim;
-use crate::turn::reply_passages::Passages;
+use crate::turn::client::{Clients, past};
+use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::replies::generate::PreparedTurn;
+use crate::turn::replies::passages::Passages;
 
 /// Distinguishes the KV sequence of such requests from that of any chat.
 const SEQUENCE: u128 = 0x6170_692d_6769_7665_6e00_0000_0000_0000;
 
-impl Turns {
+impl Clients {
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub(crate) async fn client_reply_to_given(
@@ -41,9 +40,10 @@ impl Turns {
         let answerer = self.config().model_handles.answerer(&chat, options).await?;
         let past = past::read(messages, self.base().now(), answerer.budget.limit);
         let mut turn = self
+            .assembly
             .collect_given(chat, (past, open), (&answerer, options))
             .await?;
-        let made = self.make(&mut turn, &answerer, options).await?;
+        let made = self.assembly.make(&mut turn, &answerer, options).await?;
         self.client_stream_of(
             PreparedTurn {
                 answerer,
@@ -88,7 +88,10 @@ impl Turns {
         text: String,
         options: &TurnOptions,
     ) -> ApiResult<ReplyStream> {
-        let prepared = self.prepare(chat, Aim::Words(text), options).await?;
+        let prepared = self
+            .generation
+            .prepare(chat, Aim::Words(text), options)
+            .await?;
         self.client_stream_of(prepared, HashSet::new()).await
     }
 
@@ -98,7 +101,7 @@ impl Turns {
         prepared: PreparedTurn,
         used: HashSet<String>,
     ) -> ApiResult<ReplyStream> {
-        let request = prepared.request(self).await?;
+        let request = prepared.request(&self.generation).await?;
         let PreparedTurn {
             answerer,
             turn,
@@ -131,7 +134,7 @@ impl Turns {
         };
         let reply = self.client_stream(Arc::clone(&answerer.provider), request, reader, place);
         let report = made.report(&turn, &answerer, None);
-        self.client_reports().keep(id, report);
+        self.previews.client_reports().keep(id, report);
         Ok(reply)
     }
 }

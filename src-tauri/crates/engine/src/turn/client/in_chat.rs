@@ -14,8 +14,8 @@ use crate::api::client::{
 use crate::api::{self, ApiError, EndReason, Event, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::events::Events;
+use crate::turn::client::Clients;
 use crate::turn::client::stream::{self, EventSender};
-use crate::turn::handle::Turns;
 
 /// Maximum time that a request waits for earlier replies in its chat.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -51,7 +51,7 @@ struct SceneText {
     usage: ReplyUsage,
 }
 
-impl Turns {
+impl Clients {
     /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for
     /// each other. One whose client is `gone` stores nothing.
     ///
@@ -134,6 +134,7 @@ impl Turns {
                 return Err(left());
             }
             match self
+                .sending
                 .send_with(chat.id.to_string(), text.clone(), options.clone())
                 .await
             {
@@ -234,7 +235,7 @@ impl Turns {
             events.extend(follower.opening());
             events.push(ReplyEvent::Text(rest.to_owned()));
         }
-        if wants_tokens && let Some(choices) = self.choices_of(&stored).await? {
+        if wants_tokens && let Some(choices) = self.reply_store.choices_of(&stored).await? {
             events.push(ReplyEvent::Tokens(choices.tokens));
         }
         let calls = stored.swipe().tool_calls.clone();

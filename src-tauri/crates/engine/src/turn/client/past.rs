@@ -12,10 +12,9 @@ use crate::api::client::{ClientError, ClientRole};
 use crate::api::{ApiError, ApiGrant, Changed};
 use crate::base::error::ApiResult;
 use crate::turn::client::calls::{self, GivenMessage};
-use crate::turn::client::rights;
-use crate::turn::gather::ReadMessages;
-use crate::turn::handle::Turns;
-use crate::turn::history::near;
+use crate::turn::client::{Clients, rights};
+use crate::turn::inputs::gather::ReadMessages;
+use crate::turn::inputs::history::near;
 
 /// Chats that are compared with a conversation to store, newest first.
 const COMPARED_CHATS: usize = 50;
@@ -75,7 +74,7 @@ fn role(role: ClientRole) -> Role {
     }
 }
 
-impl Turns {
+impl Clients {
     /// The chat that holds exactly these messages; a new one if there is none.
     pub(crate) async fn client_chat_with(
         &self,

@@ -20,15 +20,14 @@ use crate::settings::model_handles::handle::ModelHandle;
 use crate::settings::models::raw_models::RawModel;
 use crate::turn::client::calls::Conversation;
 use crate::turn::client::stream::{ReplyReader, ReplyText};
-use crate::turn::client::{options, raw_prompt, schema};
-use crate::turn::handle::Turns;
+use crate::turn::client::{Clients, options, raw_prompt, schema};
 use crate::turn::tools::offered;
 use crate::turn::tools::turn_tools::TurnTools;
 
 /// Longest reply of an endpoint's model if the client sets no limit, in tokens.
 const ENDPOINT_REPLY: u32 = 4_096;
 
-impl Turns {
+impl Clients {
     /// `holder` is the name of the key. `plain` continues the text of the only message instead of
     /// answering it, if the model reads text: a local one, or that of an endpoint with text
     /// completions.

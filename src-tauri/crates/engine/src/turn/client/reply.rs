@@ -16,8 +16,7 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::settings::models::raw_models::RawModel;
 use crate::turn::client::calls::conversation;
 use crate::turn::client::target::ClientTarget;
-use crate::turn::client::{rights, schema};
-use crate::turn::handle::Turns;
+use crate::turn::client::{Clients, rights, schema};
 
 /// A request to a character, with its messages sorted.
 struct CharacterRequest {
@@ -32,7 +31,7 @@ struct CharacterRequest {
     wants_tokens: bool,
 }
 
-impl Turns {
+impl Clients {
     /// Starts the reply to a client's request. `gone` is cancelled if the client no longer waits.
     ///
     /// # Errors

@@ -6,14 +6,13 @@
 //! no personas, templates, notes or other chats, puts no words into another mouth, and takes
 //! nothing away.
 
-use domain::CharacterId;
-use domain::ChatId;
 use domain::chat::Chat;
 use domain::slash::{self, SlashCommand, Typed};
+use domain::{CharacterId, ChatId};
 
 use crate::api::client::ClientError;
 use crate::api::{ApiError, ApiGrant, CommandOutcome, TurnOptions};
-use crate::turn::handle::Turns;
+use crate::turn::client::Clients;
 
 /// Whether a key may use a character.
 pub(crate) fn allows(grant: &ApiGrant, character: CharacterId) -> bool {
@@ -93,7 +92,7 @@ fn check_command(grant: &ApiGrant, text: &str) -> Result<(), ClientError> {
     }
 }
 
-impl Turns {
+impl Clients {
     /// A chat that a key may use: its character and all members of its group are allowed.
     ///
     /// # Errors
@@ -143,7 +142,7 @@ impl Turns {
             limited_sender: grant.is_limited(),
             ..options
         };
-        let mut outcome = self.run_command_with(chat, text, options).await?;
+        let mut outcome = self.slash.run_command_with(chat, text, options).await?;
         if let CommandOutcome::Help { commands } = &mut outcome {
             commands.retain(|shown| {
                 slash::command(&shown.name).is_some_and(|info| allows_command(&grant, info.command))

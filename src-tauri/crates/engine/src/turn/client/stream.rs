@@ -1,20 +1,21 @@
 //! Turns the stream of a provider into the events of a client's reply.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use context::display::{PassageFilter, ReplyPassage, ReplyPiece};
 use context::tools::ReplyCalls;
 use domain::ToolCall;
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Request, Usage};
-use std::collections::HashSet;
-use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplyStream, ReplyUsage};
 use crate::api::{ApiError, ProviderClass};
 use crate::base::error::internal;
-use crate::turn::handle::Turns;
-use crate::turn::reply_passages::{Passages, ReplyPart};
+use crate::turn::client::Clients;
+use crate::turn::replies::passages::{Passages, ReplyPart};
 use crate::turn::tools::call_ids;
 
 /// Events that a client may lag behind before the model waits for it.
@@ -106,11 +107,11 @@ fn piece(piece: ReplyPiece) -> Option<ReplyEvent> {
 /// A channel for the events of a reply, and the token that a dropped reply cancels. The engine's
 /// end cancels it too.
 pub(crate) fn channel(
-    turns: &Turns,
+    clients: &Clients,
     place: ReplyPlace,
 ) -> (EventSender, CancellationToken, ReplyStream) {
     let (sender, events) = mpsc::channel(BACKLOG);
-    let stop = turns.base().idle().ended().child_token();
+    let stop = clients.base().idle().ended().child_token();
     (
         sender,
         stop.clone(),
@@ -122,7 +123,7 @@ pub(crate) fn channel(
     )
 }
 
-impl Turns {
+impl Clients {
     /// Starts a reply that is not stored.
     pub(crate) fn client_stream(
         &self,

@@ -9,8 +9,8 @@ use crate::api::client::{ClientError, ListedModel, ModelKind};
 use crate::base::error::ApiResult;
 use crate::library::characters::slugs::SluggedCharacter;
 use crate::settings::models::raw_models::RawModel;
+use crate::turn::client::Clients;
 use crate::turn::client::rights::allows;
-use crate::turn::handle::Turns;
 
 /// Maximum number of similar names in an error.
 const MAX_NEAR: usize = 5;
@@ -36,7 +36,7 @@ struct Targets {
     embeddings: Option<String>,
 }
 
-impl Turns {
+impl Clients {
     /// The models that a key may use: characters, then models without a character.
     pub(crate) async fn client_models(&self, grant: &ApiGrant) -> ApiResult<Vec<ListedModel>> {
         Ok(self.targets(grant).await?.listed())

@@ -5,7 +5,7 @@ use domain::slash::{CommandInfo, similar};
 
 use crate::api::{CommandRefusal, ModelRef, RefusalCode};
 use crate::base::error::ApiResult;
-use crate::turn::handle::Turns;
+use crate::turn::slash::Slash;
 use crate::turn::slash::halt::{Halt, refused};
 
 /// The word for the app's default model or template.
@@ -97,7 +97,7 @@ fn with_names<'n>(halt: Halt, names: impl Iterator<Item = &'n str>) -> Halt {
     }
 }
 
-impl Turns {
+impl Slash {
     pub(crate) async fn mode_names(&self) -> ApiResult<Vec<String>> {
         Ok(self
             .config()

@@ -5,13 +5,13 @@ use domain::slash::{self, Argument, COMMANDS, CommandInfo, Typed};
 
 use crate::api::CommandCompletion;
 use crate::base::error::ApiResult;
-use crate::turn::handle::Turns;
+use crate::turn::slash::Slash;
 use crate::turn::slash::run::FORMATS;
 
 /// Maximum number of completions.
 const MOST: usize = 40;
 
-impl Turns {
+impl Slash {
     /// Completions of `text`, best first. A text that is no command has none.
     pub(crate) async fn complete_command(
         &self,

@@ -4,11 +4,11 @@ use domain::chat::Chat;
 use domain::slash::CommandInfo;
 
 use crate::api::{CommandOutcome, Event, MemoryDraft, MemoryScope, RefusalCode};
-use crate::turn::commands::{CommandResult, IMPORTANCE, forget_memory};
-use crate::turn::handle::Turns;
+use crate::turn::commands::tell::{CommandResult, IMPORTANCE, forget_memory};
+use crate::turn::slash::Slash;
 use crate::turn::slash::halt::{Halt, argument_missing, refused};
 
-impl Turns {
+impl Slash {
     /// Stores a memory of the character and the persona.
     pub(crate) async fn remember_text(
         &self,
@@ -79,7 +79,8 @@ impl Turns {
             let message = format!("No memory has all of these words: \"{text}\". Use fewer words.");
             return Err(refused(RefusalCode::NothingFound, info.name, text, message));
         };
-        self.tell(chat, vec![CommandResult::Forgot(memory)]);
+        self.commands()
+            .tell(chat, vec![CommandResult::Forgot(memory)]);
         Ok(CommandOutcome::Memorized)
     }
 }

@@ -12,10 +12,10 @@ use uuid::Uuid;
 use crate::api::{Message, RefusalCode};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::snapshots::macro_variables;
-use crate::turn::handle::Turns;
+use crate::turn::slash::Slash;
 use crate::turn::slash::halt::{Halt, argument_missing, refused};
 
-impl Turns {
+impl Slash {
     /// Appends a message that the user wrote in the role of another. Macros are expanded once, now.
     ///
     /// # Errors
@@ -27,12 +27,13 @@ impl Turns {
         speaker: Option<Speaker>,
         text: &str,
     ) -> ApiResult<Message> {
-        crate::turn::send::check(text, false)?;
+        crate::turn::sending::send::check(text, false)?;
         let _place = self.base().running().begin(chat.id)?;
         let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
         let before = snapshot.variables.clone();
         let mut after: MacroState = before.clone();
         let text = self
+            .inputs()
             .resolve(
                 &snapshot,
                 text.to_owned(),

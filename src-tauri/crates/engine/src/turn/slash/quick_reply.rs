@@ -1,33 +1,16 @@
 //! Runs quick replies: a text is sent, and commands run like those that the user types.
 
 use domain::chat::Chat;
-use domain::quick_reply::{QuickReply, QuickReplyAction, UnsupportedLine, fill};
+use domain::quick_reply::{QuickReplyAction, UnsupportedLine, fill};
 use domain::slash::{self, Typed};
 
 use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::library::quick_replies::automatic::Moment;
 use crate::library::quick_replies::sets::ActiveQuickReplies;
-use crate::turn::handle::Turns;
+use crate::turn::slash::Slash;
 
-/// The moment at which quick replies run by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
-    Opened,
-    UserMessage,
-    Reply,
-}
-
-impl Moment {
-    fn starts(self, reply: &QuickReply) -> bool {
-        match self {
-            Self::Opened => reply.on_open,
-            Self::UserMessage => reply.on_user_message,
-            Self::Reply => reply.on_reply,
-        }
-    }
-}
-
-impl Turns {
+impl Slash {
     /// Runs the quick reply at `index` of a set that the chat shows. `typed` is the text in the
     /// composer, which some quick replies include.
     ///
@@ -85,6 +68,7 @@ impl Turns {
             });
         }
         let started = self
+            .sending()
             .send_with(chat.id.to_string(), text, TurnOptions::default())
             .await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
@@ -138,18 +122,11 @@ impl Turns {
         self.run_automatic(&chat, Moment::Opened).await
     }
 
-    /// Whether quick replies would run by themselves now.
-    pub(crate) async fn has_automatic(&self, chat: &Chat, moment: Moment) -> bool {
-        self.automatic(chat, moment)
-            .await
-            .is_ok_and(|found| !found.is_empty())
-    }
-
     /// Runs the quick replies for `moment`, and announces each outcome. A failure of one does not
     /// stop the next one.
     pub(crate) async fn run_automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<()> {
         let id = chat.id.to_string();
-        for reply in self.automatic(chat, moment).await? {
+        for reply in self.library().quick_replies.automatic(chat, moment).await? {
             let QuickReplyAction::Commands(commands) = reply.action() else {
                 continue;
             };
@@ -168,20 +145,5 @@ impl Turns {
             self.base().events().announce(event);
         }
         Ok(())
-    }
-
-    async fn automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<Vec<QuickReply>> {
-        let active = self
-            .library()
-            .quick_replies
-            .active_quick_replies(chat)
-            .await?;
-        let replies = active
-            .into_iter()
-            .filter(|set| set.allowed)
-            .flat_map(|set| set.set.replies);
-        Ok(replies
-            .filter(|reply| moment.starts(reply) && reply.is_automatic())
-            .collect())
     }
 }

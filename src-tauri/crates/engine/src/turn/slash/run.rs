@@ -10,8 +10,8 @@ use crate::api::{
 use crate::base::convert;
 use crate::base::error::ApiResult;
 use crate::base::random::random_below;
-use crate::turn::handle::Turns;
-use crate::turn::hint;
+use crate::turn::assembly::hint;
+use crate::turn::slash::Slash;
 use crate::turn::slash::choose::choose;
 use crate::turn::slash::halt::{
     self, Halt, argument_missing, no_message, no_reply, refused, unknown_command,
@@ -31,7 +31,7 @@ pub(crate) const FORMATS: [(&str, ChatFileFormat); 4] = [
     ("jsonl", ChatFileFormat::Jsonl),
 ];
 
-impl Turns {
+impl Slash {
     /// Sends `text`, or runs it if it is a slash command. `pictures` belong to a message and stay
     /// with the composer if it is a command.
     pub(crate) async fn run_command(
@@ -64,7 +64,10 @@ impl Turns {
     ) -> ApiResult<CommandOutcome> {
         let typed = match slash::read(&text) {
             Typed::Message(message) => {
-                let started = self.send_with(chat, message.to_owned(), options).await?;
+                let started = self
+                    .sending()
+                    .send_with(chat, message.to_owned(), options)
+                    .await?;
                 return Ok(CommandOutcome::Started { started });
             }
             Typed::Command(typed) => typed,
@@ -106,7 +109,7 @@ impl Turns {
         let (id, text) = (chat.id.to_string(), typed.arguments);
         match info.command {
             SlashCommand::Continue => Ok(CommandOutcome::Started {
-                started: self.continue_reply(id).await?,
+                started: self.sending().continue_reply(id).await?,
             }),
             SlashCommand::Regenerate => {
                 let wanted = RegenerateOptions {
@@ -114,13 +117,13 @@ impl Turns {
                     model: None,
                 };
                 Ok(CommandOutcome::Started {
-                    started: self.regenerate_with(id, wanted).await?,
+                    started: self.sending().regenerate_with(id, wanted).await?,
                 })
             }
             SlashCommand::Swipe => self.swipe(info, chat, text).await,
             SlashCommand::DeleteSwipe => self.delete_swipe_of_last(info, chat, text).await,
             SlashCommand::Impersonate => {
-                self.impersonate(id).await?;
+                self.sending().impersonate(id).await?;
                 Ok(CommandOutcome::Drafting)
             }
             SlashCommand::As => self.speak_as(info, chat, text).await,
@@ -164,7 +167,7 @@ impl Turns {
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
         let id = chat.id.to_string();
-        let (_, last) = self.chat_and_last(&id).await?;
+        let (_, last) = self.inputs().chat_and_last(&id).await?;
         let last = last
             .filter(|last| convert::is_reply(last.role))
             .ok_or_else(|| no_reply(info))?;
@@ -173,12 +176,15 @@ impl Turns {
             Some(wanted) => wanted - 1,
             None if last.selected + 1 >= count => {
                 return Ok(CommandOutcome::Started {
-                    started: self.regenerate(id).await?,
+                    started: self.sending().regenerate(id).await?,
                 });
             }
             None => last.selected + 1,
         };
-        let message = self.select_swipe(last.id.to_string(), index).await?;
+        let message = self
+            .edits()
+            .select_swipe(last.id.to_string(), index)
+            .await?;
         Ok(CommandOutcome::Updated {
             messages: vec![message],
         })
@@ -191,13 +197,16 @@ impl Turns {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
         let last = last
             .filter(|last| convert::is_reply(last.role))
             .ok_or_else(|| no_reply(info))?;
         let wanted = number(info, text, last.swipes.len() as u32)?;
         let index = wanted.map_or(last.selected, |number| number - 1);
-        let message = self.delete_swipe(last.id.to_string(), index).await?;
+        let message = self
+            .edits()
+            .delete_swipe(last.id.to_string(), index)
+            .await?;
         Ok(CommandOutcome::Updated {
             messages: vec![message],
         })
@@ -232,7 +241,7 @@ impl Turns {
     }
 
     async fn scene(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
-        self.new_scene(chat.id.to_string()).await?;
+        self.previews().new_scene(chat.id.to_string()).await?;
         match text.is_empty() {
             true => Ok(CommandOutcome::Set {
                 setting: CommandSetting::Scene,
@@ -381,10 +390,13 @@ impl Turns {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
         let last = last.ok_or_else(|| no_message(info))?;
         let title = Some(text.to_owned()).filter(|title| !title.is_empty());
-        let branch = self.branch_chat(last.id.to_string(), None, title).await?;
+        let branch = self
+            .edits()
+            .branch_chat(last.id.to_string(), None, title)
+            .await?;
         Ok(CommandOutcome::Opened {
             chat: branch.id,
             title: branch.title,
@@ -400,7 +412,7 @@ impl Turns {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
-        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
         let last = last.ok_or_else(|| no_message(info))?;
         let value = if text == NOTHING {
             String::new()
@@ -447,7 +459,11 @@ impl Turns {
             .await?;
         let mut messages = Vec::new();
         for message in last.into_iter().filter(|message| message.hidden != hidden) {
-            messages.push(self.hide_message(message.id.to_string(), hidden).await?);
+            messages.push(
+                self.edits()
+                    .hide_message(message.id.to_string(), hidden)
+                    .await?,
+            );
         }
         Ok(CommandOutcome::Updated { messages })
     }

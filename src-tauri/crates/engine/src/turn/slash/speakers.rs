@@ -6,7 +6,7 @@ use domain::slash::{CommandInfo, leading_word, named_argument};
 use crate::api::CommandOutcome;
 use crate::base::convert;
 use crate::base::error::ApiResult;
-use crate::turn::handle::Turns;
+use crate::turn::slash::Slash;
 use crate::turn::slash::choose::choose;
 use crate::turn::slash::halt::{Halt, argument_missing};
 
@@ -24,7 +24,7 @@ pub(crate) enum Participant {
     Narrator,
 }
 
-impl Turns {
+impl Slash {
     /// All participants by name, the chat's own character first and the narrator last.
     pub(crate) async fn participants(&self, chat: &Chat) -> ApiResult<Vec<(String, Participant)>> {
         let (card, members) = tokio::try_join!(
@@ -75,9 +75,15 @@ impl Turns {
             .is_empty();
         let started = match participant {
             Participant::Own if !is_group => self.answer(chat).await?,
-            Participant::Own => self.let_speak(id, Some(chat.character.to_string())).await?,
-            Participant::Member { id: member } => self.let_speak(id, Some(member)).await?,
-            Participant::Narrator => self.let_speak(id, None).await?,
+            Participant::Own => {
+                self.sending()
+                    .let_speak(id, Some(chat.character.to_string()))
+                    .await?
+            }
+            Participant::Member { id: member } => {
+                self.sending().let_speak(id, Some(member)).await?
+            }
+            Participant::Narrator => self.sending().let_speak(id, None).await?,
         };
         Ok(CommandOutcome::Started { started })
     }
@@ -85,10 +91,10 @@ impl Turns {
     /// The character's reply to the last message, if the last message waits for one.
     async fn answer(&self, chat: &Chat) -> ApiResult<crate::api::Started> {
         let id = chat.id.to_string();
-        let (_, last) = self.chat_and_last(&id).await?;
+        let (_, last) = self.inputs().chat_and_last(&id).await?;
         match last {
-            Some(last) if convert::is_reply(last.role) => self.continue_reply(id).await,
-            _ => self.regenerate(id).await,
+            Some(last) if convert::is_reply(last.role) => self.sending().continue_reply(id).await,
+            _ => self.sending().regenerate(id).await,
         }
     }
 

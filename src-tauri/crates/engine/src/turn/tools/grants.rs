@@ -2,9 +2,9 @@
 
 use crate::api::{Changed, ToolGrant};
 use crate::base::error::ApiResult;
-use crate::turn::handle::Turns;
+use crate::turn::tools::Tools;
 
-impl Turns {
+impl Tools {
     /// All decisions, the newest first.
     pub(crate) async fn tool_grants(&self) -> ApiResult<Vec<ToolGrant>> {
         let rows = self.base().store().read(|store| {

@@ -14,15 +14,15 @@ use crate::api::client::ClientOptions;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::tool_source::{SourceTool, ToolSource};
 use crate::settings::model_handles::handle::ModelHandle;
-use crate::turn::activated::ActivatedTurn;
-use crate::turn::handle::Turns;
+use crate::turn::assembly::activated::ActivatedTurn;
+use crate::turn::tools::Tools;
 use crate::turn::tools::built_in::{self, BuiltIns};
 use crate::turn::tools::turn_tools::{OfferedTool, SHOW_MORE, TurnTools};
 
 /// Maximum number of tools in one prompt. Some endpoints reject more.
 const MAX_TOOLS: usize = 128;
 
-impl Turns {
+impl Tools {
     /// The tools that the settings switch on and that the card does not rule out, as the model gets
     /// them.
     pub(crate) async fn offer_tools(

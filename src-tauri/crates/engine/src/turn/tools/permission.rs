@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::api::{Event, ToolDecision, ToolRequest};
 use crate::base::error::{ApiResult, not_found};
-use crate::turn::handle::Turns;
+use crate::turn::tools::Tools;
 use crate::turn::tools::argument_texts::argument_texts;
 use crate::turn::tools::turn_tools::OfferedTool;
 
@@ -35,7 +35,7 @@ pub(crate) enum Permission {
 
 /// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
 struct OpenRequest<'a> {
-    turns: &'a Turns,
+    turns: &'a Tools,
     chat: String,
     id: String,
 }
@@ -51,7 +51,7 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-impl Turns {
+impl Tools {
     /// Asks the user unless a decision exists.
     pub(crate) async fn permission(
         &self,

@@ -8,7 +8,7 @@ use domain::{SignedThought, ToolRound};
 
 use crate::api::ToolRoundFigures;
 use crate::base::clock::millis;
-use crate::turn::target::Target;
+use crate::turn::replies::target::Target;
 use crate::turn::tools::turn_tools::TurnTools;
 
 /// Rounds so far, and what the next ones need.

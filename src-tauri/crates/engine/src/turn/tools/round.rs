@@ -19,14 +19,13 @@ use crate::base::step::TurnStep;
 use crate::base::tool_source::ToolOutput;
 use crate::settings::counting::token_counter::Counter;
 use crate::settings::model_handles::handle::ModelHandle;
-use crate::turn::activated::ActivatedTurn;
-use crate::turn::generation::{ReplyDraft, ReplyJob};
-use crate::turn::handle::Turns;
-use crate::turn::made::BuiltPrompt;
-use crate::turn::tools::call_ids;
+use crate::turn::assembly::activated::ActivatedTurn;
+use crate::turn::assembly::made::BuiltPrompt;
+use crate::turn::replies::generate::{ReplyDraft, ReplyJob};
 use crate::turn::tools::cut_result::cut;
 use crate::turn::tools::permission::Permission;
 use crate::turn::tools::turn_tools::{OfferedTool, TurnTools};
+use crate::turn::tools::{Tools, call_ids};
 
 /// Result of a call until it has ended.
 const NOT_RUN: &str = "The reply was stopped before this tool ran.";
@@ -58,7 +57,7 @@ struct RunningRound<'a> {
     room: u32,
 }
 
-impl Turns {
+impl Tools {
     /// Runs the calls that the model has just requested. Every round is stored as it begins and as
     /// results arrive, so that a crash or a stop keeps what there is.
     pub(crate) async fn run_tools(
@@ -213,7 +212,7 @@ impl Turns {
         call: &ToolCall,
         output: CallOutput,
     ) -> ApiResult<()> {
-        let mut counter = Counter::new(self.config(), round.answerer);
+        let mut counter = Counter::new(&self.config().token_counts, round.answerer);
         let CallOutput { output, part } = output;
         let is_part = part.is_some();
         let (of, from) = part.unwrap_or_else(|| (id_of(call), 0));
@@ -299,7 +298,7 @@ impl Turns {
         model: &str,
     ) -> ApiResult<()> {
         if !draft.inserted {
-            self.checkpoint(job, draft, model).await?;
+            self.reply_store.checkpoint(job, draft, model).await?;
         }
         let (swipe, rounds) = (job.target.swipe(), draft.tools.rounds.clone());
         Ok(self

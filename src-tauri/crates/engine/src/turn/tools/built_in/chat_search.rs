@@ -8,22 +8,22 @@ use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::library::groups::presence::Knowledge;
-use crate::turn::handle::Turns;
-use crate::turn::inputs::TurnInputs;
+use crate::turn::inputs::turn_inputs::TurnInputs;
+use crate::turn::tools::Tools;
 
 pub(super) const NAME: &str = "search_chat";
 /// Maximum number of messages in a result.
 const MAX_FOUND: usize = 10;
 
 pub(super) struct ChatSearch {
-    turns: Turns,
+    turns: Tools,
     chat: ChatId,
     known: Knowledge,
     persona: String,
 }
 
 impl ChatSearch {
-    pub(super) fn new(turns: &Turns, inputs: &TurnInputs) -> Self {
+    pub(super) fn new(turns: &Tools, inputs: &TurnInputs) -> Self {
         let (chat, known) = (inputs.snapshot.chat.id, inputs.known.clone());
         Self {
             turns: turns.clone(),

@@ -7,14 +7,14 @@ use super::{BuiltIn, reading};
 use crate::base::clock::Clock;
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::handle::Turns;
+use crate::turn::tools::Tools;
 
 pub(super) struct ClockTool {
     clock: Clock,
 }
 
 impl ClockTool {
-    pub(super) fn new(turns: &Turns) -> Self {
+    pub(super) fn new(turns: &Tools) -> Self {
         Self {
             clock: turns.base().clock().clone(),
         }

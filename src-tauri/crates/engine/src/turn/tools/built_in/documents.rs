@@ -9,21 +9,21 @@ use store::ChatParticipants;
 use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::handle::Turns;
-use crate::turn::inputs::TurnInputs;
+use crate::turn::inputs::turn_inputs::TurnInputs;
+use crate::turn::tools::Tools;
 
 pub(super) const NAME: &str = "read_document";
 /// Maximum number of passages in a result. A passage has at most some hundred words.
 const MAX_PASSAGES: u32 = 2_000;
 
 pub(super) struct Documents {
-    turns: Turns,
+    turns: Tools,
     documents: Vec<(DocumentId, String)>,
 }
 
 impl Documents {
     /// `None` if no document applies.
-    pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let chat = &inputs.snapshot.chat;
         let (character, persona) = (inputs.known.character(chat), inputs.snapshot.persona.id);
         let owners = turns

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::handle::Turns;
-use crate::turn::inputs::TurnInputs;
+use crate::turn::inputs::turn_inputs::TurnInputs;
+use crate::turn::tools::Tools;
 
 pub(super) const NAME: &str = "look_up_lore";
 /// Maximum number of entries in a result.
@@ -26,11 +26,11 @@ pub(super) struct LoreTool {
 
 impl LoreTool {
     /// `None` if no book with entries applies.
-    pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         if inputs.bound.is_empty() && inputs.voice().0.character_book().is_none() {
             return Ok(None);
         }
-        let shelf = turns.shelf(inputs).await?;
+        let shelf = turns.lore_activation.shelf(inputs).await?;
         let (names, moment) = (inputs.snapshot.words(), inputs.now(turns.base().clock()));
         let expand = |text: &str| {
             names

@@ -10,13 +10,13 @@ use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::library::groups::presence::Knowledge;
-use crate::turn::handle::Turns;
-use crate::turn::inputs::TurnInputs;
+use crate::turn::inputs::turn_inputs::TurnInputs;
+use crate::turn::tools::Tools;
 
 pub(super) const NAME: &str = "search_memory";
 
 pub(super) struct MemoryTool {
-    turns: Turns,
+    turns: Tools,
     chat: Chat,
     known: Knowledge,
     persona: PersonaId,
@@ -24,7 +24,7 @@ pub(super) struct MemoryTool {
 }
 
 impl MemoryTool {
-    pub(super) fn new(turns: &Turns, inputs: &TurnInputs) -> Self {
+    pub(super) fn new(turns: &Tools, inputs: &TurnInputs) -> Self {
         Self {
             turns: turns.clone(),
             chat: inputs.snapshot.chat.clone(),

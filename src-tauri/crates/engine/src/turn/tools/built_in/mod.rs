@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput, ToolSource};
-use crate::turn::activated::ActivatedTurn;
-use crate::turn::handle::Turns;
+use crate::turn::assembly::activated::ActivatedTurn;
+use crate::turn::tools::Tools;
 use crate::turn::tools::built_in::chat_search::ChatSearch;
 use crate::turn::tools::built_in::clock::ClockTool;
 use crate::turn::tools::built_in::dice::Dice;
@@ -43,7 +43,7 @@ pub(crate) struct BuiltIns {
 }
 
 impl BuiltIns {
-    pub(crate) async fn new(turns: &Turns, turn: &ActivatedTurn, mood: Mood) -> ApiResult<Self> {
+    pub(crate) async fn new(turns: &Tools, turn: &ActivatedTurn, mood: Mood) -> ApiResult<Self> {
         let inputs = &turn.inputs;
         let values: &Values = &inputs.values;
         let mut tools: Vec<Box<dyn BuiltIn>> = Vec::new();

@@ -7,14 +7,14 @@ use super::{BuiltIn, changing, object, text};
 use crate::api::SettingOwner;
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::handle::Turns;
-use crate::turn::inputs::TurnInputs;
+use crate::turn::inputs::turn_inputs::TurnInputs;
+use crate::turn::tools::Tools;
 
 /// Maximum number of backgrounds that the model may choose from.
 const MAX: usize = 50;
 
 pub(super) struct SceneTool {
-    turns: Turns,
+    turns: Tools,
     chat: String,
     /// Names of the backgrounds, with their pictures.
     backgrounds: Vec<(String, String)>,
@@ -22,7 +22,7 @@ pub(super) struct SceneTool {
 
 impl SceneTool {
     /// `None` if the gallery is empty.
-    pub(super) async fn new(turns: &Turns, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let all = turns.library().backgrounds.list_backgrounds().await?;
         let backgrounds: Vec<_> = all
             .into_iter()

@@ -1,0 +1,684 @@
+//! Builds the frame of a turn: all candidate blocks, with the macros of this card, persona and chat
+//! expanded.
+
+use context::frame::{
+    BlockKind, Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, Source,
+    USUAL_ORDER, differing_source_text,
+};
+use context::macros::{Expanded, MacroState};
+use context::plan::PlannedBlock;
+use context::prompt_template::{
+    self, Composed, ComposedSection, Heading, ResolvedTemplate, SectionKind, SectionPlacement,
+    SectionRole, TemplateFlags,
+};
+use context::reason::BlockReason;
+use context::tools::{ToolForm, wording};
+use domain::Timestamp;
+use domain::overrides::{CardText, InstructionSource};
+use domain::prompt::PromptRole;
+use serde_json::Value;
+
+use crate::base::clock::Clock;
+use crate::base::error::{ApiResult, bad_input};
+use crate::library::groups::next_turns::named;
+use crate::library::snapshots::macro_changes::VariableChanges;
+use crate::library::snapshots::macro_scope::{self, MacroMoment, MacroNames};
+use crate::settings::model_handles::handle::ModelHandle;
+use crate::settings::model_handles::message_content;
+use crate::turn::assembly::activated::ActivatedTurn;
+use crate::turn::assembly::{emotion_prompt, notes, persona_place};
+use crate::turn::inputs::{late_events, template_variables};
+use crate::turn::lore::activation::Lore;
+
+/// A frame, and by-products of building it.
+pub(crate) struct Built {
+    pub(crate) frame: Frame,
+    /// Stop strings.
+    pub(crate) stop: Vec<String>,
+    /// Whether a macro in the head depends on the time or on another changing value.
+    pub(crate) volatile: bool,
+    pub(crate) notices: Vec<String>,
+    /// Macro variables after all texts, and the changes that the head's texts made.
+    pub(crate) variables: MacroState,
+    pub(crate) head_changes: VariableChanges,
+    /// The template's sections, in order.
+    pub(crate) sections: Vec<FrameSection>,
+    /// Notes that this turn does not include.
+    pub(crate) left_out: Vec<PlannedBlock>,
+}
+
+/// A section of the template with its expanded text.
+pub(crate) struct FrameSection {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// The text before macro expansion, from the template or from the text that overrides it.
+    pub(crate) written: String,
+}
+
+/// Builds the frame. Macros in the head use the time `head_at`, the start of the epoch, for which
+/// the lore was also read.
+///
+/// # Errors
+/// `BadInput` if the template names something unknown. An incomplete prompt is never sent.
+pub(crate) fn build(
+    turn: &ActivatedTurn,
+    answerer: &ModelHandle,
+    clock: &Clock,
+    head_at: Timestamp,
+) -> ApiResult<Built> {
+    let mut composed = compose(turn, &turn.inputs.template)?;
+    persona_place::apply(&mut composed.sections, turn.inputs.snapshot.persona.place);
+    let mut builder = Builder::new(turn, answerer, clock, head_at);
+    for section in &composed.sections {
+        builder.section(section);
+    }
+    builder.emotion_tags();
+    builder.tool_instructions();
+    builder.client_instructions();
+    builder.depth_prompt();
+    builder.speaker_texts();
+    builder.notes();
+    let mut stop: Vec<String> = composed
+        .stop
+        .iter()
+        .map(|text| builder.expand_now(text))
+        .collect();
+    let own = domain::sampling::texts(&turn.inputs.values.stop_strings);
+    stop.extend(
+        own.map(|text| builder.expand_now(&text))
+            .filter(|text| !text.trim().is_empty()),
+    );
+    let others = turn
+        .inputs
+        .snapshot
+        .group
+        .stops(&turn.inputs.snapshot.persona.name);
+    stop.extend(
+        others
+            .into_iter()
+            .filter(|text| !composed.stop.contains(text)),
+    );
+    // A task is no reply, and a program that uses the local API begins its replies itself.
+    let begins = turn.task.is_none() && turn.inputs.client.is_none();
+    let reply_start = if begins {
+        builder.expand_now(&turn.inputs.values.reply_start)
+    } else {
+        String::new()
+    };
+    let headings: Vec<(&Heading, String)> = composed
+        .headings
+        .iter()
+        .map(|heading| (heading, builder.say_now(&heading.text)))
+        .collect();
+    let mut built = builder.finish(stop);
+    let snapshot = &turn.inputs.snapshot;
+    let labelled = |message| snapshot.group.labelled(message, &snapshot.persona.name);
+    built.frame.history = turn.inputs.history.iter().map(labelled).collect();
+    // A block that was sent for one turn only is found again for another version of its reply.
+    let placed = built
+        .frame
+        .placed
+        .iter()
+        .chain(&turn.lore.placed)
+        .map(|placed| &placed.candidate);
+    let private = turn
+        .memory
+        .context
+        .iter()
+        .chain(placed)
+        .any(|block| turn.is_private(&block.source));
+    if private && let Some(input) = built.frame.history.last_mut() {
+        input.context = None;
+    }
+    for message in &mut built.frame.history {
+        if let Some(note) = turn.inputs.notes.get(&message.id) {
+            message_content::append(message, note);
+        }
+    }
+    built.frame.tools = turn.tools.frame.clone();
+    built.frame.placed.extend(turn.lore.placed.iter().cloned());
+    built.frame.without_lore = composed
+        .without_lore
+        .iter()
+        .filter_map(|kind| place_of(*kind))
+        .collect();
+    let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
+        let wanted = candidates
+            .iter()
+            .filter(|candidate| composed.recalls.have_place(candidate.kind));
+        let heading = |kind| {
+            headings
+                .iter()
+                .find_map(|(heading, text)| heading.of(kind, text))
+                .unwrap_or_default()
+        };
+        wanted
+            .map(|candidate| candidate.clone().headed(&heading(candidate.kind)))
+            .collect()
+    };
+    built.frame.digest.extend(recalled(&turn.memory.digest));
+    built.frame.context.extend(recalled(&turn.memory.context));
+    if turn.task.is_none() {
+        let events =
+            late_events::candidates(&turn.inputs.late_events, &turn.inputs.snapshot.persona.name);
+        built.frame.context.extend(events);
+    }
+    let last = turn.inputs.history.last();
+    let told = last.filter(|_| turn.inputs.values.tell_time);
+    built.frame.clock = told.map(|message| PromptTime {
+        at: message.created,
+        words: clock.spoken(message.created),
+    });
+    built.frame.reply_start = reply_start;
+    if let Some(task) = &turn.task {
+        task.put(
+            &mut built.frame,
+            last.map_or(head_at, |message| message.created),
+        );
+        built.notices.extend_from_slice(&task.notices);
+    }
+    Ok(built)
+}
+
+/// Expands a utility template for a turn. The result has sections and notices, but no frame.
+///
+/// # Errors
+/// `BadInput` if the template names something unknown.
+pub(crate) fn task(
+    turn: &ActivatedTurn,
+    answerer: &ModelHandle,
+    clock: &Clock,
+    template: &ResolvedTemplate,
+    now: Timestamp,
+) -> ApiResult<Built> {
+    let composed = compose(turn, template)?;
+    let mut builder = Builder::new(turn, answerer, clock, now);
+    for section in &composed.sections {
+        builder.say(section);
+    }
+    Ok(builder.built)
+}
+
+/// Fills `template` with this turn's variables. Macros are not expanded yet.
+fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Composed> {
+    let variables = template_variables::of(turn)?;
+    let switches = template_variables::switches(&turn.inputs);
+    let composed = prompt_template::compose(
+        template,
+        &variables,
+        &TemplateFlags::of(&variables, &switches),
+    );
+    composed.map_err(|error| {
+        bad_input(
+            format!("The template \"{}\" fails: {error}.", template.name),
+            "Correct it, or choose another one.",
+        )
+    })
+}
+
+struct Builder<'a> {
+    turn: &'a ActivatedTurn,
+    head_words: MacroNames<'a>,
+    words: MacroNames<'a>,
+    head: MacroMoment<'a>,
+    now: MacroMoment<'a>,
+    state: MacroState,
+    built: Built,
+}
+
+impl<'a> Builder<'a> {
+    fn new(
+        turn: &'a ActivatedTurn,
+        answerer: &'a ModelHandle,
+        clock: &Clock,
+        head_at: Timestamp,
+    ) -> Self {
+        let model = answerer.facts();
+        let outlets = Some(&turn.lore.outlets);
+        Self {
+            turn,
+            head_words: turn.inputs.head_words(),
+            words: turn.inputs.speaker_words(),
+            head: MacroMoment {
+                model,
+                outlets,
+                ..turn.inputs.beginning(clock, head_at)
+            },
+            now: MacroMoment {
+                model,
+                outlets,
+                ..turn.inputs.now(clock)
+            },
+            state: turn.lore.variables.clone(),
+            built: Built {
+                frame: Frame::default(),
+                stop: Vec::new(),
+                volatile: turn.lore.volatile,
+                notices: Vec::new(),
+                variables: MacroState::default(),
+                head_changes: turn.lore.head_changes.clone(),
+                sections: Vec::new(),
+                left_out: Vec::new(),
+            },
+        }
+    }
+
+    fn section(&mut self, section: &ComposedSection) {
+        match (section.placement, section.kind) {
+            // Memories and documents become separate blocks, each with its source and score.
+            (_, SectionKind::Memory | SectionKind::Citations) => {}
+            (_, SectionKind::LoreBefore | SectionKind::LoreAfter) => self.lore(section),
+            (SectionPlacement::Head, _) => self.head_part(section),
+            (SectionPlacement::AfterHistory, _) if !self.classic() => self.head_part(section),
+            (SectionPlacement::AfterHistory, _) => self.placed(section, 0),
+            (SectionPlacement::InChat, _) => self.placed(section, section.depth),
+            (SectionPlacement::Context, _) => {
+                let candidate = self.candidate(section);
+                if !candidate.text.is_empty() {
+                    self.built.frame.context.push(candidate);
+                }
+            }
+        }
+    }
+
+    fn classic(&self) -> bool {
+        self.turn.inputs.values.placement == domain::settings::PlacementMode::Classic
+    }
+
+    /// Lorebook entries become separate blocks, each with its source. The section sets only their
+    /// place and the text around them.
+    fn lore(&mut self, section: &ComposedSection) {
+        let text = self.spoken(section, true);
+        let Some((place, before, after)) = Lore::apart(&text) else {
+            return self.head_text(section, text);
+        };
+        let taken = self
+            .built
+            .frame
+            .lore
+            .iter()
+            .any(|section| section.place == place);
+        if taken
+            || !matches!(
+                section.placement,
+                SectionPlacement::Head | SectionPlacement::AfterHistory
+            )
+        {
+            return;
+        }
+        let entries = self.turn.lore.shown(place, self.classic());
+        self.keep_section(section, format!("{before}{entries}{after}"));
+        let at = self.built.frame.head.len();
+        self.built.frame.lore.push(LoreSection {
+            place,
+            at,
+            before,
+            after,
+        });
+    }
+
+    fn head_part(&mut self, section: &ComposedSection) {
+        let text = self.spoken(section, true);
+        self.head_text(section, text);
+    }
+
+    fn head_text(&mut self, section: &ComposedSection, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        self.keep_section(section, text.clone());
+        let kind = kind(section.kind);
+        let (source, role) = (self.source(section), role(section.role));
+        let written = differing_source_text(written(section, &source), &text);
+        self.built.frame.head.push(HeadPart {
+            kind,
+            source,
+            reasons: reason(kind).into(),
+            role,
+            text,
+            written,
+        });
+    }
+
+    fn placed(&mut self, section: &ComposedSection, depth: u32) {
+        let candidate = self.candidate(section);
+        let injection_order = section.injection_order.unwrap_or(USUAL_ORDER);
+        self.place(candidate, (depth, injection_order), role(section.role));
+    }
+
+    fn candidate(&mut self, section: &ComposedSection) -> Candidate {
+        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
+        let written = written(section, &source);
+        Candidate::new(kind, source, reason(kind), text).with_source_text(written)
+    }
+
+    fn keep_section(&mut self, section: &ComposedSection, text: String) {
+        let (name, written) = (
+            section.name.clone(),
+            written(section, &self.source(section)).to_owned(),
+        );
+        self.built.sections.push(FrameSection {
+            name,
+            text,
+            written,
+        });
+    }
+
+    fn place(
+        &mut self,
+        candidate: Candidate,
+        (depth, injection_order): (u32, i32),
+        role: PromptRole,
+    ) {
+        if !candidate.text.is_empty() {
+            let place = InsertionPoint::Depth(depth);
+            let placed = Placed {
+                candidate,
+                place,
+                role,
+                order: USUAL_ORDER,
+                injection_order,
+                constant: true,
+            };
+            self.built.frame.placed.push(placed);
+        }
+    }
+
+    /// The instruction to begin replies with a tag, at the end of the head.
+    fn emotion_tags(&mut self) {
+        let Some(text) = emotion_prompt::instruction(&self.turn.inputs.values) else {
+            return;
+        };
+        self.built.frame.head.push(HeadPart {
+            kind: BlockKind::Section,
+            source: Source::Setting {
+                key: "emotion_tags".to_owned(),
+            },
+            reasons: BlockReason::Always.into(),
+            role: PromptRole::System,
+            text,
+            written: None,
+        });
+    }
+
+    /// Explains tools to a model that knows none.
+    fn tool_instructions(&mut self) {
+        let tools = &self.turn.tools.frame;
+        if tools.form != ToolForm::Text || tools.definitions.is_empty() {
+            return;
+        }
+        self.built.frame.head.push(HeadPart {
+            kind: BlockKind::Section,
+            source: Source::Setting {
+                key: "tools_as_text".to_owned(),
+            },
+            reasons: BlockReason::Always.into(),
+            role: PromptRole::System,
+            text: wording::instructions(&tools.definitions),
+            written: None,
+        });
+    }
+
+    /// The system messages of a program that uses the local API, verbatim: the first at the end of
+    /// the head, later ones with this turn's message.
+    fn client_instructions(&mut self) {
+        let Some(client) = self.turn.inputs.client.clone() else {
+            return;
+        };
+        let (source, reasons) = (Source::Client, BlockReason::Always);
+        if !client.instructions.trim().is_empty() {
+            let (kind, role, text) = (
+                BlockKind::Section,
+                PromptRole::System,
+                client.instructions.trim().to_owned(),
+            );
+            self.built.frame.head.push(HeadPart {
+                kind,
+                source,
+                reasons: reasons.into(),
+                role,
+                text,
+                written: None,
+            });
+        }
+        if !client.late_instructions.trim().is_empty() {
+            let text = client.late_instructions.trim();
+            self.built.frame.context.push(Candidate::new(
+                BlockKind::Section,
+                Source::Client,
+                BlockReason::Always,
+                text,
+            ));
+        }
+    }
+
+    /// The card's note at a depth, as SillyTavern's cards store it.
+    fn depth_prompt(&mut self) {
+        let card = self.turn.inputs.voice().0;
+        let written = macro_scope::depth_prompt(card);
+        let text = match self.turn.inputs.known.is_scene {
+            true => self.say_now(&named(written, card.display_name())),
+            false => self.say_now(written),
+        };
+        let note = card.extensions().and_then(|all| all.get("depth_prompt"));
+        let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
+        let spoken_as = note
+            .and_then(|note| note.get("role"))
+            .and_then(Value::as_str);
+        let role = match spoken_as {
+            Some("user") => PromptRole::User,
+            Some("assistant") => PromptRole::Character,
+            _ => PromptRole::System,
+        };
+        let source = Source::CardField {
+            card: card.display_name().to_owned(),
+            field: "depth_prompt".to_owned(),
+        };
+        let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text)
+            .with_source_text(written);
+        let depth = number("depth").unwrap_or(4).try_into().unwrap_or(4);
+        self.place(candidate, (depth, USUAL_ORDER), role);
+    }
+
+    /// The speaker's own texts in a group scene.
+    fn speaker_texts(&mut self) {
+        for (candidate, own) in self.turn.inputs.texts_of_turn() {
+            // The template's text stays in the head, so `{{original}}` adds nothing here.
+            let expanded = self
+                .words
+                .expand_over(&own.text, Some(""), &self.now, &mut self.state);
+            let text = self.noticed(expanded, &own.card);
+            if !text.is_empty() {
+                let written = own.text.as_str();
+                self.built
+                    .frame
+                    .context
+                    .push(Candidate { text, ..candidate }.with_source_text(written));
+            }
+        }
+    }
+
+    /// The notes that this turn includes. The X-ray lists the others.
+    fn notes(&mut self) {
+        let inputs = &self.turn.inputs;
+        for note in notes::of(&inputs.values, inputs.user_messages) {
+            if let Some(block) = note.left_out() {
+                self.built.left_out.push(block);
+                continue;
+            }
+            let placed = note.placed(self.say_now(note.written), &inputs.values);
+            if !placed.candidate.text.is_empty() {
+                self.built.frame.placed.push(placed);
+            }
+        }
+    }
+
+    fn say(&mut self, section: &ComposedSection) -> String {
+        let text = self.spoken(section, false);
+        if !text.is_empty() {
+            self.keep_section(section, text.clone());
+        }
+        text
+    }
+
+    fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
+        let (words, moment) = if in_head {
+            (&self.head_words, self.head)
+        } else {
+            (&self.words, self.now)
+        };
+        let (text, original) = (
+            self.turn.inputs.text_of_section(section),
+            section.original.as_deref(),
+        );
+        let before = in_head.then(|| self.state.clone());
+        let expanded = words.expand_over(&text, original, &moment, &mut self.state);
+        if let Some(before) = before {
+            self.built.volatile |= expanded.volatile;
+            self.built.head_changes.record(&before, &self.state);
+        }
+        self.noticed(expanded, &section.name)
+    }
+
+    /// Does not trim the text: a stop string may start with a line break.
+    fn expand_now(&mut self, text: &str) -> String {
+        self.words.expand(text, &self.now, &mut self.state).text
+    }
+
+    fn say_now(&mut self, text: &str) -> String {
+        let expanded = self.words.expand(text, &self.now, &mut self.state);
+        self.noticed(expanded, "notes")
+    }
+
+    fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
+        self.built
+            .notices
+            .extend(macro_scope::notices(place, &expanded));
+        expanded.text.trim().to_owned()
+    }
+
+    fn source(&self, section: &ComposedSection) -> Source {
+        let persona = || Source::Persona {
+            name: self.turn.inputs.snapshot.persona.name.clone(),
+        };
+        match section.kind {
+            _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
+                self.card_text(CardText::PostHistory)
+            }
+            _ if section.original.is_some()
+                && self.turn.inputs.snapshot.instructions().0 == InstructionSource::Persona =>
+            {
+                persona()
+            }
+            _ if section.original.is_some() => self.card_text(CardText::SystemPrompt),
+            SectionKind::Description => self.card_text(CardText::Description),
+            SectionKind::Personality => self.card_text(CardText::Personality),
+            SectionKind::Scenario => self.card_text(CardText::Scenario),
+            SectionKind::Examples => self.card_text(CardText::Examples),
+            SectionKind::Persona => persona(),
+            SectionKind::Mode => Source::Mode {
+                name: self.turn.inputs.mode.name.clone(),
+            },
+            SectionKind::Reminder => Source::Reminder,
+            SectionKind::Scene => Source::Setting {
+                key: "scene".to_owned(),
+            },
+            SectionKind::Episode => Source::Setting {
+                key: "episodes".to_owned(),
+            },
+            SectionKind::Extra => Source::Setting {
+                key: "extra_instructions".to_owned(),
+            },
+            SectionKind::Rating => Source::Setting {
+                key: "content_rating".to_owned(),
+            },
+            _ => Source::Template {
+                template: self.turn.inputs.template.id.clone(),
+                section: section.name.clone(),
+            },
+        }
+    }
+
+    fn card_text(&self, text: CardText) -> Source {
+        let field = text.as_str().to_owned();
+        if let Some(own) = self
+            .turn
+            .inputs
+            .speaker_text(text)
+            .filter(|own| !own.card.is_empty())
+        {
+            return Source::CardField {
+                card: own.card,
+                field,
+            };
+        }
+        match self.turn.inputs.snapshot.own_texts.get(text) {
+            Some(_) => Source::ChatText { field },
+            None => Source::CardField {
+                card: self.turn.inputs.snapshot.card.display_name().to_owned(),
+                field,
+            },
+        }
+    }
+
+    fn finish(self, stop: Vec<String>) -> Built {
+        Built {
+            stop,
+            variables: self.state,
+            ..self.built
+        }
+    }
+}
+
+/// The section's source text: as written in the template, or in the card, persona or setting that
+/// supplies it. The block links to that place.
+fn written<'s>(section: &'s ComposedSection, source: &Source) -> &'s str {
+    match source {
+        Source::Template { .. } => &section.written,
+        _ => &section.text,
+    }
+}
+
+/// The lore place that a section shows; `None` for other sections.
+fn place_of(kind: SectionKind) -> Option<InsertionPoint> {
+    match kind {
+        SectionKind::LoreBefore => Some(InsertionPoint::BeforeCharacter),
+        SectionKind::LoreAfter => Some(InsertionPoint::AfterCharacter),
+        _ => None,
+    }
+}
+
+fn kind(kind: SectionKind) -> BlockKind {
+    match kind {
+        SectionKind::Rules => BlockKind::Rules,
+        SectionKind::Description => BlockKind::Description,
+        SectionKind::Personality => BlockKind::Personality,
+        SectionKind::Scenario => BlockKind::Scenario,
+        SectionKind::Persona => BlockKind::Persona,
+        SectionKind::Examples => BlockKind::Examples,
+        SectionKind::PostHistory => BlockKind::PostHistory,
+        SectionKind::Mode => BlockKind::Mode,
+        SectionKind::Note => BlockKind::Note,
+        SectionKind::Reminder => BlockKind::Reminder,
+        _ => BlockKind::Section,
+    }
+}
+
+fn role(role: SectionRole) -> PromptRole {
+    match role {
+        SectionRole::System => PromptRole::System,
+        SectionRole::User => PromptRole::User,
+        SectionRole::Assistant => PromptRole::Character,
+    }
+}
+
+fn reason(kind: BlockKind) -> BlockReason {
+    match kind {
+        BlockKind::Examples => BlockReason::KeptWhileThereIsRoom,
+        BlockKind::PostHistory => BlockReason::InHead,
+        BlockKind::Mode => BlockReason::ChatMode,
+        BlockKind::Reminder => BlockReason::ReminderDue,
+        BlockKind::Note => BlockReason::Note,
+        _ => BlockReason::Always,
+    }
+}

@@ -1,0 +1,143 @@
+//! Changes of several messages: deleting from one on, hiding a range, moving one. Each ends the
+//! epoch, because the prompt that was sent is no longer valid.
+
+use domain::{ChatId, MessageId};
+use store::{StoreError, WriteTransaction};
+
+use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::turn::edits::Edits;
+use crate::turn::edits::branches::remove_from;
+use crate::turn::edits::messages::{end_epoch, restore};
+
+impl Edits {
+    /// Deletes a message and all later ones. Returns them, for [`Self::restore_messages`].
+    pub(crate) async fn delete_from(&self, message: String) -> ApiResult<Vec<String>> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (chat, position, now) = (message.chat, message.position, self.base().now());
+        let gone = self
+            .base()
+            .store()
+            .write(move |store| remove_from(store, chat, position, now))
+            .await?;
+        drop(place);
+        self.library().chat_lookup.messages_changed(chat);
+        Ok(gone.iter().map(ToString::to_string).collect())
+    }
+
+    pub(crate) async fn restore_messages(&self, messages: Vec<String>) -> ApiResult<()> {
+        let ids = parsed(&messages)?;
+        if let Some(chat) = self
+            .base()
+            .store()
+            .write(move |store| restore(store, &ids))
+            .await?
+        {
+            self.library().chat_lookup.messages_changed(chat);
+        }
+        Ok(())
+    }
+
+    /// Hides the messages between two of a chat, both included, from the model, or shows them
+    /// again. Returns those that changed.
+    pub(crate) async fn hide_range(
+        &self,
+        first: String,
+        last: String,
+        hidden: bool,
+    ) -> ApiResult<Vec<String>> {
+        let (first, place) = self.quiet_message(&first).await?;
+        let last = self.library().chat_lookup.message(last.parse()?).await?;
+        let chat = first.chat;
+        if last.chat != chat {
+            return Err(bad_input(
+                "The messages are in different chats.",
+                "Choose two messages of one chat.",
+            ));
+        }
+        let (from, to) = (
+            first.position.min(last.position),
+            first.position.max(last.position),
+        );
+        let hide = move |store: &mut WriteTransaction<'_>| {
+            let ids = store.messages().between(chat, from, to)?;
+            hide(store, chat, &ids, hidden)
+        };
+        let changed = self.base().store().write(hide).await?;
+        drop(place);
+        self.library().chat_lookup.messages_changed(chat);
+        Ok(changed.iter().map(ToString::to_string).collect())
+    }
+
+    /// Hides messages of one chat from the model, or shows them again.
+    pub(crate) async fn hide_messages(&self, messages: Vec<String>, hidden: bool) -> ApiResult<()> {
+        let ids = parsed(&messages)?;
+        let Some(first) = messages.first() else {
+            return Ok(());
+        };
+        let (first, place) = self.quiet_message(first).await?;
+        let chat = first.chat;
+        self.base()
+            .store()
+            .write(move |store| hide(store, chat, &ids, hidden))
+            .await?;
+        drop(place);
+        self.library().chat_lookup.messages_changed(chat);
+        Ok(())
+    }
+
+    /// Exchanges a message with the next one of its chat, or with the previous one. The opposite
+    /// move undoes it.
+    pub(crate) async fn move_message(&self, message: String, down: bool) -> ApiResult<()> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (id, chat) = (message.id, message.chat);
+        let exchange = move |store: &mut WriteTransaction<'_>| {
+            let other = match down {
+                true => store.messages().after(id)?,
+                false => store.messages().before(id)?.map(|message| message.id),
+            };
+            let Some(other) = other else { return Ok(false) };
+            store.messages_mut().exchange(id, other)?;
+            store.stale_caches_mut().mark(chat)?;
+            end_epoch(store, chat)?;
+            Ok(true)
+        };
+        let moved = self.base().store().write(exchange).await?;
+        drop(place);
+        if !moved {
+            let place = if down { "last" } else { "first" };
+            return Err(bad_input(
+                format!("This is the {place} message already."),
+                "Move another one.",
+            ));
+        }
+        self.library().chat_lookup.messages_changed(chat);
+        Ok(())
+    }
+}
+
+/// Later prompts exclude what was learned from hidden messages.
+fn hide(
+    store: &mut WriteTransaction<'_>,
+    chat: ChatId,
+    ids: &[MessageId],
+    hidden: bool,
+) -> Result<Vec<MessageId>, StoreError> {
+    let changed = store.messages_mut().hide_all(ids, hidden)?;
+    if hidden {
+        changed
+            .iter()
+            .try_for_each(|id| crate::base::retraction::withdraw(store, *id))?;
+        store.stale_caches_mut().mark(chat)?;
+    }
+    if !changed.is_empty() {
+        end_epoch(store, chat)?;
+    }
+    Ok(changed)
+}
+
+fn parsed(messages: &[String]) -> ApiResult<Vec<MessageId>> {
+    messages
+        .iter()
+        .map(|id| id.parse().map_err(|_| not_found("message")))
+        .collect()
+}

@@ -1,0 +1,461 @@
+//! Reads the inputs of a turn from the store.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use context::frame::HistoryMessage;
+use context::lore::{Earlier, GenerationKind};
+use context::prompt_template::ResolvedTemplate;
+use domain::card::Card;
+use domain::chat::{Chat, Message, MessageSource, Picture, Role};
+use domain::document::DocumentOwner;
+use domain::settings::{PlacementMode, Values};
+use domain::{MessageId, ToolRound};
+use futures_util::future::BoxFuture;
+use store::{ChatParticipants, MessageCount, StoreError, WindowMessage};
+use uuid::Uuid;
+
+use crate::api::{self, Ask, TurnOptions};
+use crate::base::clock::millis;
+use crate::base::convert::{self, Speakers};
+use crate::base::error::ApiResult;
+use crate::library::groups::next_turns::{self, Scene};
+use crate::library::groups::presence::Knowledge;
+use crate::library::groups::turn_order::SpokenLine;
+use crate::library::snapshots::snapshot::ChatSnapshot;
+use crate::recall_service::facts::StandingFacts;
+use crate::recall_service::recall::Ahead;
+use crate::recall_service::turn_embedding::TurnEmbedding;
+use crate::settings::model_handles::handle::ModelHandle;
+use crate::settings::model_handles::message_content;
+use crate::turn::inputs::history::{in_prompt, near};
+use crate::turn::inputs::late_events::LateEvents;
+use crate::turn::inputs::turn_inputs::{Aim, TurnInputs};
+use crate::turn::inputs::{Inputs, template_variables};
+use crate::turn::previews::prompt_sections;
+
+/// The inputs, and the reads for recall that have begun.
+pub(crate) type Gathered<F, D> = (TurnInputs, (Option<F>, D));
+
+/// Messages of the window, with other facts about the chat's messages.
+pub(crate) struct ReadMessages {
+    history: Vec<WindowMessage>,
+    pictures: HashMap<MessageId, Vec<Picture>>,
+    before: MessageCount,
+    newest: Option<Message>,
+    /// Number of the greeting that the chat began with, among those that are not blank.
+    opening: Option<u32>,
+}
+
+impl ReadMessages {
+    /// The messages of a new chat: its greeting, if the card has one.
+    pub(crate) fn only(greeting: Option<WindowMessage>) -> Self {
+        Self {
+            opening: greeting.is_some().then_some(0),
+            history: greeting.into_iter().collect(),
+            pictures: HashMap::new(),
+            before: MessageCount::default(),
+            newest: None,
+        }
+    }
+
+    /// The messages that a request brings along, with the pictures of each.
+    pub(crate) fn given(
+        history: Vec<WindowMessage>,
+        pictures: HashMap<MessageId, Vec<Picture>>,
+    ) -> Self {
+        Self {
+            opening: None,
+            history,
+            pictures,
+            before: MessageCount::default(),
+            newest: None,
+        }
+    }
+}
+
+impl Inputs {
+    /// The inputs of a turn in a stored chat.
+    pub(crate) async fn inputs(
+        &self,
+        mut snapshot: ChatSnapshot,
+        aim: Aim,
+        answerer: &ModelHandle,
+        options: &TurnOptions,
+    ) -> ApiResult<
+        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+    > {
+        let known = self.knowledge(&snapshot, &aim, options).await?;
+        let chat = &mut snapshot.chat;
+        if let Some(character) = known.window_of() {
+            chat.window = self.library().groups.member_window(chat, character).await?;
+        }
+        // Another model or budget needs a new anchor. Only then may the anchor move back.
+        if !chat
+            .window
+            .fingerprint
+            .starts_with(&context::base(&answerer.key, &answerer.budget))
+        {
+            chat.window.anchor = None;
+        }
+        // Start this read now, so that it runs in parallel with the others.
+        let read = self.read_messages(&snapshot.chat, &aim, answerer.budget.limit, &known);
+        self.inputs_with((snapshot, known), aim, (answerer, options), Box::pin(read))
+            .await
+    }
+
+    /// The inputs of a turn in a chat whose messages are `read`.
+    pub(crate) async fn inputs_with(
+        &self,
+        (mut snapshot, known): (ChatSnapshot, Knowledge),
+        aim: Aim,
+        (answerer, options): (&ModelHandle, &TurnOptions),
+        read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
+    ) -> ApiResult<
+        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+    > {
+        let (started, id) = (Instant::now(), snapshot.chat.id);
+        let values = values(answerer, options);
+        let mode = self
+            .config()
+            .prompts
+            .mode(options.mode.as_ref().unwrap_or(&values.mode));
+        let missing = self.config().setting_edits.missing_preset(&values);
+        let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
+        if let Some(reply) = aim.replaced() {
+            // Another version begins where the shown one began.
+            let shown = self
+                .library()
+                .snapshots
+                .changes_of_shown(&snapshot.chat, reply)
+                .await?;
+            shown.take_back(&mut snapshot.variables);
+        }
+        let company = ChatParticipants {
+            character: known.character(&snapshot.chat),
+            chat: id,
+            persona: snapshot.persona.id,
+        };
+        // Start the reads that do not depend on the messages.
+        let bound = self.library().lorebooks.bound_in(company);
+        let standing = self.recall_service().standing_facts(
+            (&snapshot.chat, &known),
+            snapshot.persona.id,
+            &values,
+        );
+        let documents = self.library().documents.documents_in(company);
+        let ReadMessages {
+            history,
+            mut pictures,
+            before,
+            newest,
+            opening,
+        } = read.await?;
+        let (template, notice) = self
+            .turn_template(options, &values, &snapshot.group)
+            .await?;
+        let (history, open_rounds) = without_empty_reply(history, &aim);
+        let spoken = is_spoken(&aim, newest.as_ref(), options.source);
+        let late_events = LateEvents {
+            vision: self.new_vision(id, values.vision),
+            spoken,
+        };
+        let kind = kind(options.ask, &aim, history.last());
+        let swipes = swipes(&aim, newest.as_ref());
+        let position = history.last().map_or(0, |message| message.position)
+            + i64::from(matches!(aim, Aim::Words(_)));
+        let turn = known.speaker.clone();
+        let turn =
+            turn.unwrap_or_else(|| next_turn(&aim, newest.as_ref(), &history, &snapshot.group));
+        let speaker = turn.name(snapshot.card.display_name()).to_owned();
+        let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
+        let (mut history, mut notes) = sent_messages(history, &speakers);
+        if let Aim::Words(text) = aim {
+            // The draft is empty once its text is sent.
+            snapshot.chat.draft.clear();
+            let id = MessageId(Uuid::nil());
+            let name = snapshot.persona.name.clone();
+            history.push(HistoryMessage::new(
+                id,
+                Role::User,
+                name,
+                text,
+                self.base().now(),
+            ));
+            pictures.insert(
+                id,
+                options
+                    .pictures
+                    .iter()
+                    .map(convert::stored_picture)
+                    .collect(),
+            );
+        }
+        let tokens = self
+            .library()
+            .assets
+            .picture_tokens(answerer, &pictures)
+            .await?;
+        message_content::add_pictures(&mut history, &mut notes, &pictures, &tokens);
+        let story = self.story(&snapshot.chat, &values, position).await?;
+        let of_user = history
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .count() as i64;
+        let mut inputs = TurnInputs {
+            template,
+            mode,
+            story,
+            speakers,
+            speaker,
+            known,
+            scripts: Arc::default(),
+            kind,
+            replaced,
+            swipes,
+            notes,
+            open_rounds,
+            bound: Vec::new(),
+            embedding: TurnEmbedding::default(),
+            history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
+            earlier: Earlier {
+                messages: before.all,
+                of_character: before.of_character,
+            },
+            greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
+            user_messages: i64::from(before.of_user) + of_user,
+            said: said_so_far(&history, position),
+            late_events,
+            client: options.client.clone(),
+            in_passing: false,
+            notices: [notice, no_mode, missing]
+                .into_iter()
+                .flatten()
+                .chain(template_variables::unknown_details(&values))
+                .collect(),
+            withdrawals: answerer.withdrawals,
+            started,
+            collect_ms: millis(started),
+            snapshot,
+            values,
+            history,
+        };
+        self.rewrite(&mut inputs).await?;
+        let unknown = inputs.unknown_in_messages();
+        inputs.notices.extend(unknown);
+        inputs.bound = bound.await?;
+        Ok((inputs, (standing, documents)))
+    }
+
+    /// Reads the messages from the anchor on that may fit into `limit` tokens. The read is queued
+    /// at once.
+    fn read_messages(
+        &self,
+        chat: &Chat,
+        aim: &Aim,
+        limit: u32,
+        known: &Knowledge,
+    ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
+        let goes_on = matches!(aim, Aim::Last | Aim::By(_));
+        let (id, anchor, until) = (chat.id, chat.window.anchor, aim.replaced());
+        let missed = known.all_missed();
+        self.base().store().read(move |store| {
+            let messages = store.messages();
+            let mut all = messages.from(id, anchor)?;
+            all.retain(|message| !missed.contains(&message.id));
+            let pictures = store
+                .pictures()
+                .from(id, all.first().map_or(0, |first| first.position))?;
+            let history = near(all, &pictures, until, goes_on, limit);
+            let before = history
+                .first()
+                .map(|first| messages.count_before(id, first.position))
+                .transpose()?;
+            let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
+            Ok(ReadMessages {
+                history,
+                pictures,
+                before,
+                newest,
+                opening: messages.opening(id)?,
+            })
+        })
+    }
+
+    /// The template of the turn without the sections that the chat leaves out, with a notice if the
+    /// chosen one does not exist.
+    async fn turn_template(
+        &self,
+        options: &TurnOptions,
+        values: &Values,
+        group: &Scene,
+    ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+        let (mut template, notice) = self.whole_template(options, values, group).await?;
+        // A template that is being edited is shown as it is written.
+        if options.template_json.is_none() {
+            template.leave_out(&prompt_sections::names(values));
+        }
+        Ok((template, notice))
+    }
+
+    /// Works like [`Self::turn_template`], with all sections.
+    pub(crate) async fn whole_template(
+        &self,
+        options: &TurnOptions,
+        values: &Values,
+        group: &Scene,
+    ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+        if let Some(json) = &options.template_json {
+            return Ok((self.config().prompts.written_template(json).await?, None));
+        }
+        let named = options.template.as_ref().unwrap_or(&values.template);
+        self.config()
+            .prompts
+            .template(if named == "auto" && group.is_scene() {
+                next_turns::TEMPLATE
+            } else {
+                named
+            })
+            .await
+    }
+}
+
+/// A reply that is to be continued but has no text yet: its rounds go on, and the message before it
+/// is answered.
+fn without_empty_reply(
+    mut history: Vec<WindowMessage>,
+    aim: &Aim,
+) -> (Vec<WindowMessage>, Vec<ToolRound>) {
+    let only_rounds = |last: &mut WindowMessage| {
+        *aim == Aim::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty()
+    };
+    let rounds = history
+        .pop_if(only_rounds)
+        .map(|last| last.tool_rounds)
+        .unwrap_or_default();
+    (history, rounds)
+}
+
+/// Settings of the turn, with its own placement.
+fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
+    let mut values = answerer.values.clone();
+    if let Some(placement) = options.placement {
+        values.placement = match placement {
+            api::Placement::CacheFirst => PlacementMode::CacheFirst,
+            api::Placement::Classic => PlacementMode::Classic,
+        };
+    }
+    values
+}
+
+/// The speaker of the reply.
+fn next_turn(
+    aim: &Aim,
+    newest: Option<&Message>,
+    history: &[WindowMessage],
+    group: &Scene,
+) -> next_turns::NextSpeaker {
+    match (aim, newest) {
+        (Aim::Before(reply), Some(newest)) if newest.id == *reply => {
+            group.who_said(*reply, newest.role)
+        }
+        _ => {
+            let words = match aim {
+                Aim::Words(text) => Some(SpokenLine {
+                    id: MessageId(Uuid::nil()),
+                    role: Role::User,
+                    text,
+                }),
+                _ => None,
+            };
+            let next = group.next(
+                words
+                    .into_iter()
+                    .chain(history.iter().rev().map(SpokenLine::from)),
+            );
+            next.unwrap_or_else(|| group.anyone())
+        }
+    }
+}
+
+/// The messages as the prompt sends them, and the notes on their tool calls.
+fn sent_messages(
+    history: Vec<WindowMessage>,
+    speakers: &Speakers,
+) -> (Vec<HistoryMessage>, HashMap<MessageId, String>) {
+    let note = |message: &WindowMessage| {
+        Some((message.id, message_content::asked_for(&message.tool_calls)?))
+    };
+    let notes = history.iter().filter_map(note).collect();
+    (
+        history
+            .into_iter()
+            .map(|message| in_prompt(message, speakers))
+            .collect(),
+        notes,
+    )
+}
+
+/// Index of the shown greeting in the card. Blank greetings have an index there but no swipe.
+fn greeting(card: &Card, shown: u32) -> Option<u32> {
+    let all = std::iter::once(card.first_mes())
+        .chain(card.alternate_greetings())
+        .zip(0..);
+    all.filter(|(greeting, _)| !greeting.trim().is_empty())
+        .nth(shown as usize)
+        .map(|(_, index)| index)
+}
+
+/// Whether the user spoke the message that the turn answers. A previewed message has the source of
+/// the options.
+fn is_spoken(aim: &Aim, newest: Option<&Message>, preview: api::MessageSource) -> bool {
+    match aim {
+        Aim::Words(_) => preview == api::MessageSource::Voice,
+        Aim::Last | Aim::By(_) => newest.is_some_and(|message| {
+            message.role == Role::User && message.source == MessageSource::Voice
+        }),
+        Aim::Before(_) => false,
+    }
+}
+
+/// If the last message is the character's, the reply continues it.
+fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
+    match (ask, aim) {
+        (Some(Ask::Impersonate), _) => GenerationKind::Impersonate,
+        // Use the kind of the surrounding turns, because another kind would change the head.
+        (Some(Ask::Title), _) => GenerationKind::Normal,
+        (_, Aim::Before(_)) => GenerationKind::Swipe,
+        (_, Aim::Last | Aim::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
+            GenerationKind::Continue
+        }
+        (_, Aim::Last | Aim::By(_) | Aim::Words(_)) => GenerationKind::Normal,
+    }
+}
+
+fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
+    let of_newest =
+        newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
+    match (aim, of_newest) {
+        (Aim::Words(_), _) | (_, None) => (1, 1),
+        (Aim::Before(_), Some((all, _))) => (all, all + 1),
+        (Aim::Last | Aim::By(_), Some(swipes)) => swipes,
+    }
+}
+
+/// Number of messages up to the user's last message, and how many of them follow the user's message
+/// before that. `history` ends at `position` of its chat.
+fn said_so_far(history: &[HistoryMessage], position: i64) -> (i64, i64) {
+    let mut of_user = history
+        .iter()
+        .rev()
+        .zip(0_i64..)
+        .filter(|(message, _)| message.role == Role::User);
+    let Some((_, behind)) = of_user.next() else {
+        return (position + 1, 1);
+    };
+    let before = of_user
+        .next()
+        .map_or(history.len() as i64, |(_, behind)| behind);
+    (position + 1 - behind, before - behind)
+}

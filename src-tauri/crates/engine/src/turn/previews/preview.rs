@@ -1,0 +1,120 @@
+//! The prompt that a turn would send now.
+
+use domain::chat::{Chat, Message};
+use domain::regex_script::ScriptTarget;
+use store::WindowMessage;
+
+use crate::api::{PromptReport, TurnOptions, WhatIf};
+use crate::base::convert;
+use crate::base::error::ApiResult;
+use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::previews::Previews;
+
+impl Previews {
+    pub(crate) async fn preview_prompt(
+        &self,
+        chat: String,
+        text: String,
+        what_if: WhatIf,
+    ) -> ApiResult<PromptReport> {
+        self.preview_with(chat, text, what_if.into()).await
+    }
+
+    /// Previews the prompt like [`Self::preview_prompt`], with options for this turn. An empty
+    /// `text` previews the next turn up to the user's message.
+    ///
+    /// # Errors
+    /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
+    pub(crate) async fn preview_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<PromptReport> {
+        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+        let (aim, answerer) = tokio::try_join!(
+            self.aim_of_preview(&chat, last, text, &options),
+            self.config().model_handles.answerer(&chat, &options)
+        )?;
+        let id = chat.id;
+        let mut turn = self
+            .assembly
+            .collect(chat, aim, &answerer, &options)
+            .await?;
+        let made = self.assembly.make(&mut turn, &answerer, &options).await?;
+        // Read this last, because it is slow and not part of a real turn.
+        let previous = self.library().chats.turn_before(id, None).await?;
+        Ok(made.report(&turn, &answerer, previous.as_ref()))
+    }
+
+    /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
+    ///
+    /// # Errors
+    /// As [`Self::preview_with`]; `NotFound` without the character.
+    pub(crate) async fn preview_first(
+        &self,
+        character: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<PromptReport> {
+        let (chat, mut greeting) = self.library().chats.first_state(character.parse()?).await?;
+        let snapshot = self.library().snapshots.snapshot(chat).await?;
+        let mut state = snapshot.variables.clone();
+        let (text, answerer) = tokio::try_join!(
+            self.inputs
+                .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state),
+            self.config()
+                .model_handles
+                .answerer(&snapshot.chat, &options)
+        )?;
+        let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
+        let greeting = swipe.map(|swipe| WindowMessage {
+            id: greeting.id,
+            position: 0,
+            role: greeting.role,
+            created: greeting.created,
+            swipe: swipe.id,
+            state: swipe.state,
+            text: swipe.text,
+            context_block: None,
+            pinned: false,
+            importance: None,
+            tool_calls: Vec::new(),
+            tool_rounds: Vec::new(),
+        });
+        let mut turn = self
+            .assembly
+            .collect_first((snapshot, greeting, text), &answerer, &options)
+            .await?;
+        let made = self.assembly.make(&mut turn, &answerer, &options).await?;
+        Ok(made.report(&turn, &answerer, None))
+    }
+
+    /// The message that a previewed prompt answers.
+    pub(crate) async fn aim_of_preview(
+        &self,
+        chat: &Chat,
+        last: Option<Message>,
+        text: String,
+        options: &TurnOptions,
+    ) -> ApiResult<Aim> {
+        Ok(match last {
+            _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
+                let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
+                let mut state = snapshot.variables.clone();
+                Aim::Words(
+                    self.inputs
+                        .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
+                        .await?,
+                )
+            }
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => {
+                match options.regenerate {
+                    true => Aim::Before(last.id),
+                    false => Aim::Words(String::new()),
+                }
+            }
+            _ => Aim::Last,
+        })
+    }
+}

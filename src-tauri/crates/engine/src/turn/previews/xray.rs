@@ -1,0 +1,206 @@
+//! Data for the X-ray page: past turns, and how a prompt differs from the one before.
+
+use domain::chat::WindowState;
+use domain::{ChatId, MessageId, SwipeId};
+
+use crate::api::{
+    self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport,
+    WhatIf,
+};
+use crate::base::clock::rfc3339;
+use crate::base::error::{ApiResult, not_found};
+use crate::base::text_changes;
+use crate::library::chats::chat::first_words;
+use crate::library::chats::manifest::{self, Recorded, WORDS_GONE};
+use crate::turn::previews::Previews;
+
+/// Maximum number of turns per call.
+const MAX_TURNS: u32 = 200;
+/// Maximum length of a reply in the list, in characters.
+const LINE: usize = 120;
+
+impl Previews {
+    pub(crate) async fn manifest(&self, swipe: String) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(&swipe) {
+            return Ok(report);
+        }
+        let mut report = self.recorded(&swipe).await?.report;
+        report.tokens.measured = self.measured(swipe.parse()?).await?;
+        Ok(report)
+    }
+
+    /// Token figures that the model reported for the prompt of `swipe`, the same as under the
+    /// reply.
+    async fn measured(&self, swipe: SwipeId) -> ApiResult<Option<MeasuredPrompt>> {
+        let figures = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().figures(&[swipe]))
+            .await?;
+        let figures = figures.get(&swipe).and_then(|json| manifest::figures(json));
+        Ok(figures.and_then(|figures| {
+            Some(MeasuredPrompt {
+                tokens: figures.prompt?,
+                reused: figures.reused?,
+            })
+        }))
+    }
+
+    async fn recorded(&self, swipe: &str) -> ApiResult<Recorded> {
+        self.library()
+            .chats
+            .kept_manifest(swipe.parse()?)
+            .await?
+            .ok_or_else(|| not_found("record of the prompt"))
+    }
+
+    /// Works like [`Self::recorded`], but fails if the texts were removed.
+    pub(crate) async fn recorded_words(&self, swipe: &str) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(swipe) {
+            return Ok(report);
+        }
+        let kept = self.recorded(swipe).await?;
+        if kept.bare {
+            return Err(api::ApiError::NotFound {
+                message: WORDS_GONE.to_owned(),
+            });
+        }
+        Ok(kept.report)
+    }
+
+    pub(crate) async fn past_turns(
+        &self,
+        chat: String,
+        before: Option<String>,
+        limit: u32,
+    ) -> ApiResult<Vec<PastTurn>> {
+        let chat = chat.parse::<ChatId>()?;
+        let before = before.map(|id| id.parse::<MessageId>()).transpose()?;
+        let turns = self
+            .base()
+            .store()
+            .read(move |store| {
+                let before = before
+                    .map(|id| store.messages().get(id))
+                    .transpose()?
+                    .flatten();
+                let before = before.map_or(i64::MAX, |message| message.position);
+                store
+                    .manifests()
+                    .past(chat, before, limit.clamp(1, MAX_TURNS))
+            })
+            .await?;
+        let turn = |turn: store::StoredManifest| PastTurn {
+            message: turn.message.to_string(),
+            swipe: turn.swipe.to_string(),
+            line: domain::plain::plain_line(&first_words(turn.text), LINE),
+            created: rfc3339(turn.created),
+            model: turn.model,
+            figures: manifest::figures(&turn.figures).unwrap_or_default(),
+        };
+        Ok(turns.into_iter().map(turn).collect())
+    }
+
+    pub(crate) async fn compare_prompt(&self, swipe: String) -> ApiResult<PromptComparison> {
+        let now = self.recorded_words(&swipe).await?;
+        let id = swipe.parse::<SwipeId>()?;
+        let Some(previous) = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().before(id))
+            .await?
+        else {
+            return Ok(first(now));
+        };
+        match self.library().chats.kept_manifest(previous.swipe).await? {
+            Some(kept) if !kept.bare => compared(kept.swipe, kept.report, now).await,
+            _ => Ok(first(now)),
+        }
+    }
+
+    pub(crate) async fn compare_next(
+        &self,
+        chat: String,
+        text: String,
+    ) -> ApiResult<PromptComparison> {
+        let before = self
+            .library()
+            .chats
+            .turn_before(chat.parse()?, None)
+            .await?;
+        let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
+        match before {
+            Some((kept, _)) if !kept.bare => compared(kept.swipe, kept.report, now).await,
+            _ => Ok(first(now)),
+        }
+    }
+
+    pub(crate) async fn pin_message(
+        &self,
+        message: String,
+        pinned: bool,
+    ) -> ApiResult<api::Message> {
+        let id = message.parse::<MessageId>()?;
+        self.base()
+            .store()
+            .write(move |store| store.messages_mut().set_pinned(id, pinned))
+            .await?;
+        let shown = self.library().chats.shown_message(id).await?;
+        self.base().events().changed(Changed::Messages, None);
+        Ok(shown)
+    }
+
+    /// Starts the window again after the last message. Nothing is deleted.
+    pub(crate) async fn new_scene(&self, chat: String) -> ApiResult<()> {
+        let id = chat.parse::<ChatId>()?;
+        let _place = self.base().running().begin(id)?;
+        self.base()
+            .store()
+            .write(move |store| {
+                let Some(last) = store.messages().last(id)? else {
+                    return Ok(());
+                };
+                let Some(chat) = store.chats().get(id)? else {
+                    return Ok(());
+                };
+                store.chats_mut().set_scene(id, last.position)?;
+                store.groups_mut().end_windows(id)?;
+                let window = WindowState {
+                    epoch: chat.window.epoch,
+                    ..WindowState::default()
+                };
+                store.chats_mut().set_window(id, &window)
+            })
+            .await?;
+        self.base().events().changed(Changed::Messages, Some(chat));
+        Ok(())
+    }
+}
+
+/// Comparison for the first prompt of a chat.
+fn first(prompt: PromptReport) -> PromptComparison {
+    PromptComparison {
+        previous: None,
+        parts: vec![changed(Change::Added, prompt.text)],
+    }
+}
+
+async fn compared(
+    previous: SwipeId,
+    before: PromptReport,
+    now: PromptReport,
+) -> ApiResult<PromptComparison> {
+    let parts =
+        tokio::task::spawn_blocking(move || text_changes::by_lines(&before.text, &now.text));
+    let parts = parts
+        .await
+        .map_err(|_| crate::base::error::internal("two prompts could not be compared"))?;
+    Ok(PromptComparison {
+        previous: Some(previous.to_string()),
+        parts,
+    })
+}
+
+fn changed(change: Change, text: String) -> ChangedText {
+    ChangedText { change, text }
+}
