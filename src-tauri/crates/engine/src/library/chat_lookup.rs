@@ -6,31 +6,22 @@ use domain::{ChatId, MessageId};
 use crate::api::Changed;
 use crate::base::error::{ApiResult, not_found};
 use crate::base::handle::Base;
-use crate::settings::handle::Configuration;
 
 /// Chats and messages by their ids. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct ChatLookup {
-    config: Configuration,
+    base: Base,
 }
 
 impl ChatLookup {
-    pub(super) fn new(config: &Configuration) -> Self {
-        Self {
-            config: config.clone(),
-        }
+    pub(super) fn new(base: &Base) -> Self {
+        Self { base: base.clone() }
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
+        &self.base
     }
 
-    fn config(&self) -> &Configuration {
-        &self.config
-    }
-}
-
-impl ChatLookup {
     pub(crate) fn messages_changed(&self, chat: ChatId) {
         self.base()
             .events()

@@ -8,7 +8,6 @@ use crate::base::data_warnings::SETTING;
 use crate::base::error::{ApiResult, internal};
 use crate::base::handle::Base;
 use crate::library::backups::backup::shown;
-use crate::settings::handle::Configuration;
 
 /// Reasons to restore a backup.
 const DAMAGE: [DataWarningKind; 3] = [
@@ -20,26 +19,18 @@ const DAMAGE: [DataWarningKind; 3] = [
 /// Warnings about the data that are in force. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Warnings {
-    config: Configuration,
+    base: Base,
 }
 
 impl Warnings {
-    pub(super) fn new(config: &Configuration) -> Self {
-        Self {
-            config: config.clone(),
-        }
+    pub(super) fn new(base: &Base) -> Self {
+        Self { base: base.clone() }
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
+        &self.base
     }
 
-    fn config(&self) -> &Configuration {
-        &self.config
-    }
-}
-
-impl Warnings {
     /// The warnings in force, with the newest intact backup if one of them is a reason to restore
     /// it.
     pub(crate) async fn data_warnings(&self) -> ApiResult<DataWarnings> {

@@ -9,7 +9,6 @@ use crate::api::{Draft, DraftKind, DraftPlace, SavedDraft};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::handle::Base;
-use crate::settings::handle::Configuration;
 
 /// Maximum size of a draft: more than any form of the app can hold.
 const MAX_BYTES: usize = 16 << 20;
@@ -19,26 +18,18 @@ const MAX_NAME: usize = 400;
 /// Text that the user has typed and not sent or saved. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Drafts {
-    config: Configuration,
+    base: Base,
 }
 
 impl Drafts {
-    pub(super) fn new(config: &Configuration) -> Self {
-        Self {
-            config: config.clone(),
-        }
+    pub(super) fn new(base: &Base) -> Self {
+        Self { base: base.clone() }
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
+        &self.base
     }
 
-    fn config(&self) -> &Configuration {
-        &self.config
-    }
-}
-
-impl Drafts {
     /// The drafts of an owner, newest first.
     pub(crate) async fn drafts(&self, kind: DraftKind, owner: String) -> ApiResult<Vec<Draft>> {
         let found = self

@@ -65,19 +65,25 @@ impl Deref for Library {
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let warnings = Warnings::new(&config);
-        let chat_lookup = ChatLookup::new(&config);
-        let drafts = Drafts::new(&config);
+        let warnings = Warnings::new(config.base());
+        let chat_lookup = ChatLookup::new(config.base());
+        let drafts = Drafts::new(config.base());
         let stale_caches = StaleCaches::new(&config);
         let assets = Assets::new(&config, &warnings);
-        let characters = Characters::new(&config, &assets, &chat_lookup);
+        let characters = Characters::new(config.base(), &assets, &chat_lookup);
         let personas = Personas::new(&config, &assets, &characters, &chat_lookup);
-        let groups = Groups::new(&config, &characters, &chat_lookup, &personas);
-        let snapshots = Snapshots::new(&config, &characters, &groups, &personas);
-        let scripts = Scripts::new(&config, &characters, &chat_lookup, &personas, &snapshots);
+        let groups = Groups::new(config.base(), &characters, &chat_lookup, &personas);
+        let snapshots = Snapshots::new(config.base(), &characters, &groups, &personas);
+        let scripts = Scripts::new(
+            config.base(),
+            &characters,
+            &chat_lookup,
+            &personas,
+            &snapshots,
+        );
         let quick_replies = QuickReplySets::new(&config, &chat_lookup, &scripts);
-        let lorebooks = Lorebooks::new(&config, &drafts);
-        let documents = Documents::new(&config, &characters, &chat_lookup);
+        let lorebooks = Lorebooks::new(config.base(), &drafts);
+        let documents = Documents::new(config.base(), &characters, &chat_lookup);
         let memories = Memories::new(
             &config,
             &characters,
@@ -94,12 +100,11 @@ impl Library {
             &personas,
             &scripts,
             &snapshots,
-            &stale_caches,
         );
-        let exports = Exports::new(&config, &assets, &chat_lookup, &groups);
+        let exports = Exports::new(config.base(), &assets, &chat_lookup, &groups);
         let backgrounds = Backgrounds::new(&config, &assets, &characters, &chat_lookup);
-        let folders = Folders::new(&config, &characters);
-        let backups = Backups::new(&config, &warnings);
+        let folders = Folders::new(config.base(), &characters);
+        let backups = Backups::new(config.base(), &warnings);
         let trash = Trash::new(
             &config,
             &backups,

@@ -56,9 +56,7 @@ impl StaleCaches {
     fn config(&self) -> &Configuration {
         &self.0.config
     }
-}
 
-impl StaleCaches {
     /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its
     /// chat stays noted for the next start.
     pub(crate) async fn drop_stale_caches(&self) -> ApiResult<()> {

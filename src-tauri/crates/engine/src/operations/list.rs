@@ -246,14 +246,14 @@ macro_rules! operations {
             /// Removes a draft, because its text was stored or is not wanted.
             library.drafts: discard_draft(id: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
-            library.chats: delete_chat(id: String) -> ();
+            library.trash: delete_chat(id: String) -> ();
             /// Number of memories that a deletion of these chats would delete, unless it keeps what
             /// was learned in them.
-            library.chats: learned_in(chats: Vec<String>) -> u32;
+            library.trash: learned_in(chats: Vec<String>) -> u32;
             /// Moves all of them to the trash, or none. With `keep_learned`, the memories that were
             /// learned in them stay, except summaries. `restore_from_trash` undoes it.
-            library.chats: delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
-            library.chats: restore_chat(id: String) -> ();
+            library.trash: delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
+            library.trash: restore_chat(id: String) -> ();
 
             /// The folders of the chat list and of the character library, sorted by name.
             library.folders: list_folders() -> Vec<Folder>;

@@ -87,9 +87,7 @@ impl AppSettings {
             .write()
             .unwrap_or_else(PoisonError::into_inner) = model;
     }
-}
 
-impl AppSettings {
     pub(crate) async fn get_settings(&self) -> ApiResult<Settings> {
         Ok(self.settings())
     }

@@ -35,8 +35,6 @@ pub(crate) struct Rooms {
     base: Base,
     local: LocalHost,
     pub(crate) app_settings: AppSettings,
-    pub(crate) keychain: Keychain,
-    pub(crate) model_lookup: ModelLookup,
     pub(crate) token_counts: TokenCounts,
     pub(crate) access: Access,
     pub(crate) prompts: Prompts,
@@ -77,7 +75,7 @@ impl Configuration {
             Arc::new(environment),
             Arc::new(RwLock::new(encoder_model)),
         );
-        let keychain = Keychain::new(&base, Arc::new(secrets));
+        let keychain = Keychain::new(Arc::new(secrets));
         let model_lookup = ModelLookup::new(&base);
         let token_counts = TokenCounts::new(&base, &local);
         let access = Access::new(&base, &app_settings);
@@ -101,7 +99,7 @@ impl Configuration {
             &prompts,
             &setting_layers,
         );
-        let speed_tests = SpeedTests::new(&base, &local, &model_lookup, &models, &setting_edits);
+        let speed_tests = SpeedTests::new(&local, &model_lookup, &models, &setting_edits);
         let model_handles = ModelHandles::new(
             &base,
             &local,
@@ -143,8 +141,6 @@ impl Configuration {
             base,
             local,
             app_settings,
-            keychain,
-            model_lookup,
             token_counts,
             access,
             prompts,

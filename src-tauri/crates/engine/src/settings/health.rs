@@ -61,9 +61,7 @@ impl HealthChecks {
     fn local(&self) -> &LocalHost {
         &self.local
     }
-}
 
-impl HealthChecks {
     pub(crate) async fn health(&self) -> ApiResult<Health> {
         let folder = self.base().store().dir().display().to_string();
         let mut checks = vec![check("data folder", Ok(folder))];

@@ -3,34 +3,23 @@
 use std::sync::Arc;
 
 use crate::base::error::{ApiResult, internal};
-use crate::base::handle::Base;
 use crate::base::secrets::{Secret, Secrets};
 
 /// Secrets of endpoints, the hub and tool servers. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Keychain {
-    base: Base,
     secrets: Arc<Secrets>,
 }
 
 impl Keychain {
-    pub(super) fn new(base: &Base, secrets: Arc<Secrets>) -> Self {
-        Self {
-            base: base.clone(),
-            secrets,
-        }
-    }
-
-    fn base(&self) -> &Base {
-        &self.base
+    pub(super) fn new(secrets: Arc<Secrets>) -> Self {
+        Self { secrets }
     }
 
     pub(super) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
-}
 
-impl Keychain {
     pub(crate) async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
         self.with_secrets(move |secrets| {
             if text.is_empty() {

@@ -20,9 +20,7 @@ impl ModelLookup {
     fn base(&self) -> &Base {
         &self.base
     }
-}
 
-impl ModelLookup {
     pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {
         self.base()
             .store()

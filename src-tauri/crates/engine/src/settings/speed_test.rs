@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{SettingOwner, SettingValue, SpeedRun, SpeedTest};
 use crate::base::convert;
 use crate::base::error::ApiResult;
-use crate::base::handle::Base;
 use crate::settings::layers::SettingEdits;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::Models;
@@ -37,7 +36,6 @@ const NOTICEABLE: f32 = 1.05;
 /// Measures the speed of models. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct SpeedTests {
-    base: Base,
     local: LocalHost,
     model_lookup: ModelLookup,
     models: Models,
@@ -46,14 +44,12 @@ pub(crate) struct SpeedTests {
 
 impl SpeedTests {
     pub(super) fn new(
-        base: &Base,
         local: &LocalHost,
         model_lookup: &ModelLookup,
         models: &Models,
         setting_edits: &SettingEdits,
     ) -> Self {
         Self {
-            base: base.clone(),
             local: local.clone(),
             model_lookup: model_lookup.clone(),
             models: models.clone(),
@@ -61,16 +57,10 @@ impl SpeedTests {
         }
     }
 
-    fn base(&self) -> &Base {
-        &self.base
-    }
-
     fn local(&self) -> &LocalHost {
         &self.local
     }
-}
 
-impl SpeedTests {
     /// Measures the model for about ten seconds with and without graphics devices, with several
     /// numbers of threads and batch sizes, and stores the best as settings of the model.
     ///

@@ -28,7 +28,6 @@ pub(crate) struct Rooms {
     recall: RecallService,
     pub(crate) inputs: Inputs,
     pub(crate) lore_activation: LoreActivation,
-    pub(crate) commands: Commands,
     pub(crate) reply_store: ReplyStore,
     pub(crate) tools: Tools,
     pub(crate) assembly: Assembly,
@@ -52,7 +51,7 @@ impl Turns {
     pub(crate) fn new(recall: RecallService) -> Self {
         let inputs = Inputs::new(&recall);
         let lore_activation = LoreActivation::new(&recall);
-        let commands = Commands::new(&recall);
+        let commands = Commands::new(recall.base());
         let reply_store = ReplyStore::new(&recall, &inputs);
         let tools = Tools::new(&recall, &lore_activation, &reply_store);
         let assembly = Assembly::new(&recall, &inputs, &lore_activation, &tools);
@@ -84,7 +83,6 @@ impl Turns {
             recall,
             inputs,
             lore_activation,
-            commands,
             reply_store,
             tools,
             assembly,

@@ -8,7 +8,6 @@ use std::sync::{Arc, Weak};
 
 use crate::base::handle::Base;
 use crate::library::data_warnings::Warnings;
-use crate::settings::handle::Configuration;
 
 /// Backups of the data. Clones share one state.
 #[derive(Clone)]
@@ -16,7 +15,7 @@ pub(crate) struct Backups(Arc<State>);
 
 /// The rooms that this one uses.
 struct State {
-    config: Configuration,
+    base: Base,
     warnings: Warnings,
 }
 
@@ -31,9 +30,9 @@ impl WeakBackups {
 }
 
 impl Backups {
-    pub(super) fn new(config: &Configuration, warnings: &Warnings) -> Self {
+    pub(super) fn new(base: &Base, warnings: &Warnings) -> Self {
         Self(Arc::new(State {
-            config: config.clone(),
+            base: base.clone(),
             warnings: warnings.clone(),
         }))
     }
@@ -43,11 +42,7 @@ impl Backups {
     }
 
     fn base(&self) -> &Base {
-        self.0.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.0.config
+        &self.0.base
     }
 
     fn warnings(&self) -> &Warnings {

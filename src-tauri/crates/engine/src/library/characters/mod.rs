@@ -19,21 +19,20 @@ use crate::base::handle::Base;
 use crate::library::assets::Assets;
 use crate::library::characters::card_cache::CardCache;
 use crate::library::chat_lookup::ChatLookup;
-use crate::settings::handle::Configuration;
 
 /// Characters and their cards. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Characters {
-    config: Configuration,
+    base: Base,
     assets: Assets,
     chat_lookup: ChatLookup,
     cache: Arc<Mutex<CardCache>>,
 }
 
 impl Characters {
-    pub(super) fn new(config: &Configuration, assets: &Assets, chat_lookup: &ChatLookup) -> Self {
+    pub(super) fn new(base: &Base, assets: &Assets, chat_lookup: &ChatLookup) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             assets: assets.clone(),
             chat_lookup: chat_lookup.clone(),
             cache: Arc::default(),
@@ -41,11 +40,7 @@ impl Characters {
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 
     fn card_cache(&self) -> MutexGuard<'_, CardCache> {

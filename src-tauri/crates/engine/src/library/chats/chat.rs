@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use base64::Engine as _;
 use context::macros::MacroState;
 use domain::card::Card;
 use domain::chat::{Chat, Message, Role, SwipeState, WindowState};

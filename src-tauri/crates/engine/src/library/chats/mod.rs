@@ -2,7 +2,6 @@
 
 pub(crate) mod bookmarks;
 pub(crate) mod chat;
-pub(crate) mod deletion;
 pub(crate) mod exported_rounds;
 pub(crate) mod foreign_chat;
 pub(crate) mod group_chat;
@@ -20,7 +19,6 @@ use crate::library::groups::Groups;
 use crate::library::personas::Personas;
 use crate::library::scripts::Scripts;
 use crate::library::snapshots::Snapshots;
-use crate::library::stale_caches::StaleCaches;
 use crate::settings::handle::Configuration;
 
 /// Chats and their messages. Clones share one state.
@@ -33,7 +31,6 @@ pub(crate) struct Chats {
     personas: Personas,
     scripts: Scripts,
     snapshots: Snapshots,
-    stale_caches: StaleCaches,
 }
 
 impl Chats {
@@ -45,7 +42,6 @@ impl Chats {
         personas: &Personas,
         scripts: &Scripts,
         snapshots: &Snapshots,
-        stale_caches: &StaleCaches,
     ) -> Self {
         Self {
             config: config.clone(),
@@ -55,7 +51,6 @@ impl Chats {
             personas: personas.clone(),
             scripts: scripts.clone(),
             snapshots: snapshots.clone(),
-            stale_caches: stale_caches.clone(),
         }
     }
 

@@ -6,34 +6,25 @@ pub(crate) mod list;
 use crate::base::handle::Base;
 use crate::library::characters::Characters;
 use crate::library::chat_lookup::ChatLookup;
-use crate::settings::handle::Configuration;
 
 /// Attached documents. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Documents {
-    config: Configuration,
+    base: Base,
     characters: Characters,
     chat_lookup: ChatLookup,
 }
 
 impl Documents {
-    pub(super) fn new(
-        config: &Configuration,
-        characters: &Characters,
-        chat_lookup: &ChatLookup,
-    ) -> Self {
+    pub(super) fn new(base: &Base, characters: &Characters, chat_lookup: &ChatLookup) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             characters: characters.clone(),
             chat_lookup: chat_lookup.clone(),
         }
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 }

@@ -7,12 +7,11 @@ use crate::base::handle::Base;
 use crate::library::assets::Assets;
 use crate::library::chat_lookup::ChatLookup;
 use crate::library::groups::Groups;
-use crate::settings::handle::Configuration;
 
 /// Chats as files. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Exports {
-    config: Configuration,
+    base: Base,
     assets: Assets,
     chat_lookup: ChatLookup,
     groups: Groups,
@@ -20,13 +19,13 @@ pub(crate) struct Exports {
 
 impl Exports {
     pub(super) fn new(
-        config: &Configuration,
+        base: &Base,
         assets: &Assets,
         chat_lookup: &ChatLookup,
         groups: &Groups,
     ) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             assets: assets.clone(),
             chat_lookup: chat_lookup.clone(),
             groups: groups.clone(),
@@ -34,10 +33,6 @@ impl Exports {
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 }

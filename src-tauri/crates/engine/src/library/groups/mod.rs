@@ -11,12 +11,11 @@ use crate::base::handle::Base;
 use crate::library::characters::Characters;
 use crate::library::chat_lookup::ChatLookup;
 use crate::library::personas::Personas;
-use crate::settings::handle::Configuration;
 
 /// Members of group chats and their turns. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Groups {
-    config: Configuration,
+    base: Base,
     characters: Characters,
     chat_lookup: ChatLookup,
     personas: Personas,
@@ -24,13 +23,13 @@ pub(crate) struct Groups {
 
 impl Groups {
     pub(super) fn new(
-        config: &Configuration,
+        base: &Base,
         characters: &Characters,
         chat_lookup: &ChatLookup,
         personas: &Personas,
     ) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             characters: characters.clone(),
             chat_lookup: chat_lookup.clone(),
             personas: personas.clone(),
@@ -38,10 +37,6 @@ impl Groups {
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 }

@@ -5,28 +5,23 @@ pub(crate) mod entries;
 
 use crate::base::handle::Base;
 use crate::library::drafts::Drafts;
-use crate::settings::handle::Configuration;
 
 /// Lorebooks and their entries. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Lorebooks {
-    config: Configuration,
+    base: Base,
     drafts: Drafts,
 }
 
 impl Lorebooks {
-    pub(super) fn new(config: &Configuration, drafts: &Drafts) -> Self {
+    pub(super) fn new(base: &Base, drafts: &Drafts) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             drafts: drafts.clone(),
         }
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 }

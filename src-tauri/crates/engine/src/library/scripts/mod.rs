@@ -12,12 +12,11 @@ use crate::library::chat_lookup::ChatLookup;
 use crate::library::personas::Personas;
 use crate::library::scripts::run::ScriptCache;
 use crate::library::snapshots::Snapshots;
-use crate::settings::handle::Configuration;
 
 /// Regex scripts. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Scripts {
-    config: Configuration,
+    base: Base,
     characters: Characters,
     chat_lookup: ChatLookup,
     personas: Personas,
@@ -27,14 +26,14 @@ pub(crate) struct Scripts {
 
 impl Scripts {
     pub(super) fn new(
-        config: &Configuration,
+        base: &Base,
         characters: &Characters,
         chat_lookup: &ChatLookup,
         personas: &Personas,
         snapshots: &Snapshots,
     ) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             characters: characters.clone(),
             chat_lookup: chat_lookup.clone(),
             personas: personas.clone(),
@@ -44,11 +43,7 @@ impl Scripts {
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 
     fn script_cache(&self) -> MutexGuard<'_, ScriptCache> {

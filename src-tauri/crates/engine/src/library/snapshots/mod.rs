@@ -10,12 +10,11 @@ use crate::base::handle::Base;
 use crate::library::characters::Characters;
 use crate::library::groups::Groups;
 use crate::library::personas::Personas;
-use crate::settings::handle::Configuration;
 
 /// Snapshots of chats. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Snapshots {
-    config: Configuration,
+    base: Base,
     characters: Characters,
     groups: Groups,
     personas: Personas,
@@ -23,13 +22,13 @@ pub(crate) struct Snapshots {
 
 impl Snapshots {
     pub(super) fn new(
-        config: &Configuration,
+        base: &Base,
         characters: &Characters,
         groups: &Groups,
         personas: &Personas,
     ) -> Self {
         Self {
-            config: config.clone(),
+            base: base.clone(),
             characters: characters.clone(),
             groups: groups.clone(),
             personas: personas.clone(),
@@ -37,10 +36,6 @@ impl Snapshots {
     }
 
     fn base(&self) -> &Base {
-        self.config.base()
-    }
-
-    fn config(&self) -> &Configuration {
-        &self.config
+        &self.base
     }
 }

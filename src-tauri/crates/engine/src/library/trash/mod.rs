@@ -1,5 +1,6 @@
 //! Deleted items, their restoration and their permanent removal; the work of the first start.
 
+pub(crate) mod chats;
 pub(crate) mod first_start;
 pub(crate) mod items;
 

@@ -48,7 +48,7 @@ impl Drop for State {
 
 /// A handle for background tasks, so that dropping the engine releases the data folder.
 #[derive(Clone)]
-struct WeakHub(Weak<State>);
+pub(crate) struct WeakHub(Weak<State>);
 
 impl WeakHub {
     /// `None` once the engine is gone.

@@ -47,7 +47,7 @@ impl Drop for State {
 
 /// A handle for background tasks, so that dropping the engine releases the data folder.
 #[derive(Clone)]
-struct WeakModelMoves(Weak<State>);
+pub(crate) struct WeakModelMoves(Weak<State>);
 
 impl WeakModelMoves {
     /// `None` once the engine is gone.

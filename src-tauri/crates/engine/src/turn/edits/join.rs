@@ -79,7 +79,7 @@ impl Edits {
             ));
         }
         self.library()
-            .chats
+            .trash
             .delete_chats(vec![from.to_string()], true)
             .await?;
         self.library().chat_lookup.messages_changed(into);

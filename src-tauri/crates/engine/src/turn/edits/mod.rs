@@ -40,8 +40,4 @@ impl Edits {
     fn library(&self) -> &Library {
         self.recall.library()
     }
-
-    fn recall_service(&self) -> &RecallService {
-        &self.recall
-    }
 }

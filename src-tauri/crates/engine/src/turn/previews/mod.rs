@@ -57,10 +57,6 @@ impl Previews {
         self.recall.library()
     }
 
-    fn recall_service(&self) -> &RecallService {
-        &self.recall
-    }
-
     /// Prompts of requests that were not stored.
     pub(super) fn client_reports(&self) -> MutexGuard<'_, ClientReports> {
         self.client_reports

@@ -43,10 +43,6 @@ impl ReplyStore {
         self.recall.base()
     }
 
-    fn config(&self) -> &Configuration {
-        self.recall.config()
-    }
-
     fn library(&self) -> &Library {
         self.recall.library()
     }
@@ -92,9 +88,5 @@ impl Generation {
 
     fn library(&self) -> &Library {
         self.recall.library()
-    }
-
-    fn recall_service(&self) -> &RecallService {
-        &self.recall
     }
 }

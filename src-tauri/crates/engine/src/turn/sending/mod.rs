@@ -52,8 +52,4 @@ impl Sending {
     fn library(&self) -> &Library {
         self.recall.library()
     }
-
-    fn recall_service(&self) -> &RecallService {
-        &self.recall
-    }
 }

@@ -81,10 +81,6 @@ impl Slash {
         self.0.recall.library()
     }
 
-    fn recall_service(&self) -> &RecallService {
-        &self.0.recall
-    }
-
     fn commands(&self) -> &Commands {
         &self.0.commands
     }

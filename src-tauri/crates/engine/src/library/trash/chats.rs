@@ -5,12 +5,12 @@ use domain::ChatId;
 
 use crate::api::Changed;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::chats::Chats;
+use crate::library::trash::Trash;
 
 /// Maximum number of chats per call.
 const MOST: usize = 50_000;
 
-impl Chats {
+impl Trash {
     pub(crate) async fn delete_chat(&self, id: String) -> ApiResult<()> {
         self.delete_chats(vec![id], false).await
     }
@@ -51,7 +51,7 @@ impl Chats {
         };
         self.base().store().write(delete).await?;
         for chat in &chats {
-            for key in self.stale_caches.sequence_keys(*chat).await? {
+            for key in self.stale_caches().sequence_keys(*chat).await? {
                 self.config().local().forget(&key);
             }
         }
