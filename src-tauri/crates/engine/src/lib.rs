@@ -41,7 +41,7 @@ pub use library::characters::cards::Exported;
 pub use library::quick_replies::files::QuickReplies;
 pub use local::disable_core_dumps;
 pub use operations::engine::Engine;
-pub use recall_service::encoder::Encoder;
+pub use recall_service::embeddings::encoder::Encoder;
 pub use settings::counting::text_counts::TokenCount;
 pub use settings::environment::environment;
 pub use settings::tool_servers::OfferedServerTool;

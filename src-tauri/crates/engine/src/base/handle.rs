@@ -8,10 +8,10 @@ use provider::Provider;
 use store::Store;
 
 use crate::base::clock::Clock;
-use crate::base::data_warnings::DataWarningList;
 use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
 use crate::base::options::Options;
+use crate::base::records::data_warnings::DataWarningList;
 use crate::base::running::Running;
 use crate::base::tool_source::ToolSources;
 use crate::base::vision::Vision;

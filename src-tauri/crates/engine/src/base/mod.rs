@@ -1,26 +1,19 @@
 //! Lowest layer: errors, clock, events, options and state that every layer shares.
 
 pub(crate) mod clock;
-pub(crate) mod convert;
-pub(crate) mod data_warnings;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod files;
-pub(crate) mod foreign_date;
-pub(crate) mod group_events;
 pub(crate) mod handle;
 pub(crate) mod idle;
 pub(crate) mod open_store;
 pub(crate) mod options;
 pub(crate) mod panics;
-pub(crate) mod persona_place;
 pub(crate) mod picture;
 pub(crate) mod random;
-pub(crate) mod retraction;
+pub(crate) mod records;
 pub(crate) mod running;
 pub(crate) mod secrets;
 pub(crate) mod step;
-pub(crate) mod text_changes;
 pub(crate) mod tool_source;
-pub(crate) mod user_names;
 pub(crate) mod vision;

@@ -7,9 +7,9 @@ use store::{Notice, Store, StoreError};
 
 use crate::api::{DataWarning, DataWarningKind};
 use crate::base::clock::rfc3339;
-use crate::base::data_warnings::{self, DataWarningList};
 use crate::base::error::internal;
 use crate::base::options::Options;
+use crate::base::records::data_warnings::{self, DataWarningList};
 
 /// The reason why the engine did not start. Front ends offer a way to recover from each.
 #[derive(Debug, thiserror::Error)]

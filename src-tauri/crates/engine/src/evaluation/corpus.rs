@@ -19,13 +19,13 @@ use store::{Character, NewMessage, NewSwipe, Store, StoreError, WriteTransaction
 use uuid::Uuid;
 
 use crate::base::clock::Clock;
-use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, bad_input};
-use crate::recall_service::encoder::Encoder;
-use crate::recall_service::lexical::LexicalSearch;
-use crate::recall_service::older::{self, Question};
-use crate::recall_service::text_cache::TextCache;
-use crate::recall_service::vector_cache::VectorCache;
+use crate::base::records::convert::Speakers;
+use crate::recall_service::embeddings::encoder::Encoder;
+use crate::recall_service::embeddings::text_cache::TextCache;
+use crate::recall_service::embeddings::vector_cache::VectorCache;
+use crate::recall_service::messages::lexical::LexicalSearch;
+use crate::recall_service::messages::older::{self, Question};
 
 /// Maximum number of ids in a ranking.
 const RANKED: usize = 200;
@@ -100,7 +100,8 @@ pub async fn rank(
         let heard = conversations
             .values()
             .map(|conversation| (conversation.chat, conversation.heard()));
-        crate::recall_service::embedding::read_all(&store, encoder, &heard.collect()).await?;
+        crate::recall_service::embeddings::queue::read_all(&store, encoder, &heard.collect())
+            .await?;
     }
     let mut rankings = Vec::with_capacity(queries.len());
     for query in queries {

@@ -3,8 +3,8 @@
 use domain::emotion::{DEFAULT_LABELS, NEUTRAL, labels};
 use provider::ProviderError;
 
-use crate::recall_service::emotion_guess::{Prototypes, nearest};
-use crate::recall_service::encoder::Encoder;
+use crate::recall_service::embeddings::emotion_guess::{Prototypes, nearest};
+use crate::recall_service::embeddings::encoder::Encoder;
 
 /// The guesses for `texts` among the default labels, in order.
 ///

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::api::Changed;
 use crate::base::error::ApiResult;
-use crate::base::group_events;
+use crate::base::records::group_events;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
 use crate::library::assets::pictures::MAX_PICTURES;

@@ -13,7 +13,7 @@ use crate::api::{Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::background_job::Learner;
 use crate::learn::handle::Learning;
-use crate::recall_service::keyframes::{due, every, of_words, short};
+use crate::recall_service::messages::keyframes::{due, every, of_words, short};
 
 /// Number of messages back from the end that get keyframes. Older ones were imported and have left
 /// every window.

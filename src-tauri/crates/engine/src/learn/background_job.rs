@@ -25,8 +25,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::{ModelRef, TurnOptions};
-use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::records::convert::Speakers;
 use crate::learn::handle::Learning;
 use crate::library::chats::chat::said;
 use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};

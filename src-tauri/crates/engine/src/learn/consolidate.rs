@@ -15,7 +15,7 @@ use crate::base::error::ApiResult;
 use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
 use crate::library::memories::memory::shown;
-use crate::recall_service::branches::are_apart;
+use crate::recall_service::messages::branches::are_apart;
 
 /// Setting with the time of the last run, in milliseconds.
 const DONE: &str = "memories_consolidated";

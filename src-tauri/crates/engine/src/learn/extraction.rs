@@ -22,7 +22,7 @@ use crate::learn::handle::Learning;
 use crate::learn::response_schema;
 use crate::learn::summaries::names;
 use crate::library::memories::memory;
-use crate::recall_service::branches::Branches;
+use crate::recall_service::messages::branches::Branches;
 use crate::recall_service::recall::scopes;
 
 /// Messages read back from the end, per exchange; a group chat has many messages per exchange.
@@ -447,7 +447,7 @@ impl Learning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall_service::keyframes::tests::told;
+    use crate::recall_service::messages::keyframes::tests::told;
 
     fn talk(roles: &str) -> Vec<SourceText> {
         let role = |letter| {

@@ -232,7 +232,7 @@ impl Learning {
                     .messages_mut()
                     .set_importance(*message, Some(*importance))?;
             }
-            crate::recall_service::keyframes::keep(store, &covers)?;
+            crate::recall_service::messages::keyframes::keep(store, &covers)?;
             macro_variables::keep_head(store, &chat, head_at, head)?;
             store.chats_mut().set_window(id, &window)?;
             Ok(true)

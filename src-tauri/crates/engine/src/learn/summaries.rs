@@ -16,7 +16,7 @@ use crate::learn::background_job::{Heard, JobTask, Learner};
 use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
-use crate::recall_service::keyframes::{TOKENS, every, tokens};
+use crate::recall_service::messages::keyframes::{TOKENS, every, tokens};
 
 /// Number of words that the model is asked for: they fit into [`TOKENS`].
 const WORDS: u32 = 70;

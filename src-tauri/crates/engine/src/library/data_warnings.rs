@@ -4,9 +4,9 @@ use store::Store;
 
 use crate::api::{Changed, DataWarning, DataWarningKind, DataWarnings};
 use crate::base::clock::rfc3339;
-use crate::base::data_warnings::SETTING;
 use crate::base::error::{ApiResult, internal};
 use crate::base::handle::Base;
+use crate::base::records::data_warnings::SETTING;
 use crate::library::backups::backup::shown;
 
 /// Reasons to restore a backup.

@@ -18,8 +18,8 @@ use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::library::groups::presence::Knowledge;
-use crate::recall_service::branches::Branches;
-use crate::recall_service::witnessed;
+use crate::recall_service::messages::branches::Branches;
+use crate::recall_service::messages::witnessed;
 
 /// Standing facts read per scope: more than their share of any budget has room for.
 const STANDING: u32 = 60;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use crate::base::handle::Base;
 use crate::library::handle::Library;
-use crate::recall_service::encoder_state::EncoderState;
+use crate::recall_service::embeddings::encoder_state::EncoderState;
 use crate::settings::handle::Configuration;
 
 /// Search over messages, memories and documents. Clones share one state.

@@ -12,7 +12,7 @@ use recall::updates::Update;
 use store::MessageKey;
 
 use crate::base::clock::Clock;
-use crate::base::convert::Speakers;
+use crate::base::records::convert::Speakers;
 use crate::library::chats::chat::said;
 
 /// A message that matches the question.

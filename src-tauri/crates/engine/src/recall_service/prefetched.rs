@@ -7,7 +7,7 @@ use domain::chat::Chat;
 use recall::query_embedding::Understood;
 use tokio::task::AbortHandle;
 
-use crate::recall_service::recent::Recent;
+use crate::recall_service::messages::recent::Recent;
 
 /// The embedding of the user's latest messages in one scene of a chat, made in idle time.
 #[derive(Default)]

@@ -7,9 +7,9 @@ use domain::chat::Chat;
 use domain::persona::Persona;
 use domain::settings::Values;
 
-use crate::base::convert::Speakers;
+use crate::base::records::convert::Speakers;
 use crate::library::groups::presence::Knowledge;
-use crate::recall_service::turn_embedding::TurnEmbedding;
+use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;
 
 /// Input of recall. The turn builds it from what it has read of the chat.
 #[derive(Clone, Copy)]

@@ -35,10 +35,11 @@ use crate::library::chats::chat::said;
 use crate::library::groups::presence::Knowledge;
 use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
 use crate::recall_service::handle::RecallService;
-use crate::recall_service::keyframes::Cover;
-use crate::recall_service::older::Older;
+use crate::recall_service::messages::keyframes::Cover;
+use crate::recall_service::messages::older::Older;
+use crate::recall_service::messages::{duplicates, older, passages};
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::{duplicates, facts, hit, older, passages, query_terms};
+use crate::recall_service::{facts, hit, query_terms};
 
 /// Maximum number of messages before the window that are kept verbatim. A tenth of the history
 /// budget holds fewer.

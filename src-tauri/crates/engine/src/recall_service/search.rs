@@ -18,9 +18,9 @@ use crate::api::{ItemHit, SearchGroup, SearchHit, SearchResults};
 use crate::base::error::ApiResult;
 use crate::library::chats::item_search::{filters_messages, group_kind, item_hit, lexical_results};
 use crate::library::chats::message_search::{filter, hit};
+use crate::recall_service::embeddings::vector_cache::VectorCache;
 use crate::recall_service::handle::RecallService;
-use crate::recall_service::near_cache::NearCache;
-use crate::recall_service::vector_cache::VectorCache;
+use crate::recall_service::messages::near_cache::NearCache;
 
 /// Maximum time for the embedding of the search text; the encoder may have to start.
 const EMBED_TIMEOUT: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
 use crate::base::handle::Base;
-use crate::base::user_names::{self, unless_chosen};
+use crate::base::records::user_names::{self, unless_chosen};
 use crate::settings::access::local_api;
 use crate::settings::environment::Environment;
 
@@ -124,7 +124,7 @@ impl AppSettings {
                     .into_iter()
                     .try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
                 if anew {
-                    crate::base::retraction::retract_recalled(store, None)
+                    crate::base::records::retraction::retract_recalled(store, None)
                 } else {
                     Ok(())
                 }

@@ -11,8 +11,8 @@ use provider::{GenerationEvent, Provider, ProviderError, Request, Timings, Usage
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{SettingOwner, SettingValue, SpeedRun, SpeedTest};
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::settings::layers::SettingEdits;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::Models;

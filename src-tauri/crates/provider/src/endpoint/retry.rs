@@ -50,9 +50,9 @@ impl RequestFailure {
     }
 }
 
-/// Returns the pause before retry number `attempt` (from 1), or `None` to give up. `jitter` (0 to
-/// 1) shortens the pause by up to a quarter, so that clients that failed together do not retry
-/// together.
+/// Returns the pause before retry number `attempt` (from 1), or `None` to give up. `jitter`, from
+/// 0 to 1, shortens the pause by up to a quarter, so that clients that failed together do not
+/// retry together.
 pub(crate) fn pause(
     timeouts: &Timeouts,
     attempt: u32,

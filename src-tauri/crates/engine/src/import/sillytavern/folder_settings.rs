@@ -76,7 +76,7 @@ impl Imports {
         wanted: Wanted,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let of = crate::base::convert::owner(&owner)?;
+        let of = crate::base::records::convert::owner(&owner)?;
         let own: BTreeMap<String, String> = self
             .base()
             .store()

@@ -241,7 +241,7 @@ impl Imports {
         settings: &Value,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let of = crate::base::convert::owner(&SettingOwner::Global)?;
+        let of = crate::base::records::convert::owner(&SettingOwner::Global)?;
         let own = self
             .base()
             .store()

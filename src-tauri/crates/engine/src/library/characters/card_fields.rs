@@ -5,8 +5,8 @@ use domain::card::Card;
 use serde_json::{Map, Value};
 
 use crate::api::{self, DepthPrompt, NoteRole, TranslatedNote};
-use crate::base::convert::owned;
 use crate::base::error::ApiResult;
+use crate::base::records::convert::owned;
 use crate::library::snapshots::macro_scope;
 
 pub(crate) fn fields(card: &Card) -> api::CharacterFields {

@@ -9,7 +9,7 @@ use store::{CardVersion, Character};
 use crate::api::{self, CharacterFields};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::base::text_changes;
+use crate::base::records::text_changes;
 use crate::library::characters::cards::card_of;
 use crate::library::characters::{Characters, card_fields};
 

@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed, CharacterFields};
 use crate::base::clock::rfc3339;
-use crate::base::convert::owned;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::picture::{self, PngPicture};
+use crate::base::records::convert::owned;
 use crate::library::characters::{Characters, card_fields};
 
 /// An exported file for the user to save.

@@ -8,7 +8,8 @@ use store::{Character, Listing};
 
 use crate::api::{CharacterSummary, CharacterTags};
 use crate::base::error::{ApiResult, bad_input};
-use crate::base::{convert, panics};
+use crate::base::panics;
+use crate::base::records::convert;
 use crate::library::characters::Characters;
 use crate::library::characters::cards::card_of;
 

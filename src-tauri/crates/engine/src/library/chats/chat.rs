@@ -14,9 +14,10 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
 use crate::base::clock::rfc3339;
-use crate::base::convert::{self, Speakers};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::base::{panics, user_names};
+use crate::base::panics;
+use crate::base::records::convert::{self, Speakers};
+use crate::base::records::user_names;
 use crate::library::chats::{Chats, manifest};
 use crate::library::groups::speakers::SpeakerRows;
 use crate::library::personas::persona;

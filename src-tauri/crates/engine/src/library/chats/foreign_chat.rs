@@ -12,7 +12,7 @@ use store::{ForeignChat, ReadTransaction, StoreError, WriteTransaction};
 
 use crate::api::SettingOwner;
 use crate::base::clock::{Clock, rfc3339};
-use crate::base::foreign_date;
+use crate::base::records::foreign_date;
 use crate::library::chats::Chats;
 
 const METADATA: &str = "chat_metadata";

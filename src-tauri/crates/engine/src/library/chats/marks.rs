@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::base::text_changes;
+use crate::base::records::text_changes;
 use crate::library::chats::Chats;
 
 /// Maximum length of a checkpoint's name, in characters.

@@ -6,8 +6,8 @@ use store::{Excerpt, FoundMessage, ReadTransaction, SearchAuthor, SearchFilter, 
 
 use crate::api::{self, ChatMatches, ExcerptPart, SearchHit, SearchPage, SearchWord};
 use crate::base::clock::{Clock, rfc3339};
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::library::chats::Chats;
 
 /// Number of hits in one answer.

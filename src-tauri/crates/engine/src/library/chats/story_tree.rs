@@ -8,8 +8,8 @@ use domain::{ChatId, MessageId};
 use store::{ReadTransaction, StoreError, StoryKey, StoryStep};
 
 use crate::api::{StoryEnd, StoryMessage, StoryNode, StoryTree};
-use crate::base::convert;
 use crate::base::error::{ApiResult, not_found};
+use crate::base::records::convert;
 use crate::library::chats::Chats;
 use crate::library::chats::chat::said;
 

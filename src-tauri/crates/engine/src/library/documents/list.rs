@@ -128,7 +128,7 @@ impl Documents {
             .store()
             .write(move |store| {
                 store.documents_mut().soft_delete(id, now)?;
-                crate::base::retraction::withdraw_document(store, id)
+                crate::base::records::retraction::withdraw_document(store, id)
             })
             .await?;
         drop(places);

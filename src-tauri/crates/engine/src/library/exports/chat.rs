@@ -10,8 +10,8 @@ use serde_json::Map;
 
 use crate::api::{self, ChatFileFormat, ReadableFormat, ReadableOptions, RenderedChat};
 use crate::base::clock::rfc3339;
-use crate::base::convert::{Speakers, is_reply};
 use crate::base::error::ApiResult;
+use crate::base::records::convert::{Speakers, is_reply};
 use crate::library::characters::cards::{Exported, file_name};
 use crate::library::chats::bookmarks::Bookmarks;
 use crate::library::chats::exported_rounds;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed, GroupEvent, GroupEventKind};
 use crate::base::error::{ApiResult, bad_input};
-use crate::base::group_events;
+use crate::base::records::group_events;
 use crate::library::groups::Groups;
 use crate::library::groups::next_turns::{MAX_MEMBERS, NextSpeaker, distinct};
 

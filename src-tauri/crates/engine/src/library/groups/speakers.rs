@@ -7,8 +7,8 @@ use domain::persona::Persona;
 use domain::{MessageId, PersonaId};
 use store::{ReadTransaction, StoreError};
 
-use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, not_found};
+use crate::base::records::convert::Speakers;
 use crate::library::groups::Groups;
 use crate::library::personas::persona;
 

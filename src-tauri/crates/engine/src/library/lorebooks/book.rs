@@ -155,7 +155,7 @@ impl Lorebooks {
             let book = id.parse::<LorebookId>()?;
             self.base()
                 .store()
-                .write(move |store| crate::base::retraction::withdraw_book(store, book))
+                .write(move |store| crate::base::records::retraction::withdraw_book(store, book))
                 .await?;
         }
         self.get_lorebook(id).await
@@ -182,7 +182,9 @@ impl Lorebooks {
                 }) => {
                     store.lorebooks_mut().bind(book, &bindings)?;
                     // Retract the book everywhere. Chats where it still applies find its entries again.
-                    Ok(Ok(crate::base::retraction::withdraw_book(store, book)?))
+                    Ok(Ok(crate::base::records::retraction::withdraw_book(
+                        store, book,
+                    )?))
                 }
                 Ok(_) => Ok(Err(of_a_card("bound to anything else"))),
                 Err(error) => Ok(Err(error)),
@@ -197,7 +199,7 @@ impl Lorebooks {
     pub(crate) async fn delete_lorebook(&self, id: String) -> ApiResult<()> {
         let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
         let delete = self.base().store().write(move |store| {
-            crate::base::retraction::withdraw_book(store, book)?;
+            crate::base::records::retraction::withdraw_book(store, book)?;
             store.lorebooks_mut().soft_delete(book, now)
         });
         delete.await?;

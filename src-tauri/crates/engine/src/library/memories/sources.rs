@@ -8,8 +8,8 @@ use domain::{ChatId, MessageId};
 
 use crate::api::Receipt;
 use crate::base::clock::rfc3339;
-use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
+use crate::base::records::convert::Speakers;
 use crate::library::chats::chat::first_words;
 use crate::library::memories::Memories;
 

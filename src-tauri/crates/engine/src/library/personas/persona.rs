@@ -10,8 +10,9 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::base::user_names::{self, unless_chosen};
-use crate::base::{convert, persona_place, picture};
+use crate::base::picture;
+use crate::base::records::user_names::{self, unless_chosen};
+use crate::base::records::{convert, persona_place};
 use crate::library::personas::Personas;
 
 impl Personas {
@@ -90,7 +91,7 @@ impl Personas {
                 named.map_or(Ok(()), |persona| {
                     user_names::keep_of_default(store, &persona.name)
                 })?;
-                crate::base::retraction::retract_recalled(store, None)
+                crate::base::records::retraction::retract_recalled(store, None)
             })
             .await?;
         self.base()
@@ -175,9 +176,9 @@ impl Personas {
         let default = self.default_persona();
         let delete = self.base().store().write(move |store| {
             user_names::keep_of_persona(store, id, default)?;
-            crate::base::retraction::retract_recalled(store, Some(id))?;
+            crate::base::records::retraction::retract_recalled(store, Some(id))?;
             if played_by_default(store, default)? == Some(id) {
-                crate::base::retraction::retract_recalled(store, None)?;
+                crate::base::records::retraction::retract_recalled(store, None)?;
             }
             store.personas_mut().delete(id)
         });

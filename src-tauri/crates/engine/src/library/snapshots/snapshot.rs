@@ -11,8 +11,8 @@ use domain::persona::Persona;
 use domain::{ChatId, PersonaId, Timestamp};
 use store::{ReadTransaction, StoreError};
 
-use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, not_found};
+use crate::base::records::convert::Speakers;
 use crate::library::characters::card_rows::CardRows;
 use crate::library::characters::chat_texts::ChatCard;
 use crate::library::groups::next_turns::{GroupRows, NextSpeaker, Scene};

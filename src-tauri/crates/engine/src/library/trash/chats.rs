@@ -45,7 +45,7 @@ impl Trash {
                     store.memories_mut().detach_from_chat(id)?;
                 }
                 store.chats_mut().soft_delete(id, now)?;
-                crate::base::retraction::withdraw_chat(store, id)?;
+                crate::base::records::retraction::withdraw_chat(store, id)?;
             }
             Ok(())
         };

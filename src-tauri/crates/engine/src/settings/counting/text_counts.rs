@@ -5,8 +5,8 @@ use domain::model::ModelChoice;
 use domain::prompt::Segment;
 
 use crate::api::{ApiError, ModelRef, TextCounts};
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::records::convert;
 use crate::settings::counting::Counting;
 use crate::settings::counting::remote_count::RemoteCounting;
 

@@ -10,8 +10,8 @@ use crate::api::{
     self, Changed, EndpointService, EndpointTest, ModelPrice, ModelRef, OfferedModel,
 };
 use crate::base::clock::millis;
-use crate::base::convert;
 use crate::base::error::{ApiResult, internal, not_found};
+use crate::base::records::convert;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::endpoints::dialect::shown_dialect;
 

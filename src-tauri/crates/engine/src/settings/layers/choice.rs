@@ -6,8 +6,8 @@ use domain::chat::Chat;
 use domain::model::ModelChoice;
 
 use crate::api::{ApiError, TurnOptions};
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::settings::layers::SettingLayers;
 
 impl SettingLayers {

@@ -15,8 +15,8 @@ use store::{Preset, ReadTransaction, StoreError};
 use crate::api::{
     ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue, TurnOptions,
 };
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::base::records::convert;
 use crate::settings::endpoints::dialect;
 use crate::settings::environment::Environment;
 use crate::settings::layers::stack::{PresetValues, SettingsStack};
@@ -187,7 +187,7 @@ impl SettingEdits {
                     Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json)?,
                     None => store.scoped_settings_mut().remove(owner, setting.key)?,
                 }
-                crate::base::retraction::switched(
+                crate::base::records::retraction::switched(
                     store,
                     owner,
                     (setting.key, on),

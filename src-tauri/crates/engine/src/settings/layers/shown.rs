@@ -10,7 +10,7 @@ use crate::api::{
     LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingInactive, SettingKind,
     SettingLayer, SettingSilencer, SettingUnit, SettingValue,
 };
-use crate::base::convert;
+use crate::base::records::convert;
 use crate::settings::layers::stack::SettingsStack;
 use crate::settings::prompts::choices::Choices;
 

@@ -7,8 +7,8 @@ use domain::model::ModelChoice;
 
 use crate::api::ModelRef;
 use crate::api::client::ModelKind;
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::settings::models::Models;
 
 /// A model without a character.

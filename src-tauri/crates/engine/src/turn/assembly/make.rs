@@ -7,7 +7,7 @@ use store::SourceText;
 use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
-use crate::recall_service::keyframes::{Cover, every, of_words, short, uncovered};
+use crate::recall_service::messages::keyframes::{Cover, every, of_words, short, uncovered};
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::assembly::made::BuiltPrompt;

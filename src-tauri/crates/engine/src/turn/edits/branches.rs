@@ -136,7 +136,7 @@ pub(crate) fn remove_from(
     }
     let gone = store.messages_mut().delete_from(chat, position, now)?;
     gone.iter()
-        .try_for_each(|id| crate::base::retraction::withdraw(store, *id))?;
+        .try_for_each(|id| crate::base::records::retraction::withdraw(store, *id))?;
     store.stale_caches_mut().mark(chat)?;
     end_epoch(store, chat)?;
     Ok(gone)

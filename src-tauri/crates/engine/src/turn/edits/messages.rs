@@ -5,8 +5,8 @@ use domain::chat::{Message, Role, WindowState};
 use domain::{ChatId, MessageId};
 
 use crate::api;
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::records::convert;
 use crate::base::running::ChatReservation;
 use crate::library::snapshots::macro_changes::VariableChanges;
 use crate::library::snapshots::macro_variables;
@@ -184,7 +184,7 @@ impl Edits {
             .write(move |store| {
                 macro_variables::show_version(store, chat, Some(swipe), None)?;
                 store.messages_mut().soft_delete(id, now)?;
-                crate::base::retraction::withdraw(store, id)?;
+                crate::base::records::retraction::withdraw(store, id)?;
                 store.stale_caches_mut().mark(chat)?;
                 end_epoch(store, chat)
             })
@@ -205,7 +205,7 @@ impl Edits {
         let hide = move |store: &mut store::WriteTransaction<'_>| {
             store.messages_mut().set_hidden(id, hidden)?;
             if hidden {
-                crate::base::retraction::withdraw(store, id)?;
+                crate::base::records::retraction::withdraw(store, id)?;
                 store.stale_caches_mut().mark(chat)?;
             }
             end_epoch(store, chat)
@@ -247,7 +247,7 @@ impl Edits {
     {
         let (id, chat) = (message.id, message.chat);
         let done = self.base().store().write(move |store| {
-            crate::base::retraction::reworded(store, id)?;
+            crate::base::records::retraction::reworded(store, id)?;
             let done = work(store)?;
             end_epoch(store, chat)?;
             Ok(done)

@@ -126,7 +126,7 @@ fn hide(
     if hidden {
         changed
             .iter()
-            .try_for_each(|id| crate::base::retraction::withdraw(store, *id))?;
+            .try_for_each(|id| crate::base::records::retraction::withdraw(store, *id))?;
         store.stale_caches_mut().mark(chat)?;
     }
     if !changed.is_empty() {

@@ -18,15 +18,15 @@ use uuid::Uuid;
 
 use crate::api::{self, Ask, TurnOptions};
 use crate::base::clock::millis;
-use crate::base::convert::{self, Speakers};
 use crate::base::error::ApiResult;
+use crate::base::records::convert::{self, Speakers};
 use crate::library::groups::next_turns::{self, Scene};
 use crate::library::groups::presence::Knowledge;
 use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
+use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
-use crate::recall_service::turn_embedding::TurnEmbedding;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::settings::model_handles::message_content;
 use crate::turn::inputs::history::{in_prompt, near};

@@ -10,8 +10,8 @@ use domain::regex_script::ScriptTarget;
 use domain::{MessageId, ToolRound};
 use store::WindowMessage;
 
-use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
+use crate::base::records::convert::Speakers;
 use crate::library::chats::chat::said;
 use crate::library::scripts::run::ScriptRun;
 use crate::library::snapshots::macro_scope::MacroMoment;

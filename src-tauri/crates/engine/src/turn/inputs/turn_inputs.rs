@@ -13,13 +13,13 @@ use domain::{MessageId, Timestamp, ToolRound};
 use store::BoundLorebook;
 
 use crate::api::client::ClientOptions;
-use crate::base::convert::Speakers;
+use crate::base::records::convert::Speakers;
 use crate::library::groups::next_turns::NextSpeaker;
 use crate::library::groups::presence::Knowledge;
 use crate::library::scripts::run::ActiveScripts;
 use crate::library::snapshots::snapshot::ChatSnapshot;
+use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::turn_embedding::TurnEmbedding;
 use crate::turn::inputs::late_events::LateEvents;
 use crate::turn::inputs::story::Story;
 

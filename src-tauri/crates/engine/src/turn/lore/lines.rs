@@ -6,7 +6,7 @@ use context::frame::HistoryMessage;
 use context::lore::LoreMessage;
 use domain::chat::Role;
 
-use crate::base::group_events;
+use crate::base::records::group_events;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 
 /// A message, with the events that follow it.

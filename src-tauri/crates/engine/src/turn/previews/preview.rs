@@ -5,8 +5,8 @@ use domain::regex_script::ScriptTarget;
 use store::WindowMessage;
 
 use crate::api::{PromptReport, TurnOptions, WhatIf};
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::turn::inputs::turn_inputs::Aim;
 use crate::turn::previews::Previews;
 

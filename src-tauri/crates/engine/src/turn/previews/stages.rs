@@ -3,7 +3,7 @@
 
 use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
 use crate::base::error::{ApiResult, internal};
-use crate::base::text_changes;
+use crate::base::records::text_changes;
 use crate::turn::previews::Previews;
 
 impl Previews {

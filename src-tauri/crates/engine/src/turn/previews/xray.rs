@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, not_found};
-use crate::base::text_changes;
+use crate::base::records::text_changes;
 use crate::library::chats::chat::first_words;
 use crate::library::chats::manifest::{self, Recorded, WORDS_GONE};
 use crate::turn::previews::Previews;

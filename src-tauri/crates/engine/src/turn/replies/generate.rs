@@ -12,9 +12,9 @@ use provider::{FinishReason, Request, Timings, Usage};
 
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures, Started, TurnOptions};
 use crate::base::clock::millis;
-use crate::base::convert;
 use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
+use crate::base::records::convert;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
 use crate::library::chats::chat::mark_cut;

@@ -141,7 +141,7 @@ impl ReplyStore {
                         .messages_mut()
                         .set_importance(*message, Some(*importance))?;
                 }
-                crate::recall_service::keyframes::keep(store, &covers)?;
+                crate::recall_service::messages::keyframes::keep(store, &covers)?;
                 if kept != before {
                     store.chats_mut().set_variables(chat.id, &kept.to_json())?;
                 }

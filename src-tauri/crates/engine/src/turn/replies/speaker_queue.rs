@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use domain::chat::{Chat, Message};
 
 use crate::api::{ReplyTurn, TurnOptions};
-use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
+use crate::base::records::convert::Speakers;
 use crate::base::running::ChatReservation;
 use crate::library::groups::next_turns::NextSpeaker;
 use crate::turn::inputs::turn_inputs::Aim;

@@ -6,7 +6,7 @@ use domain::{MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
-use crate::base::convert::{self, Speakers};
+use crate::base::records::convert::{self, Speakers};
 use crate::library::groups::members::hears_itself;
 use crate::library::groups::next_turns::NextSpeaker;
 use crate::library::snapshots::macro_variables;
@@ -179,7 +179,7 @@ impl Target {
                 hears_itself(store, *message, turn.speaker.as_ref().unwrap_or(&own))?;
             }
             Self::NewSwipe { message, .. } => {
-                crate::base::retraction::reworded(store, message.id)?;
+                crate::base::records::retraction::reworded(store, message.id)?;
                 let shown = store
                     .messages()
                     .get(message.id)?

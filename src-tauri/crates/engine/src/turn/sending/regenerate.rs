@@ -1,8 +1,8 @@
 //! More versions of the last reply.
 
 use crate::api::{ApiError, RegenerateOptions, Started, TurnOptions};
-use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::records::convert;
 use crate::library::chats::chat::said;
 use crate::turn::assembly::hint;
 use crate::turn::inputs::turn_inputs::Aim;

@@ -11,9 +11,10 @@ use uuid::Uuid;
 
 use crate::api::{ApiError, Ask, Changed, EndReason, Picture, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::panics;
+use crate::base::records::convert;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
-use crate::base::{convert, panics};
 use crate::library::assets::pictures::Checked;
 use crate::library::groups::next_turns::NextSpeaker;
 use crate::library::quick_replies::automatic::Moment;

@@ -6,7 +6,7 @@ use store::NewSwipe;
 
 use crate::api::{self, Ask, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::base::retraction;
+use crate::base::records::retraction;
 use crate::turn::inputs::turn_inputs::Aim;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;

@@ -167,7 +167,7 @@ impl Slash {
         let Some(choice) = chat.model else {
             return Ok(DEFAULT.to_owned());
         };
-        let wanted = Some(crate::base::convert::model_ref(choice));
+        let wanted = Some(crate::base::records::convert::model_ref(choice));
         let found = self
             .model_names()
             .await?

@@ -7,9 +7,9 @@ use crate::api::{
     ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode,
     RegenerateOptions, SettingOwner, SettingValue, TurnOptions,
 };
-use crate::base::convert;
 use crate::base::error::ApiResult;
 use crate::base::random::random_below;
+use crate::base::records::convert;
 use crate::turn::assembly::hint;
 use crate::turn::slash::Slash;
 use crate::turn::slash::choose::choose;

@@ -4,8 +4,8 @@ use domain::chat::{Chat, Role, Speaker};
 use domain::slash::{CommandInfo, leading_word, named_argument};
 
 use crate::api::CommandOutcome;
-use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::records::convert;
 use crate::turn::slash::Slash;
 use crate::turn::slash::choose::choose;
 use crate::turn::slash::halt::{Halt, argument_missing};

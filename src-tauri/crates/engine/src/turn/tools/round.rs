@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::api::{Event, ToolRoundFigures};
 use crate::base::clock::millis;
-use crate::base::convert;
 use crate::base::error::ApiResult;
 use crate::base::panics::contained_as;
+use crate::base::records::convert;
 use crate::base::step::TurnStep;
 use crate::base::tool_source::ToolOutput;
 use crate::settings::counting::token_counter::Counter;

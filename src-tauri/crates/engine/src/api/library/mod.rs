@@ -1,0 +1,23 @@
+//! What the user owns.
+
+mod backups;
+mod card_assets;
+mod characters;
+mod drafts;
+mod folders;
+mod lorebooks;
+mod memory;
+mod quick_replies;
+mod readable;
+mod search;
+
+pub use backups::*;
+pub use card_assets::*;
+pub use characters::*;
+pub use drafts::*;
+pub use folders::*;
+pub use lorebooks::*;
+pub use memory::*;
+pub use quick_replies::*;
+pub use readable::*;
+pub use search::*;

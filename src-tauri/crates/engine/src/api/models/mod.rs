@@ -1,0 +1,21 @@
+//! Settings, models, endpoints and tools.
+
+mod hub;
+mod layered;
+mod loading;
+mod local_api;
+mod model;
+mod presets;
+mod settings;
+mod tool_servers;
+mod tools;
+
+pub use hub::*;
+pub use layered::*;
+pub use loading::*;
+pub use local_api::*;
+pub use model::*;
+pub use presets::*;
+pub use settings::*;
+pub use tool_servers::*;
+pub use tools::*;
