@@ -302,24 +302,24 @@ mod tests {
         let running = Running::default();
         let chat = ChatId(Uuid::from_u128(1));
         let begin = |chat| running.begin(chat);
-        let place = begin(chat).unwrap();
+        let reservation = begin(chat).unwrap();
         assert!(running.of(chat).is_none());
-        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "", None);
+        reservation.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "", None);
         assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
         let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
 
-        assert_eq!((place.write("Once "), place.write("upon")), (0, 1));
+        assert_eq!((reservation.write("Once "), reservation.write("upon")), (0, 1));
         let joined = running.of(chat).unwrap();
         assert_eq!((joined.text.as_str(), joined.seq), ("Once upon", 2));
 
-        assert_eq!(place.turn_into_thoughts("Once "), 2);
+        assert_eq!(reservation.turn_into_thoughts("Once "), 2);
         let turned = running.of(chat).unwrap();
         assert_eq!(
             (turned.text.as_str(), turned.thoughts.as_str(), turned.seq),
             ("Once ", "upon", 3)
         );
 
-        drop((place, other));
+        drop((reservation, other));
         assert!(running.of(chat).is_none());
         begin(chat).unwrap();
     }
@@ -329,7 +329,7 @@ mod tests {
         let running = Running::default();
         let chat = ChatId(Uuid::from_u128(1));
         let elsewhere = running.clone();
-        let place = running.begin(chat).unwrap();
+        let reservation = running.begin(chat).unwrap();
         let edits = async {
             drop(running.begin(chat).unwrap());
             let edit = running.begin(chat).unwrap();
@@ -339,10 +339,10 @@ mod tests {
                 .unwrap();
             drop(edit);
         };
-        let (place, ()) = place.lend(edits).await;
-        let place = place.expect("every edit ended");
+        let (reservation, ()) = reservation.lend(edits).await;
+        let reservation = reservation.expect("every edit ended");
         assert!(running.begin(chat).is_err());
-        drop(place);
+        drop(reservation);
         running.begin(chat).unwrap();
     }
 
@@ -350,9 +350,9 @@ mod tests {
     async fn reply_of_lent_work_keeps_the_chat_to_its_end() {
         let running = Running::default();
         let chat = ChatId(Uuid::from_u128(1));
-        let place = running.begin(chat).unwrap();
-        let (place, reply) = place.lend(async { running.begin(chat).unwrap() }).await;
-        assert!(place.is_none());
+        let reservation = running.begin(chat).unwrap();
+        let (reservation, reply) = reservation.lend(async { running.begin(chat).unwrap() }).await;
+        assert!(reservation.is_none());
         assert!(running.begin(chat).is_err());
         drop(reply);
         running.begin(chat).unwrap();

@@ -22,7 +22,7 @@ use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, file_name, stem};
 use crate::import::sillytavern::tags::Tags;
-use crate::import::sillytavern::worlds::Wishes;
+use crate::import::sillytavern::worlds::WantedBindings;
 use crate::library::characters::cards::{is_favourite, spec};
 use crate::library::characters::list::retag;
 
@@ -60,7 +60,7 @@ impl Imports {
         &self,
         tavern: &SillyTavernFolder,
         tags: Tags,
-        wishes: &mut Wishes,
+        wishes: &mut WantedBindings,
         run: &mut ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<Cast> {

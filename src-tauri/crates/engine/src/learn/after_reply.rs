@@ -41,7 +41,7 @@ impl Learning {
         leave: CancellationToken,
     ) -> ApiResult<()> {
         let learner = self.learner(chat, options).await?;
-        if !learner.answerer.values.memory {
+        if !learner.model_handle.values.memory {
             return Ok(());
         }
         self.recall_service()
@@ -64,7 +64,7 @@ impl Learning {
         }
         // A summary is in the digest whether or not it is relevant, so errors of a tiny model would
         // do harm.
-        if !learner.answerer.tiny && !self.sum_up(learner, since, leave).await? {
+        if !learner.model_handle.tiny && !self.sum_up(learner, since, leave).await? {
             return Ok(false);
         }
         match learner.may_extract_facts() {
@@ -88,7 +88,7 @@ impl Learning {
             .store()
             .read(move |store| store.keyframes().around(chat, since, 0))
             .await?;
-        let every = every(&learner.answerer.values);
+        let every = every(&learner.model_handle.values);
         let short = short(&known, every);
         for stretch in due(told, short, every) {
             let of = (&learner.speakers, self.base().now());

@@ -48,7 +48,7 @@ pub(crate) struct Learner {
     pub(crate) card: Arc<Card>,
     pub(crate) persona: Persona,
     pub(crate) speakers: Speakers,
-    pub(crate) answerer: ModelHandle,
+    pub(crate) model_handle: ModelHandle,
     /// The user chose this model for learning (setting `memory_model`).
     chosen: bool,
     /// The chat is or was a group chat.
@@ -58,8 +58,8 @@ pub(crate) struct Learner {
 impl Learner {
     /// Whether the settings allow a call of the model.
     pub(crate) fn asks(&self) -> bool {
-        match self.answerer.values.memory_learn {
-            MemoryLearning::Auto => self.answerer.is_local() || self.chosen,
+        match self.model_handle.values.memory_learn {
+            MemoryLearning::Auto => self.model_handle.is_local() || self.chosen,
             MemoryLearning::On => true,
             MemoryLearning::Off => false,
         }
@@ -68,9 +68,9 @@ impl Learner {
     /// Whether the model extracts facts. A tiny model states wrong ones, so it does so only if the
     /// user chose it for learning or allowed any model.
     pub(crate) fn may_extract_facts(&self) -> bool {
-        !self.answerer.tiny
+        !self.model_handle.tiny
             || self.chosen
-            || self.answerer.values.memory_learn == MemoryLearning::On
+            || self.model_handle.values.memory_learn == MemoryLearning::On
     }
 
     /// The scope of what is learned here. In a group chat it is the chat, because other characters
@@ -119,7 +119,7 @@ pub(crate) struct JobTask<'a> {
 }
 
 /// The outcome of a job.
-pub(crate) enum Heard<T> {
+pub(crate) enum JobOutcome<T> {
     Said(T),
     /// The answer was unreadable twice, or the messages are too long for the model.
     Nothing,
@@ -142,10 +142,10 @@ impl Drop for DropsCache<'_> {
 impl Learning {
     pub(crate) async fn learner(&self, id: ChatId, options: &TurnOptions) -> ApiResult<Learner> {
         let chat = self.library().chat_lookup.chat(id).await?;
-        let answerer = self.config().model_handles.answerer(&chat, options).await?;
-        let own = self.named_model(&answerer.values.memory_model).await?;
+        let model_handle = self.config().model_handles.model_handle(&chat, options).await?;
+        let own = self.named_model(&model_handle.values.memory_model).await?;
         let chosen = own.is_some();
-        let answerer = match own {
+        let model_handle = match own {
             Some(model) => {
                 let options = TurnOptions {
                     model: Some(model),
@@ -154,10 +154,10 @@ impl Learning {
                 };
                 self.config()
                     .model_handles
-                    .answerer(&chat, &options)
+                    .model_handle(&chat, &options)
                     .await?
             }
-            None => answerer,
+            None => model_handle,
         };
         let (card, persona, speakers) = tokio::try_join!(
             self.library().characters.chat_card(&chat),
@@ -175,7 +175,7 @@ impl Learning {
             card: card.card,
             persona,
             speakers,
-            answerer,
+            model_handle,
             chosen,
             is_scene,
         })
@@ -210,9 +210,9 @@ impl Learning {
         task: &JobTask<'_>,
         read: impl Fn(&str) -> Option<T>,
         leave: &CancellationToken,
-    ) -> ApiResult<Heard<T>> {
+    ) -> ApiResult<JobOutcome<T>> {
         let Some((prompt, most)) = self.task_beside(learner, task).await? else {
-            return Ok(Heard::Nothing);
+            return Ok(JobOutcome::Nothing);
         };
         let forgets = DropsCache {
             learning: self,
@@ -233,17 +233,17 @@ impl Learning {
                 response_schema: Some(task.shape.clone()),
             };
             let Some(answer) = listen(learner, request, leave).await? else {
-                return Ok(Heard::Interrupted);
+                return Ok(JobOutcome::Interrupted);
             };
             if let Some(read) = json(&answer).and_then(&read) {
-                return Ok(Heard::Said(read));
+                return Ok(JobOutcome::Said(read));
             }
             tracing::info!(
                 task = task.template,
                 "a model's answer to a background task could not be read"
             );
         }
-        Ok(Heard::Nothing)
+        Ok(JobOutcome::Nothing)
     }
 
     /// The prompt and the token limit of its answer; `None` if the messages do not fit even at the
@@ -328,19 +328,19 @@ impl Learning {
         frame: &Frame,
         reply: u32,
     ) -> ApiResult<Option<Prompt>> {
-        let answerer = &learner.answerer;
-        let template = answerer
+        let model_handle = &learner.model_handle;
+        let template = model_handle
             .template
             .as_ref()
             .map(|template| template.at(self.base().clock().civil(self.base().now())));
         let budget = Budget {
-            reserve: reply.min(answerer.budget.limit / 2),
-            ..answerer.budget
+            reserve: reply.min(model_handle.budget.limit / 2),
+            ..model_handle.budget
         };
-        let setup = Setup::new(template.as_ref(), &answerer.key, budget);
+        let setup = Setup::new(template.as_ref(), &model_handle.key, budget);
         let (state, mut counter) = (
             WindowState::default(),
-            Counter::new(&self.config().token_counts, answerer),
+            Counter::new(&self.config().token_counts, model_handle),
         );
         loop {
             match assemble(frame, &setup, &state, &counter) {
@@ -362,7 +362,7 @@ async fn listen(
     request: Request,
     leave: &CancellationToken,
 ) -> ApiResult<Option<String>> {
-    let mut stream = learner.answerer.provider.stream(request, leave.clone());
+    let mut stream = learner.model_handle.provider.stream(request, leave.clone());
     let mut answer = String::new();
     while let Some(event) = stream.next().await {
         match event? {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::api::{Changed, Consolidation};
 use crate::base::error::ApiResult;
-use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
+use crate::learn::consolidation::{PlanInputs, MOST, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
 use crate::library::memories::memory::shown;
 use crate::recall_service::messages::branches::are_apart;
@@ -172,7 +172,7 @@ fn planned(
             unknown_to.insert(each.number, missing);
         }
     }
-    let around = Around {
+    let around = PlanInputs {
         user,
         vectors,
         called_up,

@@ -30,7 +30,7 @@ const OLD: i64 = 90 * 86_400_000;
 const UNIMPORTANT: u8 = 3;
 
 /// The input of the plan besides the memories.
-pub(crate) struct Around {
+pub(crate) struct PlanInputs {
     /// Words of the user's name.
     pub(crate) user: Vec<String>,
     /// Embeddings by the numbers of the memories; empty without an encoder.
@@ -52,7 +52,7 @@ struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    fn new(standing: &'a ActiveMemory, around: &'a Around) -> Self {
+    fn new(standing: &'a ActiveMemory, around: &'a PlanInputs) -> Self {
         let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
         let unknown_to = around.unknown_to.get(&standing.number);
@@ -127,7 +127,7 @@ impl<'a> Compared<'a> {
         self.memory().confidence >= SURE && self.is_newer_than(older) && newer.supersedes(attribute)
     }
 
-    fn may_retire(&self, around: &Around) -> bool {
+    fn may_retire(&self, around: &PlanInputs) -> bool {
         is_old_and_unsure(self.memory(), around.now)
             && !around.called_up.contains(&self.memory().id)
     }
@@ -141,12 +141,12 @@ pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
 
 /// One step of the plan: the indexes of the memories to archive, and why. The last argument is the
 /// maximum number of memories in a scope.
-type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, ArchivedState)>;
+type ConsolidationStep = fn(&[Compared<'_>], &PlanInputs, usize) -> Vec<(usize, ArchivedState)>;
 
 /// The memories to archive, and why, so that at most `most` of them stay.
 pub(crate) fn plan(
     standing: &[ActiveMemory],
-    around: &Around,
+    around: &PlanInputs,
     most: usize,
 ) -> Vec<(Memory, ArchivedState)> {
     let mut held: Vec<Compared<'_>> = standing
@@ -171,7 +171,7 @@ pub(crate) fn plan(
 }
 
 /// Memories that a newer one supersedes; the newest of those replaces it.
-fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
+fn superseded(held: &[Compared<'_>], _: &PlanInputs, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut gone = Vec::new();
     for (at, older) in held
         .iter()
@@ -199,7 +199,7 @@ fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archiv
 }
 
 /// Memories whose statement another memory contains, lowest rank first.
-fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
+fn merged(held: &[Compared<'_>], around: &PlanInputs, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut order: Vec<usize> = (0..held.len())
         .filter(|at| held[*at].says_one_thing())
         .collect();
@@ -226,7 +226,7 @@ fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archi
     gone
 }
 
-fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
+fn retired(held: &[Compared<'_>], around: &PlanInputs, _: usize) -> Vec<(usize, ArchivedState)> {
     let old = held
         .iter()
         .enumerate()
@@ -245,7 +245,7 @@ fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Arch
 }
 
 /// The memories with the lowest worth, as many as there are too many.
-fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, ArchivedState)> {
+fn crowded(held: &[Compared<'_>], around: &PlanInputs, most: usize) -> Vec<(usize, ArchivedState)> {
     let mut going: Vec<usize> = (0..held.len()).filter(|at| held[*at].may_go()).collect();
     let worth = |at: &usize| worth(held[*at].memory(), around.now);
     going.sort_by(|one, other| worth(one).total_cmp(&worth(other)).then(one.cmp(other)));
@@ -310,8 +310,8 @@ mod tests {
             .collect()
     }
 
-    fn around() -> Around {
-        Around {
+    fn around() -> PlanInputs {
+        PlanInputs {
             user: vec!["tom".into()],
             vectors: HashMap::new(),
             called_up: HashSet::new(),
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    fn shown(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<String> {
+    fn shown(standing: &[ActiveMemory], around: &PlanInputs, most: usize) -> Vec<String> {
         let of = |id| {
             standing
                 .iter()
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(
             shown(
                 &held,
-                &Around {
+                &PlanInputs {
                     vectors,
                     ..around()
                 },
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(
             shown(
                 &held,
-                &Around {
+                &PlanInputs {
                     vectors,
                     ..around()
                 },
@@ -433,7 +433,7 @@ mod tests {
         ]);
         let unknown = |numbers: &[i64]| {
             let somebody = HashSet::from([CharacterId(Uuid::from_u128(7))]);
-            Around {
+            PlanInputs {
                 unknown_to: numbers
                     .iter()
                     .map(|number| (*number, somebody.clone()))
@@ -535,7 +535,7 @@ mod tests {
         assert_eq!(
             shown(
                 &held,
-                &Around {
+                &PlanInputs {
                     called_up,
                     ..around()
                 },

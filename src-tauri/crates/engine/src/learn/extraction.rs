@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::api::{Changed, Event};
 use crate::base::error::ApiResult;
-use crate::learn::background_job::{Heard, JobTask, Learner};
+use crate::learn::background_job::{JobOutcome, JobTask, Learner};
 use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
@@ -251,7 +251,7 @@ impl<'a> Gate<'a> {
             text,
             importance,
             origin: MemoryOrigin::Model,
-            confidence: if self.learner.answerer.tiny {
+            confidence: if self.learner.model_handle.tiny {
                 TINY
             } else {
                 CONFIDENCE
@@ -329,7 +329,7 @@ impl Learning {
     ) -> ApiResult<bool> {
         let (chat, many) = (
             learner.chat.id,
-            learner.answerer.values.memory_extract_every_exchanges,
+            learner.model_handle.values.memory_extract_every_exchanges,
         );
         loop {
             let unread = move |store: &ReadTransaction<'_>| {
@@ -395,12 +395,12 @@ impl Learning {
             shape: &response_schema::FACTS,
         };
         let facts = match self.ask(learner, &task, read, leave).await? {
-            Heard::Said(facts) => facts,
-            Heard::Nothing => {
+            JobOutcome::Said(facts) => facts,
+            JobOutcome::Nothing => {
                 tracing::info!(chat = %learner.chat.id, "no facts were extracted from some exchanges");
                 Vec::new()
             }
-            Heard::Interrupted => return Ok(false),
+            JobOutcome::Interrupted => return Ok(false),
         };
         self.keep_facts(learner, (sought, told.to_vec()), facts)
             .await?;

@@ -96,21 +96,21 @@ impl Learning {
     /// Assembles the prompt as if the draft were sent now; that fills all caches.
     async fn look_for_draft(&self, chat: Chat, draft: &str) -> ApiResult<()> {
         let options = TurnOptions::default();
-        let (aim, answerer) = tokio::try_join!(
+        let (reply_to, model_handle) = tokio::try_join!(
             self.turns()
                 .previews
-                .aim_of_preview(&chat, None, draft.to_owned(), &options),
-            self.config().model_handles.answerer(&chat, &options)
+                .reply_to_of_preview(&chat, None, draft.to_owned(), &options),
+            self.config().model_handles.model_handle(&chat, &options)
         )?;
         let mut turn = self
             .turns()
             .assembly
-            .collect(chat, aim, &answerer, &options)
+            .collect(chat, reply_to, &model_handle, &options)
             .await?;
         turn.inputs.in_passing = true;
         self.turns()
             .assembly
-            .make_as_is(&mut turn, &answerer, &options)
+            .make_as_is(&mut turn, &model_handle, &options)
             .await?;
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::library::snapshots::macro_variables;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::assembly::made::BuiltPrompt;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 
 /// Number of messages in which the user's last one and the longest context block are searched.
 const NEAR: u32 = 20;
@@ -75,21 +75,21 @@ impl Learning {
         };
         let chat = self.library().chat_lookup.chat(open.parse()?).await?;
         let options = TurnOptions::default();
-        let Some(answerer) = self.reader(&chat, &options).await? else {
+        let Some(model_handle) = self.reader(&chat, &options).await? else {
             return Ok(());
         };
         let mut turn = self
             .turns()
             .assembly
-            .collect(chat, Aim::Last, &answerer, &options)
+            .collect(chat, ReplyTo::Last, &model_handle, &options)
             .await?;
         let made = self
             .turns()
             .assembly
-            .make(&mut turn, &answerer, &options)
+            .make(&mut turn, &model_handle, &options)
             .await?;
         let prompt = self.library().assets.with_pictures(&made.assembled).await;
-        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
+        read_prompt(turn.inputs.cache_key(), &model_handle, prompt, leave).await?;
         self.library()
             .stale_caches
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
@@ -114,7 +114,7 @@ impl Learning {
         leave: CancellationToken,
     ) -> ApiResult<()> {
         let chat = self.library().chat_lookup.chat(chat).await?;
-        let Some(answerer) = self.reader(&chat, options).await? else {
+        let Some(model_handle) = self.reader(&chat, options).await? else {
             return Ok(());
         };
         let Some(words) = self.long_input(chat.id).await? else {
@@ -123,12 +123,12 @@ impl Learning {
         let mut turn = self
             .turns()
             .assembly
-            .collect(chat, Aim::Words(words), &answerer, options)
+            .collect(chat, ReplyTo::Draft(words), &model_handle, options)
             .await?;
         let mut made = self
             .turns()
             .assembly
-            .make(&mut turn, &answerer, options)
+            .make(&mut turn, &model_handle, options)
             .await?;
         // The window of a single character is cut by its own turn.
         let shared = turn.inputs.known.window_of().is_none();
@@ -142,7 +142,7 @@ impl Learning {
         }
         remove_guess(&mut made.assembled.prompt);
         let prompt = self.library().assets.with_pictures(&made.assembled).await;
-        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
+        read_prompt(turn.inputs.cache_key(), &model_handle, prompt, leave).await?;
         self.library()
             .stale_caches
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
@@ -152,8 +152,8 @@ impl Learning {
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the
     /// settings allow it.
     async fn reader(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<ModelHandle>> {
-        let answerer = self.config().model_handles.answerer(chat, options).await?;
-        Ok((answerer.is_local() && answerer.values.read_ahead).then_some(answerer))
+        let model_handle = self.config().model_handles.model_handle(chat, options).await?;
+        Ok((model_handle.is_local() && model_handle.values.read_ahead).then_some(model_handle))
     }
 
     /// The user's last message. The next one is probably of similar length.
@@ -273,13 +273,13 @@ fn remove_guess(prompt: &mut Prompt) {
 /// prompt, which starts with them.
 async fn read_prompt(
     cache_key: String,
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
     prompt: Prompt,
     leave: CancellationToken,
 ) -> ApiResult<()> {
     let sampling = Sampling {
         max_tokens: 0,
-        ..answerer.sampling.clone()
+        ..model_handle.sampling.clone()
     };
     let request = Request {
         cache_key,
@@ -288,7 +288,7 @@ async fn read_prompt(
         sampling,
         response_schema: None,
     };
-    let mut reading = answerer.provider.stream(request, leave);
+    let mut reading = model_handle.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
         if let GenerationEvent::Finished { usage, .. } = event? {
             tracing::info!(

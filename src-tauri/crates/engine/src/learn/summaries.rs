@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::api::Changed;
 use crate::base::error::ApiResult;
-use crate::learn::background_job::{Heard, JobTask, Learner};
+use crate::learn::background_job::{JobOutcome, JobTask, Learner};
 use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
@@ -98,7 +98,7 @@ impl Learning {
         since: i64,
         leave: &CancellationToken,
     ) -> ApiResult<bool> {
-        let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
+        let (chat, whole) = (learner.chat.id, every(&learner.model_handle.values) as u32);
         while let Some(keyframe) = self
             .base()
             .store()
@@ -135,14 +135,14 @@ impl Learning {
                 )
                 .await?
             {
-                Heard::Said(read) => self.keep_keyframe(learner, read, told).await?,
-                Heard::Nothing => {
+                JobOutcome::Said(read) => self.keep_keyframe(learner, read, told).await?,
+                JobOutcome::Nothing => {
                     self.base()
                         .store()
                         .write(move |store| store.keyframes_mut().mark_failed(keyframe.id))
                         .await?
                 }
-                Heard::Interrupted => return Ok(false),
+                JobOutcome::Interrupted => return Ok(false),
             }
         }
         Ok(true)

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{Ask, Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::PreparedTurn;
 use crate::turn::replies::passages::Passages;
 
@@ -58,14 +58,14 @@ impl Learning {
             ask: Some(Ask::Title),
             ..options.clone()
         };
-        let answerer = self
+        let model_handle = self
             .config()
             .model_handles
-            .answerer(&chat, &options)
+            .model_handle(&chat, &options)
             .await?;
-        let wanted = match answerer.values.chat_titles {
+        let wanted = match model_handle.values.chat_titles {
             // Idle work on an endpoint costs money.
-            ChatTitles::Auto => answerer.is_local(),
+            ChatTitles::Auto => model_handle.is_local(),
             ChatTitles::On => true,
             ChatTitles::Off => false,
         };
@@ -75,12 +75,12 @@ impl Learning {
         let mut turn = self
             .turns()
             .assembly
-            .collect(chat, Aim::Last, &answerer, &options)
+            .collect(chat, ReplyTo::Last, &model_handle, &options)
             .await?;
         let made = self
             .turns()
             .assembly
-            .make(&mut turn, &answerer, &options)
+            .make(&mut turn, &model_handle, &options)
             .await?;
         if made.assembled.new_epoch.is_some() {
             // The prompt would begin a new epoch, so the model would read all of it again. A title
@@ -89,12 +89,12 @@ impl Learning {
         }
         let mut passages = Passages::new("Title", made.opened());
         let prepared = PreparedTurn {
-            answerer,
+            model_handle,
             turn,
             made,
         };
         let mut stream = prepared
-            .answerer
+            .model_handle
             .provider
             .stream(prepared.request(&self.turns().generation).await?, leave);
         let mut words = String::new();

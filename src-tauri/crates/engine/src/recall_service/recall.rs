@@ -51,9 +51,9 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 const EMBED_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// A read that was started before its result is needed.
-pub(crate) trait Ahead<T>: Future<Output = Result<T, StoreError>> + Send {}
+pub(crate) trait StartedRead<T>: Future<Output = Result<T, StoreError>> + Send {}
 
-impl<T, F: Future<Output = Result<T, StoreError>> + Send> Ahead<T> for F {}
+impl<T, F: Future<Output = Result<T, StoreError>> + Send> StartedRead<T> for F {}
 
 /// The result of a search, or its timeout.
 type Late<T> = Result<ApiResult<T>, Elapsed>;
@@ -170,8 +170,8 @@ impl RecallService {
         &self,
         turn: &TurnQuery<'_>,
         (standing, documents): (
-            Option<impl Ahead<StandingFacts>>,
-            impl Ahead<Vec<DocumentOwner>>,
+            Option<impl StartedRead<StandingFacts>>,
+            impl StartedRead<Vec<DocumentOwner>>,
         ),
     ) -> Recalled {
         let _asking = self.reading().ask();
@@ -233,7 +233,7 @@ impl RecallService {
     async fn passages(
         &self,
         turn: &TurnQuery<'_>,
-        documents: impl Ahead<Vec<DocumentOwner>>,
+        documents: impl StartedRead<Vec<DocumentOwner>>,
     ) -> ApiResult<Vec<Candidate>> {
         let owners = documents.await?;
         if owners.is_empty() {
@@ -273,7 +273,7 @@ impl RecallService {
     async fn find(
         &self,
         turn: &TurnQuery<'_>,
-        standing: impl Ahead<StandingFacts>,
+        standing: impl StartedRead<StandingFacts>,
     ) -> SearchResults {
         let words = query_terms::telling_words(turn);
         // Both searches run in parallel on reader threads of the store.
@@ -290,7 +290,7 @@ impl RecallService {
     async fn facts(
         &self,
         turn: &TurnQuery<'_>,
-        standing: impl Ahead<StandingFacts>,
+        standing: impl StartedRead<StandingFacts>,
         words: Query,
     ) -> (Recalled, HashSet<MessageId>) {
         let standing = async { Ok(standing.await?) };
@@ -324,7 +324,7 @@ impl RecallService {
         (chat, known): (&Chat, &Knowledge),
         persona: PersonaId,
         values: &Values,
-    ) -> Option<impl Ahead<StandingFacts> + use<>> {
+    ) -> Option<impl StartedRead<StandingFacts> + use<>> {
         let counting = counting((chat, known), persona, values);
         values.memory.then(|| {
             self.base()

@@ -1,4 +1,4 @@
-//! Wishes for another version of a reply.
+//! WantedBindings for another version of a reply.
 
 use serde::{Deserialize, Serialize};
 use specta::Type;

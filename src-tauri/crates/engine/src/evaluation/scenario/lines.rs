@@ -12,7 +12,7 @@ use crate::api::{Figures, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::library::groups::next_turns::NextSpeaker as Speaking;
 use crate::turn::commands::tell::{CommandMessage, obey};
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::PreparedTurn;
 use crate::turn::replies::target::Target;
 use crate::turn::sending::send::Sender;
@@ -159,14 +159,14 @@ impl Stage {
         self.known.call(name.clone(), sent.id);
         let chat = snapshot.chat;
         let PreparedTurn {
-            answerer,
+            model_handle,
             turn: activated,
             made,
         } = self
             .engine
             .turns
             .generation
-            .prepare(&chat, Aim::Last, &TurnOptions::default())
+            .prepare(&chat, ReplyTo::Last, &TurnOptions::default())
             .await?;
         self.engine
             .turns
@@ -182,7 +182,7 @@ impl Stage {
                 swipe,
                 turn,
             },
-            answerer.name.clone(),
+            model_handle.name.clone(),
             self.engine.base.now(),
         );
         let kept = self.engine.base.store().write(move |store| {
@@ -196,7 +196,7 @@ impl Stage {
         self.engine
             .turns
             .reply_store
-            .record(swipe, &Figures::default(), &activated, &made, &answerer)
+            .record(swipe, &Figures::default(), &activated, &made, &model_handle)
             .await
     }
 

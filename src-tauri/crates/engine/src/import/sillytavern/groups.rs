@@ -22,7 +22,7 @@ use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
-use crate::import::sillytavern::worlds::{Wishes, metadata};
+use crate::import::sillytavern::worlds::{WantedBindings, metadata};
 use crate::library::exports::group::{ImportedGroup, OWN};
 use crate::library::groups::members::MAX_DELAY;
 use crate::library::groups::next_turns::MAX_MEMBERS;
@@ -210,7 +210,7 @@ impl Imports {
         &self,
         tavern: &SillyTavernFolder,
         cast: &Cast,
-        wishes: &mut Wishes,
+        wishes: &mut WantedBindings,
         run: &mut ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<()> {

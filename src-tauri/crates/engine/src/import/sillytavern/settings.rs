@@ -13,7 +13,7 @@ use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::persona_details::persona_place;
-use crate::import::sillytavern::worlds::Wishes;
+use crate::import::sillytavern::worlds::WantedBindings;
 use crate::library::personas::persona::new_persona;
 
 /// Maximum size of the settings file, in bytes.
@@ -27,7 +27,7 @@ impl Imports {
         &self,
         tavern: &mut SillyTavernFolder,
         settings: &Value,
-        wishes: &mut Wishes,
+        wishes: &mut WantedBindings,
         run: &mut ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<()> {

@@ -23,7 +23,7 @@ use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name}
 use crate::import::sillytavern::presets_in_use::PRESETS;
 use crate::import::sillytavern::settings::{personas, settings};
 use crate::import::sillytavern::tags::{Tags, tag_names};
-use crate::import::sillytavern::worlds::{Wishes, metadata};
+use crate::import::sillytavern::worlds::{WantedBindings, metadata};
 
 /// Result of reading a chat file.
 struct ReadFile {
@@ -89,7 +89,7 @@ impl Imports {
         settings: &Value,
         run: &mut ImportRun,
     ) -> ApiResult<ImportReport> {
-        let (mut report, mut wishes) = (ImportReport::default(), Wishes::default());
+        let (mut report, mut wishes) = (ImportReport::default(), WantedBindings::default());
         // Keep this order: chats belong to personas and characters, and lorebooks are bound to all
         // three.
         run.enter(ImportStage::Personas);
@@ -149,7 +149,7 @@ impl Imports {
         &self,
         tavern: &SillyTavernFolder,
         cast: &Cast,
-        wishes: &mut Wishes,
+        wishes: &mut WantedBindings,
         run: &mut ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<()> {

@@ -25,9 +25,9 @@ const MAX_HEADER: u64 = 4 << 20;
 
 /// Bindings to create, by SillyTavern's name of the book.
 #[derive(Default)]
-pub(crate) struct Wishes(Vec<(String, Binding)>);
+pub(crate) struct WantedBindings(Vec<(String, Binding)>);
 
-impl Wishes {
+impl WantedBindings {
     pub(crate) fn add(&mut self, book: Option<&Value>, to: Binding) {
         if let Some(book) = book.and_then(Value::as_str).filter(|book| !book.is_empty()) {
             self.0.push((composed(book), to));
@@ -80,7 +80,7 @@ impl Imports {
         &self,
         files: &[PathBuf],
         tags: &TagNames,
-        wishes: Wishes,
+        wishes: WantedBindings,
         run: &mut ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
@@ -154,7 +154,7 @@ impl Imports {
     async fn grant(
         &self,
         worlds: &HashMap<String, LorebookId>,
-        wishes: Wishes,
+        wishes: WantedBindings,
         run: &ImportRun,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
@@ -184,7 +184,7 @@ impl Imports {
     pub(crate) async fn wish_of(
         &self,
         character: CharacterId,
-        wishes: &mut Wishes,
+        wishes: &mut WantedBindings,
     ) -> ApiResult<()> {
         let card = card_of(&self.library().characters.character(character).await?)?;
         wishes.add(

@@ -86,20 +86,20 @@ impl Assets {
         Ok(checked)
     }
 
-    /// Tokens that each of `pictures` takes in a prompt of `answerer`, by its hash. A picture that
+    /// Tokens that each of `pictures` takes in a prompt of `model_handle`, by its hash. A picture that
     /// the model cannot read is missing.
     ///
     /// # Errors
     /// `Provider` if a local model cannot be loaded with the file that reads pictures.
     pub(crate) async fn picture_tokens(
         &self,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         pictures: &HashMap<MessageId, Vec<Attached>>,
     ) -> ApiResult<HashMap<String, u32>> {
         let all = || pictures.values().flatten().map(|picture| &picture.hash);
-        let Some(sight) = &answerer.sight else {
-            let tokens = |hash: &String| (hash.clone(), answerer.values.image_tokens);
-            return Ok(if answerer.sees {
+        let Some(sight) = &model_handle.sight else {
+            let tokens = |hash: &String| (hash.clone(), model_handle.values.image_tokens);
+            return Ok(if model_handle.sees {
                 all().map(tokens).collect()
             } else {
                 HashMap::new()

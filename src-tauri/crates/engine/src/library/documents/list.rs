@@ -123,7 +123,7 @@ impl Documents {
     pub(crate) async fn remove_document(&self, id: String) -> ApiResult<()> {
         let (id, now) = (id.parse::<DocumentId>()?, self.base().now());
         let owner = self.document(id).await?.owner;
-        let places = self.places_of(owner).await?;
+        let reservations = self.reservations_of(owner).await?;
         self.base()
             .store()
             .write(move |store| {
@@ -131,7 +131,7 @@ impl Documents {
                 crate::base::records::retraction::withdraw_document(store, id)
             })
             .await?;
-        drop(places);
+        drop(reservations);
         self.documents_changed(owner);
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Documents {
     }
 
     /// Reserves all chats in which an owner may apply, so that no reply is written there meanwhile.
-    async fn places_of(&self, owner: DocumentOwner) -> ApiResult<Vec<ChatReservation>> {
+    async fn reservations_of(&self, owner: DocumentOwner) -> ApiResult<Vec<ChatReservation>> {
         let chats = self.base().store().read(move |store| match owner {
             DocumentOwner::Chat(chat) => Ok(vec![chat]),
             DocumentOwner::Character(character) => store.chats().ids(Some(character)),

@@ -31,7 +31,7 @@ impl Groups {
             .map(|id| id.parse::<CharacterId>())
             .collect::<Result<Vec<_>, _>>()?;
         self.check_members(chat.character, &members).await?;
-        let _place = self.base().running().begin(chat.id)?;
+        let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
         let before = self
             .base()
@@ -186,7 +186,7 @@ impl Groups {
         away: bool,
     ) -> ApiResult<()> {
         let (chat, member) = self.chat_with_member(chat, character).await?;
-        let _place = self.base().running().begin(chat.id)?;
+        let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
         let before = self
             .base()
@@ -223,7 +223,7 @@ impl Groups {
     /// `BadInput` if the character does not take part.
     pub(crate) async fn let_member_know(&self, chat: String, character: String) -> ApiResult<()> {
         let (chat, member) = self.chat_with_member(chat, character).await?;
-        let _place = self.base().running().begin(chat.id)?;
+        let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
         let write = self.base().store().write(move |store| {
             store.groups_mut().set_heard_all(id, member)?;

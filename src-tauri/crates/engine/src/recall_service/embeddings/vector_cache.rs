@@ -168,7 +168,7 @@ fn renewed(
 }
 
 /// How well messages match a question by late interaction.
-pub(crate) struct MetIn {
+pub(crate) struct MaxSimScores {
     /// MaxSim scores of the question's informative tokens, min-max scaled to 0 to 1.
     pub(crate) pieces: Scores,
     /// Cosine similarities of the nearest sentences, min-max scaled to 0 to 1.
@@ -230,12 +230,12 @@ impl<'a> Meaning<'a> {
         store: &ReadTransaction<'_>,
         places: &[MessagePosition],
         pieces: usize,
-    ) -> Result<MetIn, StoreError> {
+    ) -> Result<MaxSimScores, StoreError> {
         let asked = self.telling_pieces();
         let [mut met, mut sentences] = [(); 2].map(|()| Scores::unknown(self.stretches));
         let mut passages: HashMap<MessagePosition, Vec<(i64, f32, f32)>> = HashMap::new();
         if asked.is_empty() {
-            return Ok(MetIn {
+            return Ok(MaxSimScores {
                 pieces: met,
                 sentences,
                 nearest: HashMap::new(),
@@ -278,7 +278,7 @@ impl<'a> Meaning<'a> {
             .into_iter()
             .map(|(place, passages)| (place, nearest(passages)))
             .collect();
-        Ok(MetIn {
+        Ok(MaxSimScores {
             pieces: met.scaled(),
             sentences: sentences.scaled(),
             nearest,

@@ -45,7 +45,7 @@ use recall::weights::{lexical, messages, weighted_sum};
 use store::{ReadTransaction, StoreError};
 
 use crate::base::clock::Clock;
-use crate::recall_service::embeddings::vector_cache::{Meaning, MetIn, VectorCache};
+use crate::recall_service::embeddings::vector_cache::{Meaning, MaxSimScores, VectorCache};
 use crate::recall_service::hit::Hit;
 use crate::recall_service::messages::duplicates::{self, DuplicateRules};
 use crate::recall_service::messages::lexical::LexicalSearch;
@@ -183,7 +183,7 @@ fn score_by_meaning(
         (&named, messages::NAMED),
     ]));
     let places: Vec<MessagePosition> = hits.iter().map(Hit::place).collect();
-    let MetIn {
+    let MaxSimScores {
         pieces,
         sentences,
         nearest,

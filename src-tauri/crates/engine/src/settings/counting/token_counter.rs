@@ -178,8 +178,8 @@ struct Seen {
 }
 
 impl<'a> Counter<'a> {
-    pub(crate) fn new(config: &'a TokenCounts, answerer: &'a ModelHandle) -> Self {
-        let counting = answerer.counting();
+    pub(crate) fn new(config: &'a TokenCounts, model_handle: &'a ModelHandle) -> Self {
+        let counting = model_handle.counting();
         let (tokenizer, seen) = (counting.tokenizer(), RefCell::default());
         Self {
             config,

@@ -104,7 +104,7 @@ fn within(budget: Budget, values: &Values) -> Budget {
 impl ModelHandles {
     /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the
     /// choices.
-    pub(crate) async fn answerer(
+    pub(crate) async fn model_handle(
         &self,
         chat: &Chat,
         options: &TurnOptions,
@@ -140,30 +140,30 @@ impl ModelHandles {
         }
         let choice = choice?;
         let gone = options.model.is_none() && chat.model.is_some_and(|wanted| wanted != choice);
-        let answerer = match choice {
+        let model_handle = match choice {
             ModelChoice::Local(id) => {
-                self.local_answerer(self.model_lookup.local_model(id).await?, asked)
+                self.local_handle(self.model_lookup.local_model(id).await?, asked)
                     .await
             }
             ModelChoice::Remote(id) => {
-                self.remote_answerer(self.endpoints.chosen_endpoint(id).await?, asked)
+                self.remote_handle(self.endpoints.chosen_endpoint(id).await?, asked)
                     .await
             }
         }?;
         let notice = gone.then(|| {
             format!(
                 "The model of this chat no longer exists, so {} answers.",
-                answerer.name
+                model_handle.name
             )
         });
-        let notes: Vec<String> = notice.into_iter().chain(answerer.note.clone()).collect();
+        let notes: Vec<String> = notice.into_iter().chain(model_handle.note.clone()).collect();
         Ok(ModelHandle {
             note: (!notes.is_empty()).then(|| notes.join(" ")),
-            ..answerer
+            ..model_handle
         })
     }
 
-    async fn local_answerer(
+    async fn local_handle(
         &self,
         model: LocalModel,
         asked: TurnSettings,
@@ -314,7 +314,7 @@ impl ModelHandles {
         Ok(preset.map(|preset| preset.json))
     }
 
-    async fn remote_answerer(
+    async fn remote_handle(
         &self,
         endpoint: Endpoint,
         asked: TurnSettings,

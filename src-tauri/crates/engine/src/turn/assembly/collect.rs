@@ -16,12 +16,12 @@ use crate::base::step::TurnStep;
 use crate::library::groups::presence::Knowledge;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::facts::StandingFacts;
-use crate::recall_service::recall::Ahead;
+use crate::recall_service::recall::StartedRead;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::Assembly;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::inputs::gather::{Gathered, ReadMessages};
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::tools::turn_tools::TurnTools;
 
 impl Assembly {
@@ -33,23 +33,23 @@ impl Assembly {
     pub(crate) async fn collect(
         &self,
         chat: Chat,
-        aim: Aim,
-        answerer: &ModelHandle,
+        reply_to: ReplyTo,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let snapshot = self.library().snapshots.snapshot(chat).await?;
-        self.collect_from(snapshot, aim, (answerer, options)).await
+        self.collect_from(snapshot, reply_to, (model_handle, options)).await
     }
 
     /// [`Self::collect`] for a chat that is already read.
     pub(crate) async fn collect_from(
         &self,
         snapshot: ChatSnapshot,
-        aim: Aim,
-        (answerer, options): (&ModelHandle, &TurnOptions),
+        reply_to: ReplyTo,
+        (model_handle, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
-        let gathered = self.inputs.inputs(snapshot, aim, answerer, options).await?;
-        self.activate(gathered, answerer, options).await
+        let gathered = self.inputs.inputs(snapshot, reply_to, model_handle, options).await?;
+        self.activate(gathered, model_handle, options).await
     }
 
     /// [`Self::collect`] for a chat that is not stored: its snapshot, its greeting and the user's
@@ -57,7 +57,7 @@ impl Assembly {
     pub(crate) async fn collect_first(
         &self,
         (snapshot, greeting, text): (ChatSnapshot, Option<WindowMessage>, String),
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let past = future::ready(Ok(ReadMessages::only(greeting)));
@@ -66,12 +66,12 @@ impl Assembly {
             .inputs
             .inputs_with(
                 (snapshot, known),
-                Aim::Words(text),
-                (answerer, options),
+                ReplyTo::Draft(text),
+                (model_handle, options),
                 Box::pin(past),
             )
             .await?;
-        self.activate(gathered, answerer, options).await
+        self.activate(gathered, model_handle, options).await
     }
 
     /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of
@@ -80,26 +80,26 @@ impl Assembly {
         &self,
         chat: Chat,
         (past, open): (ReadMessages, Vec<ToolRound>),
-        (answerer, options): (&ModelHandle, &TurnOptions),
+        (model_handle, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
         let snapshot = self.library().snapshots.snapshot(chat).await?;
         let known = self
             .inputs
-            .knowledge(&snapshot, &Aim::Last, options)
+            .knowledge(&snapshot, &ReplyTo::Last, options)
             .await?;
         let read = Box::pin(future::ready(Ok(past)));
         let mut gathered = self
             .inputs
-            .inputs_with((snapshot, known), Aim::Last, (answerer, options), read)
+            .inputs_with((snapshot, known), ReplyTo::Last, (model_handle, options), read)
             .await?;
         gathered.0.open_rounds.extend(open);
-        self.activate(gathered, answerer, options).await
+        self.activate(gathered, model_handle, options).await
     }
 
     async fn activate(
         &self,
-        (inputs, ahead): Gathered<impl Ahead<StandingFacts>, impl Ahead<Vec<DocumentOwner>>>,
-        answerer: &ModelHandle,
+        (inputs, ahead): Gathered<impl StartedRead<StandingFacts>, impl StartedRead<Vec<DocumentOwner>>>,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let id = inputs.snapshot.chat.id;
@@ -112,7 +112,7 @@ impl Assembly {
         let query = inputs.recall_query();
         let (memory, lore) = tokio::join!(
             self.recall_service().recall(&query, ahead),
-            self.lore_activation.lore(&inputs, answerer, head_at)
+            self.lore_activation.lore(&inputs, model_handle, head_at)
         );
         let lore = lore?;
         let mut turn = ActivatedTurn {
@@ -125,11 +125,11 @@ impl Assembly {
         };
         TurnStep::Activate.done(id);
         if let Some(ask) = options.ask {
-            turn.task = self.task(ask, &turn, answerer).await?;
+            turn.task = self.task(ask, &turn, model_handle).await?;
         } else if let Some(hint) = &options.hint {
-            turn.task = Some(self.hint(hint, &turn, answerer));
+            turn.task = Some(self.hint(hint, &turn, model_handle));
         }
-        turn.tools = self.tools.offer_tools(&turn, answerer).await?;
+        turn.tools = self.tools.offer_tools(&turn, model_handle).await?;
         Ok(turn)
     }
 }

@@ -62,13 +62,13 @@ pub(crate) struct FrameSection {
 /// `BadInput` if the template names something unknown. An incomplete prompt is never sent.
 pub(crate) fn build(
     turn: &ActivatedTurn,
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
     clock: &Clock,
     head_at: Timestamp,
 ) -> ApiResult<Built> {
     let mut composed = compose(turn, &turn.inputs.template)?;
     persona_place::apply(&mut composed.sections, turn.inputs.snapshot.persona.place);
-    let mut builder = Builder::new(turn, answerer, clock, head_at);
+    let mut builder = Builder::new(turn, model_handle, clock, head_at);
     for section in &composed.sections {
         builder.section(section);
     }
@@ -186,13 +186,13 @@ pub(crate) fn build(
 /// `BadInput` if the template names something unknown.
 pub(crate) fn task(
     turn: &ActivatedTurn,
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
     clock: &Clock,
     template: &ResolvedTemplate,
     now: Timestamp,
 ) -> ApiResult<Built> {
     let composed = compose(turn, template)?;
-    let mut builder = Builder::new(turn, answerer, clock, now);
+    let mut builder = Builder::new(turn, model_handle, clock, now);
     for section in &composed.sections {
         builder.say(section);
     }
@@ -229,11 +229,11 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn new(
         turn: &'a ActivatedTurn,
-        answerer: &'a ModelHandle,
+        model_handle: &'a ModelHandle,
         clock: &Clock,
         head_at: Timestamp,
     ) -> Self {
-        let model = answerer.facts();
+        let model = model_handle.facts();
         let outlets = Some(&turn.lore.outlets);
         Self {
             turn,

@@ -19,12 +19,12 @@ impl Assembly {
     pub(crate) async fn make(
         &self,
         turn: &mut ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<BuiltPrompt> {
-        let made = self.make_as_is(turn, answerer, options).await?;
+        let made = self.make_as_is(turn, model_handle, options).await?;
         match self.cover(turn, &made.assembled.left).await? {
-            true => self.make_as_is(turn, answerer, options).await,
+            true => self.make_as_is(turn, model_handle, options).await,
             false => Ok(made),
         }
     }
@@ -33,20 +33,20 @@ impl Assembly {
     pub(crate) async fn make_as_is(
         &self,
         turn: &mut ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<BuiltPrompt> {
         let (id, clock) = (turn.inputs.snapshot.chat.id, self.base().clock());
         let now = turn.inputs.answered_at(self.base().now());
         let head_at = turn.inputs.snapshot.head_at().unwrap_or(now);
-        let built = frame::build(turn, answerer, clock, head_at)?;
+        let built = frame::build(turn, model_handle, clock, head_at)?;
         TurnStep::Frame.done(id);
         let tells_time = built.volatile
-            || answerer
+            || model_handle
                 .template
                 .as_ref()
                 .is_some_and(|template| template.tells_time());
-        let made = self.plan(turn, answerer, options, built, head_at).await?;
+        let made = self.plan(turn, model_handle, options, built, head_at).await?;
         TurnStep::Plan.done(id);
         let began = made.assembled.new_epoch;
         if !tells_time || began.is_none() || head_at == now {
@@ -56,10 +56,10 @@ impl Assembly {
         // for the new epoch stays.
         turn.lore = self
             .lore_activation
-            .lore(&turn.inputs, answerer, now)
+            .lore(&turn.inputs, model_handle, now)
             .await?;
-        let built = frame::build(turn, answerer, clock, now)?;
-        let mut made = self.plan(turn, answerer, options, built, now).await?;
+        let built = frame::build(turn, model_handle, clock, now)?;
+        let mut made = self.plan(turn, model_handle, options, built, now).await?;
         made.assembled.new_epoch = began;
         Ok(made)
     }

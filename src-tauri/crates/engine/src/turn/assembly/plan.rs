@@ -34,21 +34,21 @@ impl Assembly {
     pub(crate) async fn plan(
         &self,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
         mut built: Built,
         head_at: Timestamp,
     ) -> ApiResult<BuiltPrompt> {
         let inputs = &turn.inputs;
-        let stop = stop_strings(&mut built, answerer);
-        let template = answerer
+        let stop = stop_strings(&mut built, model_handle);
+        let template = model_handle
             .template
             .as_ref()
             .map(|template| template.at(self.base().clock().civil(head_at)));
         let setup = Setup {
             template: template.as_ref(),
-            model: &answerer.key,
-            budget: answerer.budget,
+            model: &model_handle.key,
+            budget: model_handle.budget,
             placement: inputs.placement(),
             // The context blocks that are stored with the messages belong to the window of the
             // chat.
@@ -64,14 +64,14 @@ impl Assembly {
         if !options.without.is_empty() {
             context::leave_out(&mut built.frame, window.to_mut(), &options.without);
         }
-        self.check_reply_start(&mut built, answerer);
+        self.check_reply_start(&mut built, model_handle);
         let mut timings = AssemblyTimings {
             collect_ms: inputs.collect_ms,
             activate_ms: turn.activate_ms,
             ..AssemblyTimings::default()
         };
         let mut counter =
-            Counter::new(&self.config().token_counts, answerer).in_passing(inputs.in_passing);
+            Counter::new(&self.config().token_counts, model_handle).in_passing(inputs.in_passing);
         loop {
             let started = Instant::now();
             let result = assemble(&built.frame, &setup, &window, &counter);
@@ -83,7 +83,7 @@ impl Assembly {
                         .blocks
                         .extend(turn.lore.left_out.iter().chain(&built.left_out).cloned());
                     timings.total_ms = millis(inputs.started);
-                    let notices = notices(turn, &built, template.as_ref(), answerer);
+                    let notices = notices(turn, &built, template.as_ref(), model_handle);
                     let Built {
                         variables,
                         head_changes,
@@ -126,8 +126,8 @@ impl Assembly {
 impl Assembly {
     /// Removes the beginning of the reply for an endpoint that has refused to continue one, with a
     /// notice.
-    fn check_reply_start(&self, built: &mut Built, answerer: &ModelHandle) {
-        let refused = answerer.template.is_none() && self.without_prefill().contains(&answerer.key);
+    fn check_reply_start(&self, built: &mut Built, model_handle: &ModelHandle) {
+        let refused = model_handle.template.is_none() && self.without_prefill().contains(&model_handle.key);
         if refused && !built.frame.reply_start.trim().is_empty() {
             built.frame.reply_start.clear();
             built.notices.push(NO_START.to_owned());
@@ -136,13 +136,13 @@ impl Assembly {
 }
 
 /// Stop strings of the frame and of the chat template, with Unix line ends.
-fn stop_strings(built: &mut Built, answerer: &ModelHandle) -> Vec<String> {
+fn stop_strings(built: &mut Built, model_handle: &ModelHandle) -> Vec<String> {
     let mut stop = std::mem::take(&mut built.stop);
     if turn_text_tools(&built.frame.tools) {
         // Models continue with an invented result otherwise.
         stop.push("<tool_response>".to_owned());
     }
-    let of_format = answerer
+    let of_format = model_handle
         .template
         .iter()
         .flat_map(|template| template.stop_strings());
@@ -161,7 +161,7 @@ fn notices(
     turn: &ActivatedTurn,
     built: &Built,
     template: Option<&ChatTemplate>,
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
 ) -> Vec<String> {
     let re_reads = template
         .filter(|template| !template.append_only())
@@ -170,7 +170,7 @@ fn notices(
         .notices()
         .map(str::to_owned)
         .chain(built.notices.iter().cloned());
-    own.chain(re_reads).chain(answerer.note.clone()).collect()
+    own.chain(re_reads).chain(model_handle.note.clone()).collect()
 }
 
 fn shown(placement: context::Placement) -> api::Placement {

@@ -33,7 +33,7 @@ impl BuiltPrompt {
     pub(crate) fn report(
         &self,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         previous: Option<&(Recorded, String)>,
     ) -> PromptReport {
         let Assembled {
@@ -93,7 +93,7 @@ impl BuiltPrompt {
                 reusable: reused.tokens,
                 measured: None,
                 exact: *exact,
-                counted: Some(answerer.counted()),
+                counted: Some(model_handle.counted()),
             },
             shares: api::PromptShares {
                 history_budget: shares.history_budget,
@@ -112,7 +112,7 @@ impl BuiltPrompt {
                 begun_since(previous, window.epoch).map(|_| "sincePreviousTurn".to_owned())
             }),
             anchor: window.anchor.map(|id| id.to_string()),
-            model: answerer.name.clone(),
+            model: model_handle.name.clone(),
             template: turn.inputs.template.id.clone(),
             notices: self.notices.clone(),
             timings: self.timings,

@@ -67,9 +67,9 @@ impl Assembly {
         &self,
         ask: Ask,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
     ) -> ApiResult<Option<PromptTask>> {
-        if ask == Ask::Continue && !self.asks_to_continue(answerer) {
+        if ask == Ask::Continue && !self.asks_to_continue(model_handle) {
             return Ok(None);
         }
         let values = &turn.inputs.values;
@@ -85,7 +85,7 @@ impl Assembly {
             ..
         } = frame::task(
             turn,
-            answerer,
+            model_handle,
             self.base().clock(),
             &template,
             self.base().now(),
@@ -126,10 +126,10 @@ impl Assembly {
         &self,
         hint: &str,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
     ) -> PromptTask {
         let moment = MacroMoment {
-            model: answerer.facts(),
+            model: model_handle.facts(),
             ..turn.inputs.now(self.base().clock())
         };
         let text = turn
@@ -150,11 +150,11 @@ impl Assembly {
 
     /// Whether an unfinished reply is continued with an instruction, instead of from its own text.
     /// Local models always continue from the text. An endpoint does until it has refused once.
-    pub(crate) fn asks_to_continue(&self, answerer: &ModelHandle) -> bool {
+    pub(crate) fn asks_to_continue(&self, model_handle: &ModelHandle) -> bool {
         use domain::settings::ContinueBy;
-        match answerer.values.continue_by {
+        match model_handle.values.continue_by {
             ContinueBy::Auto => {
-                answerer.template.is_none() && self.without_prefill().contains(&answerer.key)
+                model_handle.template.is_none() && self.without_prefill().contains(&model_handle.key)
             }
             ContinueBy::Prefill => false,
             ContinueBy::Asking => true,

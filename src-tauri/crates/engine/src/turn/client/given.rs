@@ -16,7 +16,7 @@ use crate::base::error::ApiResult;
 use crate::turn::client::calls::{Conversation, GivenMessage};
 use crate::turn::client::stream::{ReplyReader, ReplyText};
 use crate::turn::client::{Clients, past};
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::PreparedTurn;
 use crate::turn::replies::passages::Passages;
 
@@ -37,16 +37,16 @@ impl Clients {
         let Conversation { messages, open } = conversation;
         let (mut chat, _) = self.library().chats.first_state(character).await?;
         chat.id = self.given_sequence(holder, character, &messages, options);
-        let answerer = self.config().model_handles.answerer(&chat, options).await?;
-        let past = past::read(messages, self.base().now(), answerer.budget.limit);
+        let model_handle = self.config().model_handles.model_handle(&chat, options).await?;
+        let past = past::read(messages, self.base().now(), model_handle.budget.limit);
         let mut turn = self
             .assembly
-            .collect_given(chat, (past, open), (&answerer, options))
+            .collect_given(chat, (past, open), (&model_handle, options))
             .await?;
-        let made = self.assembly.make(&mut turn, &answerer, options).await?;
+        let made = self.assembly.make(&mut turn, &model_handle, options).await?;
         self.client_stream_of(
             PreparedTurn {
-                answerer,
+                model_handle,
                 turn,
                 made,
             },
@@ -90,7 +90,7 @@ impl Clients {
     ) -> ApiResult<ReplyStream> {
         let prepared = self
             .generation
-            .prepare(chat, Aim::Words(text), options)
+            .prepare(chat, ReplyTo::Draft(text), options)
             .await?;
         self.client_stream_of(prepared, HashSet::new()).await
     }
@@ -103,7 +103,7 @@ impl Clients {
     ) -> ApiResult<ReplyStream> {
         let request = prepared.request(&self.generation).await?;
         let PreparedTurn {
-            answerer,
+            model_handle,
             turn,
             made,
         } = prepared;
@@ -115,14 +115,14 @@ impl Clients {
             ..ReplyPlace::default()
         };
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
-        let marks = OwnMarks::read(&answerer.values.thought_marks);
+        let marks = OwnMarks::read(&model_handle.values.thought_marks);
         let continued = turn
             .inputs
             .history
             .last()
             .filter(|last| last.role == Role::Character);
         let passages = match continued {
-            Some(last) => Passages::going_on(&last.text, answerer.values.continue_postfix)
+            Some(last) => Passages::going_on(&last.text, model_handle.values.continue_postfix)
                 .with_marks_behind(marks, &last.text),
             None => Passages::new(speaker, opened).with_marks(marks, opened),
         };
@@ -132,8 +132,8 @@ impl Clients {
             calls: turn.tools.reader(),
             used,
         };
-        let reply = self.client_stream(Arc::clone(&answerer.provider), request, reader, place);
-        let report = made.report(&turn, &answerer, None);
+        let reply = self.client_stream(Arc::clone(&model_handle.provider), request, reader, place);
+        let report = made.report(&turn, &model_handle, None);
         self.previews.client_reports().keep(id, report);
         Ok(reply)
     }

@@ -110,12 +110,13 @@ impl Clients {
             begun: false,
             scene: is_group.then(SceneText::default),
         };
-        let (turns, at_work) = (self.clone(), self.base().idle().at_work());
+        let clients = self.clone();
+        let at_work = self.base().idle().at_work();
         tokio::spawn(async move {
-            turns
+            clients
                 .follow_for_client(follower, events, stop, place, wants_tokens)
                 .await;
-            drop(turns);
+            drop(clients);
             drop(at_work);
         });
         Ok(stream)

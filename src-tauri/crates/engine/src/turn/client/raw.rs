@@ -46,16 +46,16 @@ impl Clients {
             sampler: client.sampler,
             ..TurnOptions::default()
         };
-        let answerer = self
+        let model_handle = self
             .config()
             .model_handles
-            .answerer(&nobody(), &turn)
+            .model_handle(&nobody(), &turn)
             .await?;
         let now = self.base().clock().civil(self.base().now());
-        let template = answerer.template.as_ref().map(|template| template.at(now));
+        let template = model_handle.template.as_ref().map(|template| template.at(now));
         let used = conversation.call_ids();
         let mut prompt = raw_prompt::prompt(conversation);
-        let tools = raw_tools(client, &answerer)?;
+        let tools = raw_tools(client, &model_handle)?;
         raw_prompt::offer(&mut prompt, &tools.frame);
         if let Some(template) = &template {
             match plain {
@@ -70,7 +70,7 @@ impl Clients {
                     .cloned(),
             );
         }
-        let sampling = sampling(&answerer, client, &prompt);
+        let sampling = sampling(&model_handle, client, &prompt);
         let cache_key = self
             .client_caches()
             .sequence(holder, &raw.name, texts(&prompt));
@@ -82,8 +82,8 @@ impl Clients {
             response_schema: None,
         };
         options::apply(client, &mut request);
-        schema::adapt(&answerer, &mut request.sampling.rules)?;
-        if let Some(grammar) = call_grammar(&tools, &answerer, &request.sampling.rules) {
+        schema::adapt(&model_handle, &mut request.sampling.rules)?;
+        if let Some(grammar) = call_grammar(&tools, &model_handle, &request.sampling.rules) {
             (
                 request.sampling.rules.grammar,
                 request.sampling.rules.json_schema,
@@ -105,7 +105,7 @@ impl Clients {
             used,
         };
         Ok(self.client_stream(
-            Arc::clone(&answerer.provider),
+            Arc::clone(&model_handle.provider),
             request,
             reader,
             ReplyPlace::default(),
@@ -121,24 +121,24 @@ fn texts(prompt: &Prompt) -> impl Iterator<Item = &str> {
 }
 
 /// The tools of the client. Without any, only the form of earlier calls matters.
-fn raw_tools(client: &ClientOptions, answerer: &ModelHandle) -> ApiResult<TurnTools> {
+fn raw_tools(client: &ClientOptions, model_handle: &ModelHandle) -> ApiResult<TurnTools> {
     let mut tools = TurnTools::default();
     if client.tools.is_empty() {
-        tools.frame.form = offered::form(answerer).unwrap_or(ToolForm::Text);
+        tools.frame.form = offered::form(model_handle).unwrap_or(ToolForm::Text);
         return Ok(tools);
     }
-    offered::form_for_client(client, answerer, &mut tools.frame)?;
-    tools.syntax = offered::syntax(&tools.frame, answerer);
+    offered::form_for_client(client, model_handle, &mut tools.frame)?;
+    tools.syntax = offered::syntax(&tools.frame, model_handle);
     Ok(tools)
 }
 
 /// The grammar of calls in the text of a model. A schema of the client replaces it, unless a call
 /// is demanded.
-fn call_grammar(tools: &TurnTools, answerer: &ModelHandle, rules: &TokenRules) -> Option<String> {
+fn call_grammar(tools: &TurnTools, model_handle: &ModelHandle, rules: &TokenRules) -> Option<String> {
     let syntax = tools
         .syntax
         .as_ref()
-        .filter(|_| tools.can_call() && answerer.template.is_some())?;
+        .filter(|_| tools.can_call() && model_handle.template.is_some())?;
     let is_free = rules.json_schema.is_none() || tools.frame.choice.is_forced();
     is_free.then(|| context::tools::grammar(syntax, &tools.frame))
 }
@@ -162,13 +162,13 @@ fn nobody() -> Chat {
 
 /// A local model uses its own sampler settings, because it has no others. An endpoint gets only
 /// what the client sent.
-fn sampling(answerer: &ModelHandle, client: &ClientOptions, prompt: &Prompt) -> Sampling {
+fn sampling(model_handle: &ModelHandle, client: &ClientOptions, prompt: &Prompt) -> Sampling {
     let own = Sampling {
         rules: TokenRules::default(),
-        ..answerer.sampling.clone()
+        ..model_handle.sampling.clone()
     };
-    let limit = answerer.budget.limit;
-    if answerer.is_local() {
+    let limit = model_handle.budget.limit;
+    if model_handle.is_local() {
         return Sampling {
             max_tokens: client.sampler.max_tokens.unwrap_or(limit),
             ..own

@@ -131,7 +131,7 @@ pub(crate) fn text_segment(text: &str) -> Segment {
 
 /// The chat for a template, with the texts of its parts.
 #[derive(Default)]
-struct Sheet {
+struct TemplateChat {
     parts: Vec<String>,
     /// The part of each message.
     messages: Vec<usize>,
@@ -139,7 +139,7 @@ struct Sheet {
     tools: RenderedTools,
 }
 
-impl Sheet {
+impl TemplateChat {
     fn part(&mut self, text: String) -> usize {
         self.parts.push(text);
         self.parts.len() - 1
@@ -185,56 +185,56 @@ impl Sheet {
     }
 
     fn of(prompt: &Prompt) -> Self {
-        let mut sheet = Self::default();
+        let mut chat = Self::default();
         for (index, message) in prompt.messages.iter().enumerate() {
             let before = prompt
                 .tools
                 .rounds
                 .iter()
                 .filter(|round| round.before == index);
-            before.for_each(|round| sheet.round(&round.round));
-            let part = sheet.turn(message.role, &message.text);
-            sheet.messages.push(part);
+            before.for_each(|round| chat.round(&round.round));
+            let part = chat.turn(message.role, &message.text);
+            chat.messages.push(part);
         }
         let open = prompt
             .tools
             .rounds
             .iter()
             .filter(|round| round.before >= prompt.messages.len());
-        open.for_each(|round| sheet.round(&round.round));
+        open.for_each(|round| chat.round(&round.round));
         for tool in &prompt.tools.definitions {
             let (description, parameters) = (
-                sheet.part(tool.description.clone()),
-                sheet.part(tool.parameters.to_string()),
+                chat.part(tool.description.clone()),
+                chat.part(tool.parameters.to_string()),
             );
-            sheet.tools.definitions.push(RenderedDefinition {
+            chat.tools.definitions.push(RenderedDefinition {
                 name: tool.name.clone(),
                 description,
                 parameters,
             });
         }
-        sheet
+        chat
     }
 }
 
 /// The messages and tools in the model's chat format.
 pub(crate) fn render(template: &ChatTemplate, prompt: &mut Prompt) -> ApiResult<()> {
-    let sheet = Sheet::of(prompt);
+    let chat = TemplateChat::of(prompt);
     let mut segments: Vec<Segment> = Vec::new();
-    let mut places = vec![None; sheet.parts.len()];
-    for run in template.render_with(&sheet.turns, &sheet.tools, prompt.continues)? {
+    let mut places = vec![None; chat.parts.len()];
+    for run in template.render_with(&chat.turns, &chat.tools, prompt.continues)? {
         segments.push(match run {
             RenderedRun::Control(text) => Segment {
                 text,
                 control: true,
             },
             RenderedRun::Quoted(part) => Segment {
-                text: inside_quotes(&sheet.parts[part]),
+                text: inside_quotes(&chat.parts[part]),
                 control: false,
             },
             RenderedRun::Part(part) => {
                 places[part] = Some(segments.len());
-                let mut segment = text_segment(&sheet.parts[part]);
+                let mut segment = text_segment(&chat.parts[part]);
                 if segments.last().is_some_and(|before| !before.control) {
                     segment.text.insert_str(0, "\n\n");
                 }
@@ -244,7 +244,7 @@ pub(crate) fn render(template: &ChatTemplate, prompt: &mut Prompt) -> ApiResult<
     }
     prompt.segments = segments;
     for picture in &mut prompt.pictures {
-        picture.segment = sheet
+        picture.segment = chat
             .messages
             .get(picture.message)
             .and_then(|part| places[*part]);

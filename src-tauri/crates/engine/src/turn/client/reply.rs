@@ -86,7 +86,7 @@ impl Clients {
                 Ok(self
                     .config()
                     .model_handles
-                    .answerer(&chat, &TurnOptions::default())
+                    .model_handle(&chat, &TurnOptions::default())
                     .await?
                     .is_local())
             }

@@ -33,7 +33,7 @@ impl Edits {
                 "Choose a chat of the same character.",
             ));
         }
-        let places = (
+        let reservations = (
             self.base().running().begin(into.id)?,
             self.base().running().begin(from.id)?,
         );
@@ -71,7 +71,7 @@ impl Edits {
             )
         };
         let added = self.base().store().write(append).await?;
-        drop(places);
+        drop(reservations);
         if added.is_empty() {
             return Err(bad_input(
                 "The chat has no messages.",

@@ -19,7 +19,7 @@ impl Edits {
         message: String,
         index: u32,
     ) -> ApiResult<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let [shown, next] = [message.selected, index]
             .map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
@@ -27,7 +27,7 @@ impl Edits {
             store.swipes_mut().select(id, index)?;
             macro_variables::show_version(store, chat, shown, next)
         };
-        self.change(&message, place, select).await?;
+        self.change(&message, reservation, select).await?;
         self.library().chats.shown_message(id).await
     }
 
@@ -41,7 +41,7 @@ impl Edits {
         message: String,
         index: u32,
     ) -> ApiResult<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(&message).await?;
         let (id, chat, count) = (message.id, message.chat, message.swipes.len() as u32);
         if index >= count {
             return Err(bad_input(
@@ -78,10 +78,10 @@ impl Edits {
             store.swipes_mut().delete(id, index, selected)
         };
         match index == shown {
-            true => self.change(&message, place, delete).await?,
+            true => self.change(&message, reservation, delete).await?,
             false => {
                 self.base().store().write(delete).await?;
-                drop(place);
+                drop(reservation);
                 self.library().chat_lookup.messages_changed(chat);
             }
         }
@@ -107,7 +107,7 @@ impl Edits {
         message: String,
         text: String,
     ) -> ApiResult<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(&message).await?;
         let chat = self.library().chat_lookup.chat(message.chat).await?;
         let before = self.library().snapshots.macro_state(&chat).await?;
         let mut after = before.clone();
@@ -166,13 +166,13 @@ impl Edits {
                 Ok(Vec::new())
             }
         };
-        let done = self.change(&message, place, edit).await?;
+        let done = self.change(&message, reservation, edit).await?;
         self.commands.tell(&chat, done);
         self.library().chats.shown_message(id).await
     }
 
     pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
-        let (message, _place) = self.quiet_message(&message).await?;
+        let (message, _reservation) = self.quiet_message(&message).await?;
         let (id, chat, swipe, now) = (
             message.id,
             message.chat,
@@ -200,7 +200,7 @@ impl Edits {
         message: String,
         hidden: bool,
     ) -> ApiResult<api::Message> {
-        let (message, place) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let hide = move |store: &mut store::WriteTransaction<'_>| {
             store.messages_mut().set_hidden(id, hidden)?;
@@ -211,7 +211,7 @@ impl Edits {
             end_epoch(store, chat)
         };
         self.base().store().write(hide).await?;
-        drop(place);
+        drop(reservation);
         self.library().chat_lookup.messages_changed(chat);
         self.library().chats.shown_message(id).await
     }
@@ -233,12 +233,12 @@ impl Edits {
     /// during a reply would change what it answers.
     pub(crate) async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
         let message = self.library().chat_lookup.message(id.parse()?).await?;
-        let place = self.base().running().begin(message.chat)?;
-        Ok((message, place))
+        let reservation = self.base().running().begin(message.chat)?;
+        Ok((message, reservation))
     }
 
     /// Changes a message, retracts what was derived from it, and ends the epoch.
-    async fn change<T, F>(&self, message: &Message, place: ChatReservation, work: F) -> ApiResult<T>
+    async fn change<T, F>(&self, message: &Message, reservation: ChatReservation, work: F) -> ApiResult<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut store::WriteTransaction<'_>) -> Result<T, store::StoreError>
@@ -253,7 +253,7 @@ impl Edits {
             Ok(done)
         });
         let done = done.await?;
-        drop(place);
+        drop(reservation);
         self.library().chat_lookup.messages_changed(chat);
         Ok(done)
     }

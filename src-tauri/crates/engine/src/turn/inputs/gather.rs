@@ -26,12 +26,12 @@ use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;
 use crate::recall_service::facts::StandingFacts;
-use crate::recall_service::recall::Ahead;
+use crate::recall_service::recall::StartedRead;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::settings::model_handles::message_content;
 use crate::turn::inputs::history::{in_prompt, near};
 use crate::turn::inputs::late_events::LateEvents;
-use crate::turn::inputs::turn_inputs::{Aim, TurnInputs};
+use crate::turn::inputs::turn_inputs::{ReplyTo, TurnInputs};
 use crate::turn::inputs::{Inputs, template_variables};
 use crate::turn::previews::prompt_sections;
 
@@ -80,13 +80,13 @@ impl Inputs {
     pub(crate) async fn inputs(
         &self,
         mut snapshot: ChatSnapshot,
-        aim: Aim,
-        answerer: &ModelHandle,
+        reply_to: ReplyTo,
+        model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<
-        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+        Gathered<impl StartedRead<StandingFacts> + use<>, impl StartedRead<Vec<DocumentOwner>> + use<>>,
     > {
-        let known = self.knowledge(&snapshot, &aim, options).await?;
+        let known = self.knowledge(&snapshot, &reply_to, options).await?;
         let chat = &mut snapshot.chat;
         if let Some(character) = known.window_of() {
             chat.window = self.library().groups.member_window(chat, character).await?;
@@ -95,13 +95,13 @@ impl Inputs {
         if !chat
             .window
             .fingerprint
-            .starts_with(&context::base(&answerer.key, &answerer.budget))
+            .starts_with(&context::base(&model_handle.key, &model_handle.budget))
         {
             chat.window.anchor = None;
         }
         // Start this read now, so that it runs in parallel with the others.
-        let read = self.read_messages(&snapshot.chat, &aim, answerer.budget.limit, &known);
-        self.inputs_with((snapshot, known), aim, (answerer, options), Box::pin(read))
+        let read = self.read_messages(&snapshot.chat, &reply_to, model_handle.budget.limit, &known);
+        self.inputs_with((snapshot, known), reply_to, (model_handle, options), Box::pin(read))
             .await
     }
 
@@ -109,21 +109,21 @@ impl Inputs {
     pub(crate) async fn inputs_with(
         &self,
         (mut snapshot, known): (ChatSnapshot, Knowledge),
-        aim: Aim,
-        (answerer, options): (&ModelHandle, &TurnOptions),
+        reply_to: ReplyTo,
+        (model_handle, options): (&ModelHandle, &TurnOptions),
         read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
     ) -> ApiResult<
-        Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>,
+        Gathered<impl StartedRead<StandingFacts> + use<>, impl StartedRead<Vec<DocumentOwner>> + use<>>,
     > {
         let (started, id) = (Instant::now(), snapshot.chat.id);
-        let values = values(answerer, options);
+        let values = values(model_handle, options);
         let mode = self
             .config()
             .prompts
             .mode(options.mode.as_ref().unwrap_or(&values.mode));
         let missing = self.config().setting_edits.missing_preset(&values);
         let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
-        if let Some(reply) = aim.replaced() {
+        if let Some(reply) = reply_to.replaced() {
             // Another version begins where the shown one began.
             let shown = self
                 .library()
@@ -155,23 +155,23 @@ impl Inputs {
         let (template, notice) = self
             .turn_template(options, &values, &snapshot.group)
             .await?;
-        let (history, open_rounds) = without_empty_reply(history, &aim);
-        let spoken = is_spoken(&aim, newest.as_ref(), options.source);
+        let (history, open_rounds) = without_empty_reply(history, &reply_to);
+        let spoken = is_spoken(&reply_to, newest.as_ref(), options.source);
         let late_events = LateEvents {
             vision: self.new_vision(id, values.vision),
             spoken,
         };
-        let kind = kind(options.ask, &aim, history.last());
-        let swipes = swipes(&aim, newest.as_ref());
+        let kind = kind(options.ask, &reply_to, history.last());
+        let swipes = swipes(&reply_to, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position)
-            + i64::from(matches!(aim, Aim::Words(_)));
+            + i64::from(matches!(reply_to, ReplyTo::Draft(_)));
         let turn = known.speaker.clone();
         let turn =
-            turn.unwrap_or_else(|| next_turn(&aim, newest.as_ref(), &history, &snapshot.group));
+            turn.unwrap_or_else(|| next_turn(&reply_to, newest.as_ref(), &history, &snapshot.group));
         let speaker = turn.name(snapshot.card.display_name()).to_owned();
-        let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
+        let (speakers, replaced) = (snapshot.speakers(), reply_to.replaced());
         let (mut history, mut notes) = sent_messages(history, &speakers);
-        if let Aim::Words(text) = aim {
+        if let ReplyTo::Draft(text) = reply_to {
             // The draft is empty once its text is sent.
             snapshot.chat.draft.clear();
             let id = MessageId(Uuid::nil());
@@ -195,7 +195,7 @@ impl Inputs {
         let tokens = self
             .library()
             .assets
-            .picture_tokens(answerer, &pictures)
+            .picture_tokens(model_handle, &pictures)
             .await?;
         message_content::add_pictures(&mut history, &mut notes, &pictures, &tokens);
         let story = self.story(&snapshot.chat, &values, position).await?;
@@ -218,7 +218,7 @@ impl Inputs {
             open_rounds,
             bound: Vec::new(),
             embedding: TurnEmbedding::default(),
-            history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
+            history_tokens: model_handle.budget.history_cap.min(model_handle.budget.room()),
             earlier: Earlier {
                 messages: before.all,
                 of_character: before.of_character,
@@ -234,7 +234,7 @@ impl Inputs {
                 .flatten()
                 .chain(template_variables::unknown_details(&values))
                 .collect(),
-            withdrawals: answerer.withdrawals,
+            withdrawals: model_handle.withdrawals,
             started,
             collect_ms: millis(started),
             snapshot,
@@ -253,12 +253,12 @@ impl Inputs {
     fn read_messages(
         &self,
         chat: &Chat,
-        aim: &Aim,
+        reply_to: &ReplyTo,
         limit: u32,
         known: &Knowledge,
     ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
-        let goes_on = matches!(aim, Aim::Last | Aim::By(_));
-        let (id, anchor, until) = (chat.id, chat.window.anchor, aim.replaced());
+        let goes_on = matches!(reply_to, ReplyTo::Last | ReplyTo::By(_));
+        let (id, anchor, until) = (chat.id, chat.window.anchor, reply_to.replaced());
         let missed = known.all_missed();
         self.base().store().read(move |store| {
             let messages = store.messages();
@@ -325,10 +325,10 @@ impl Inputs {
 /// is answered.
 fn without_empty_reply(
     mut history: Vec<WindowMessage>,
-    aim: &Aim,
+    reply_to: &ReplyTo,
 ) -> (Vec<WindowMessage>, Vec<ToolRound>) {
     let only_rounds = |last: &mut WindowMessage| {
-        *aim == Aim::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty()
+        *reply_to == ReplyTo::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty()
     };
     let rounds = history
         .pop_if(only_rounds)
@@ -338,8 +338,8 @@ fn without_empty_reply(
 }
 
 /// Settings of the turn, with its own placement.
-fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
-    let mut values = answerer.values.clone();
+fn values(model_handle: &ModelHandle, options: &TurnOptions) -> Values {
+    let mut values = model_handle.values.clone();
     if let Some(placement) = options.placement {
         values.placement = match placement {
             api::Placement::CacheFirst => PlacementMode::CacheFirst,
@@ -351,18 +351,18 @@ fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
 
 /// The speaker of the reply.
 fn next_turn(
-    aim: &Aim,
+    reply_to: &ReplyTo,
     newest: Option<&Message>,
     history: &[WindowMessage],
     group: &Scene,
 ) -> next_turns::NextSpeaker {
-    match (aim, newest) {
-        (Aim::Before(reply), Some(newest)) if newest.id == *reply => {
+    match (reply_to, newest) {
+        (ReplyTo::Before(reply), Some(newest)) if newest.id == *reply => {
             group.who_said(*reply, newest.role)
         }
         _ => {
-            let words = match aim {
-                Aim::Words(text) => Some(SpokenLine {
+            let words = match reply_to {
+                ReplyTo::Draft(text) => Some(SpokenLine {
                     id: MessageId(Uuid::nil()),
                     role: Role::User,
                     text,
@@ -409,37 +409,37 @@ fn greeting(card: &Card, shown: u32) -> Option<u32> {
 
 /// Whether the user spoke the message that the turn answers. A previewed message has the source of
 /// the options.
-fn is_spoken(aim: &Aim, newest: Option<&Message>, preview: api::MessageSource) -> bool {
-    match aim {
-        Aim::Words(_) => preview == api::MessageSource::Voice,
-        Aim::Last | Aim::By(_) => newest.is_some_and(|message| {
+fn is_spoken(reply_to: &ReplyTo, newest: Option<&Message>, preview: api::MessageSource) -> bool {
+    match reply_to {
+        ReplyTo::Draft(_) => preview == api::MessageSource::Voice,
+        ReplyTo::Last | ReplyTo::By(_) => newest.is_some_and(|message| {
             message.role == Role::User && message.source == MessageSource::Voice
         }),
-        Aim::Before(_) => false,
+        ReplyTo::Before(_) => false,
     }
 }
 
 /// If the last message is the character's, the reply continues it.
-fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
-    match (ask, aim) {
+fn kind(ask: Option<Ask>, reply_to: &ReplyTo, last: Option<&WindowMessage>) -> GenerationKind {
+    match (ask, reply_to) {
         (Some(Ask::Impersonate), _) => GenerationKind::Impersonate,
         // Use the kind of the surrounding turns, because another kind would change the head.
         (Some(Ask::Title), _) => GenerationKind::Normal,
-        (_, Aim::Before(_)) => GenerationKind::Swipe,
-        (_, Aim::Last | Aim::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
+        (_, ReplyTo::Before(_)) => GenerationKind::Swipe,
+        (_, ReplyTo::Last | ReplyTo::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
             GenerationKind::Continue
         }
-        (_, Aim::Last | Aim::By(_) | Aim::Words(_)) => GenerationKind::Normal,
+        (_, ReplyTo::Last | ReplyTo::By(_) | ReplyTo::Draft(_)) => GenerationKind::Normal,
     }
 }
 
-fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
+fn swipes(reply_to: &ReplyTo, newest: Option<&Message>) -> (u64, u64) {
     let of_newest =
         newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
-    match (aim, of_newest) {
-        (Aim::Words(_), _) | (_, None) => (1, 1),
-        (Aim::Before(_), Some((all, _))) => (all, all + 1),
-        (Aim::Last | Aim::By(_), Some(swipes)) => swipes,
+    match (reply_to, of_newest) {
+        (ReplyTo::Draft(_), _) | (_, None) => (1, 1),
+        (ReplyTo::Before(_), Some((all, _))) => (all, all + 1),
+        (ReplyTo::Last | ReplyTo::By(_), Some(swipes)) => swipes,
     }
 }
 

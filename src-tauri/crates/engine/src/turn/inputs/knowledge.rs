@@ -11,13 +11,13 @@ use crate::library::groups::presence::Knowledge;
 use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::turn::inputs::Inputs;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 
 impl Inputs {
     pub(crate) async fn knowledge(
         &self,
         snapshot: &ChatSnapshot,
-        aim: &Aim,
+        reply_to: &ReplyTo,
         options: &TurnOptions,
     ) -> ApiResult<Knowledge> {
         let ChatSnapshot {
@@ -34,23 +34,23 @@ impl Inputs {
         if matches!(options.ask, Some(Ask::Impersonate | Ask::Title)) {
             return Ok(Knowledge::of_user(chat));
         }
-        let speaker = self.speaker(chat, scene, aim).await?;
+        let speaker = self.speaker(chat, scene, reply_to).await?;
         Ok(Knowledge::of_speaker(chat, scene, speaker))
     }
 
     /// The speaker of the reply in a group scene. If nobody would speak, any member, for a preview.
-    async fn speaker(&self, chat: &Chat, scene: &Scene, aim: &Aim) -> ApiResult<NextSpeaker> {
-        if let Aim::By(speaker) = aim {
+    async fn speaker(&self, chat: &Chat, scene: &Scene, reply_to: &ReplyTo) -> ApiResult<NextSpeaker> {
+        if let ReplyTo::By(speaker) = reply_to {
             return Ok(speaker.clone());
         }
         let messages = self.library().groups.newest_lines(chat).await?;
-        if let Aim::Before(reply) = aim
+        if let ReplyTo::Before(reply) = reply_to
             && let Some(message) = messages.iter().find(|message| message.id == *reply)
         {
             return Ok(scene.who_said(*reply, message.role));
         }
-        let words = match aim {
-            Aim::Words(text) => Some(SpokenLine {
+        let words = match reply_to {
+            ReplyTo::Draft(text) => Some(SpokenLine {
                 id: MessageId(Uuid::nil()),
                 role: Role::User,
                 text,

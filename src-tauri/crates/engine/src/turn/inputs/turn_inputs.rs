@@ -25,7 +25,7 @@ use crate::turn::inputs::story::Story;
 
 /// The message that the reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Aim {
+pub(crate) enum ReplyTo {
     /// The last message of the chat.
     Last,
     /// The last message of the chat, by a new message of this speaker.
@@ -33,15 +33,15 @@ pub(crate) enum Aim {
     /// The message before the reply that gets another swipe.
     Before(MessageId),
     /// Text that is not in the chat yet, for a preview.
-    Words(String),
+    Draft(String),
 }
 
-impl Aim {
+impl ReplyTo {
     /// The reply that this turn replaces.
     pub(crate) fn replaced(&self) -> Option<MessageId> {
         match self {
             Self::Before(reply) => Some(*reply),
-            Self::Last | Self::By(_) | Self::Words(_) => None,
+            Self::Last | Self::By(_) | Self::Draft(_) => None,
         }
     }
 }

@@ -135,10 +135,10 @@ impl LoreActivation {
     pub(crate) async fn lore(
         &self,
         inputs: &TurnInputs,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         head_at: Timestamp,
     ) -> ApiResult<Lore> {
-        let mut scene = ActivationInput::new(inputs, answerer, (self.base().clock(), head_at));
+        let mut scene = ActivationInput::new(inputs, model_handle, (self.base().clock(), head_at));
         let Some(books) = self.books(inputs).await? else {
             return Ok(Lore {
                 variables: scene.of_head,
@@ -147,20 +147,20 @@ impl LoreActivation {
         };
         scene.near = self.near_entries(inputs, &books.ids).await;
         for _ in 0..MAX_RUNS {
-            let counting = LoreTokenCounter::new(self, answerer);
+            let counting = LoreTokenCounter::new(self, model_handle);
             let lore =
                 activate(inputs, &books.prepared, &scene, &counting).with_private(&books.private);
             let guessed = counting.finish();
             if guessed.is_empty() {
                 return Ok(lore);
             }
-            self.count_lore(answerer, guessed).await?;
+            self.count_lore(model_handle, guessed).await?;
         }
         let lore = activate(
             inputs,
             &books.prepared,
             &scene,
-            &LoreTokenCounter::new(self, answerer),
+            &LoreTokenCounter::new(self, model_handle),
         );
         Ok(lore.with_private(&books.private))
     }
@@ -186,7 +186,7 @@ pub(crate) struct ActivationInput<'a> {
 impl<'a> ActivationInput<'a> {
     pub(crate) fn new(
         inputs: &'a TurnInputs,
-        answerer: &'a ModelHandle,
+        model_handle: &'a ModelHandle,
         (clock, head_at): (&Clock, Timestamp),
     ) -> Self {
         let kept = StoredMacroState::of(&inputs.snapshot.chat);
@@ -194,7 +194,7 @@ impl<'a> ActivationInput<'a> {
         if kept.head_at == Some(head_at) {
             kept.head.undo(&mut of_head);
         }
-        let model = answerer.facts();
+        let model = model_handle.facts();
         let in_head = inputs.placement() == context::Placement::CacheFirst;
         Self {
             now: MacroMoment {
@@ -214,10 +214,10 @@ impl<'a> ActivationInput<'a> {
             } else {
                 kept.timed
             },
-            room: answerer
+            room: model_handle
                 .budget
                 .limit
-                .saturating_sub(answerer.budget.reserve),
+                .saturating_sub(model_handle.budget.reserve),
             near: Vec::new(),
         }
     }

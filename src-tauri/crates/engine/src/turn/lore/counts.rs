@@ -12,31 +12,31 @@ use crate::turn::lore::LoreActivation;
 
 /// Counts for one activation run. Unknown counts are estimated and recorded.
 pub(crate) struct LoreTokenCounter<'a> {
-    turns: &'a LoreActivation,
-    answerer: &'a ModelHandle,
+    lore: &'a LoreActivation,
+    model_handle: &'a ModelHandle,
     tokenizer: String,
     uncounted: RefCell<Vec<Segment>>,
 }
 
 impl<'a> LoreTokenCounter<'a> {
-    pub(crate) fn new(turns: &'a LoreActivation, answerer: &'a ModelHandle) -> Self {
+    pub(crate) fn new(lore: &'a LoreActivation, model_handle: &'a ModelHandle) -> Self {
         Self {
-            turns,
-            answerer,
-            tokenizer: answerer.counting().tokenizer(),
+            lore,
+            model_handle,
+            tokenizer: model_handle.counting().tokenizer(),
             uncounted: RefCell::default(),
         }
     }
 
     pub(crate) fn tokens(&self, text: &str) -> u32 {
         match self
-            .turns
+            .lore
             .config()
             .token_counts
             .known_counts()
             .get(&self.tokenizer, token_counter::hash(text, false))
         {
-            Some(known) => self.answerer.counting().corrected(known.count),
+            Some(known) => self.model_handle.counting().corrected(known.count),
             None => self.guess(text),
         }
     }
@@ -61,10 +61,10 @@ impl LoreActivation {
     /// Counts the texts whose counts a run has estimated.
     pub(crate) async fn count_lore(
         &self,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         texts: Vec<Segment>,
     ) -> ApiResult<()> {
-        answerer
+        model_handle
             .counting()
             .learn(&self.config().token_counts, texts)
             .await

@@ -79,13 +79,13 @@ impl Previews {
             ..TurnOptions::default()
         };
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
-        let (aim, answerer) = tokio::try_join!(
-            self.aim_of_preview(&chat, last, text, &options),
-            self.config().model_handles.answerer(&chat, &options)
+        let (reply_to, model_handle) = tokio::try_join!(
+            self.reply_to_of_preview(&chat, last, text, &options),
+            self.config().model_handles.model_handle(&chat, &options)
         )?;
         let inputs = self
             .assembly
-            .collect(chat, aim, &answerer, &options)
+            .collect(chat, reply_to, &model_handle, &options)
             .await?
             .inputs;
         let shelf = self.shelf_with(&inputs, book).await?;
@@ -94,7 +94,7 @@ impl Previews {
             .snapshot
             .head_at()
             .unwrap_or_else(|| inputs.answered_at(self.base().now()));
-        let mut scene = ActivationInput::new(&inputs, &answerer, (self.base().clock(), head_at));
+        let mut scene = ActivationInput::new(&inputs, &model_handle, (self.base().clock(), head_at));
         scene.near = self
             .lore_activation
             .near_entries(&inputs, shelf.ids())
@@ -105,7 +105,7 @@ impl Previews {
             let outcome = outcome(&inputs, &books, &scene, (&words, &reading, counting));
             (outcome, reading.finish().1)
         };
-        let (outcome, notices) = self.counted(&answerer, run).await?;
+        let (outcome, notices) = self.counted(&model_handle, run).await?;
         let speaker = |index: usize| {
             inputs
                 .history
@@ -135,22 +135,22 @@ impl Previews {
         let books = shelf.prepared(&books::settings(&values));
         let user = self.library().personas.persona_of(None).await?.name;
         // Exact counts are optional here: without a model, an estimate is used.
-        let answerer = self
+        let model_handle = self
             .config()
             .model_handles
-            .answerer(&nobodys_chat(), &TurnOptions::default())
+            .model_handle(&nobodys_chat(), &TurnOptions::default())
             .await
             .ok();
-        let (outcome, counted) = match &answerer {
-            Some(answerer) => {
-                let room = answerer
+        let (outcome, counted) = match &model_handle {
+            Some(model_handle) => {
+                let room = model_handle
                     .budget
                     .limit
-                    .saturating_sub(answerer.budget.reserve);
+                    .saturating_sub(model_handle.budget.reserve);
                 let run = |counting: &LoreTokenCounter<'_>| {
                     alone(&books, &user, text, room, &|text| counting.tokens(text))
                 };
-                (self.counted(answerer, run).await?, true)
+                (self.counted(model_handle, run).await?, true)
             }
             None => (alone(&books, &user, text, ROOM, &estimate), false),
         };
@@ -182,19 +182,19 @@ impl Previews {
     /// Repeats the run until all token counts that it used are exact.
     async fn counted<T>(
         &self,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         run: impl Fn(&LoreTokenCounter<'_>) -> T,
     ) -> ApiResult<T> {
         for _ in 1..MAX_RUNS {
-            let counting = LoreTokenCounter::new(&self.lore_activation, answerer);
+            let counting = LoreTokenCounter::new(&self.lore_activation, model_handle);
             let outcome = run(&counting);
             let guessed = counting.finish();
             if guessed.is_empty() {
                 return Ok(outcome);
             }
-            self.lore_activation.count_lore(answerer, guessed).await?;
+            self.lore_activation.count_lore(model_handle, guessed).await?;
         }
-        Ok(run(&LoreTokenCounter::new(&self.lore_activation, answerer)))
+        Ok(run(&LoreTokenCounter::new(&self.lore_activation, model_handle)))
     }
 }
 

@@ -7,7 +7,7 @@ use store::WindowMessage;
 use crate::api::{PromptReport, TurnOptions, WhatIf};
 use crate::base::error::ApiResult;
 use crate::base::records::convert;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::previews::Previews;
 
 impl Previews {
@@ -32,19 +32,19 @@ impl Previews {
         options: TurnOptions,
     ) -> ApiResult<PromptReport> {
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
-        let (aim, answerer) = tokio::try_join!(
-            self.aim_of_preview(&chat, last, text, &options),
-            self.config().model_handles.answerer(&chat, &options)
+        let (reply_to, model_handle) = tokio::try_join!(
+            self.reply_to_of_preview(&chat, last, text, &options),
+            self.config().model_handles.model_handle(&chat, &options)
         )?;
         let id = chat.id;
         let mut turn = self
             .assembly
-            .collect(chat, aim, &answerer, &options)
+            .collect(chat, reply_to, &model_handle, &options)
             .await?;
-        let made = self.assembly.make(&mut turn, &answerer, &options).await?;
+        let made = self.assembly.make(&mut turn, &model_handle, &options).await?;
         // Read this last, because it is slow and not part of a real turn.
         let previous = self.library().chats.turn_before(id, None).await?;
-        Ok(made.report(&turn, &answerer, previous.as_ref()))
+        Ok(made.report(&turn, &model_handle, previous.as_ref()))
     }
 
     /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
@@ -60,12 +60,12 @@ impl Previews {
         let (chat, mut greeting) = self.library().chats.first_state(character.parse()?).await?;
         let snapshot = self.library().snapshots.snapshot(chat).await?;
         let mut state = snapshot.variables.clone();
-        let (text, answerer) = tokio::try_join!(
+        let (text, model_handle) = tokio::try_join!(
             self.inputs
                 .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state),
             self.config()
                 .model_handles
-                .answerer(&snapshot.chat, &options)
+                .model_handle(&snapshot.chat, &options)
         )?;
         let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
         let greeting = swipe.map(|swipe| WindowMessage {
@@ -84,25 +84,25 @@ impl Previews {
         });
         let mut turn = self
             .assembly
-            .collect_first((snapshot, greeting, text), &answerer, &options)
+            .collect_first((snapshot, greeting, text), &model_handle, &options)
             .await?;
-        let made = self.assembly.make(&mut turn, &answerer, &options).await?;
-        Ok(made.report(&turn, &answerer, None))
+        let made = self.assembly.make(&mut turn, &model_handle, &options).await?;
+        Ok(made.report(&turn, &model_handle, None))
     }
 
     /// The message that a previewed prompt answers.
-    pub(crate) async fn aim_of_preview(
+    pub(crate) async fn reply_to_of_preview(
         &self,
         chat: &Chat,
         last: Option<Message>,
         text: String,
         options: &TurnOptions,
-    ) -> ApiResult<Aim> {
+    ) -> ApiResult<ReplyTo> {
         Ok(match last {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                 let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
                 let mut state = snapshot.variables.clone();
-                Aim::Words(
+                ReplyTo::Draft(
                     self.inputs
                         .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
                         .await?,
@@ -110,11 +110,11 @@ impl Previews {
             }
             Some(last) if convert::is_reply(last.role) && options.ask.is_none() => {
                 match options.regenerate {
-                    true => Aim::Before(last.id),
-                    false => Aim::Words(String::new()),
+                    true => ReplyTo::Before(last.id),
+                    false => ReplyTo::Draft(String::new()),
                 }
             }
-            _ => Aim::Last,
+            _ => ReplyTo::Last,
         })
     }
 }

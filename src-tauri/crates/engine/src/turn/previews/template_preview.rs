@@ -8,7 +8,7 @@ use crate::base::error::ApiResult;
 use crate::settings::counting::token_counter::Counter;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::frame::{self, FrameSection};
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::previews::Previews;
 
 impl Previews {
@@ -33,22 +33,22 @@ impl Previews {
             ..TurnOptions::default()
         };
         let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
-        let answerer = self
+        let model_handle = self
             .config()
             .model_handles
-            .answerer(&chat, &options)
+            .model_handle(&chat, &options)
             .await?;
         let turn = self
             .assembly
-            .collect(chat, Aim::Last, &answerer, &options)
+            .collect(chat, ReplyTo::Last, &model_handle, &options)
             .await?;
-        let built = frame::build(&turn, &answerer, self.base().clock(), self.base().now())?;
+        let built = frame::build(&turn, &model_handle, self.base().clock(), self.base().now())?;
         let texts = built
             .sections
             .iter()
             .map(|section| section.text.clone())
             .collect();
-        let tokens = self.count_texts(&answerer, texts).await?;
+        let tokens = self.count_texts(&model_handle, texts).await?;
         let rendered =
             |(FrameSection { name, text, .. }, tokens): (FrameSection, &u32)| RenderedSection {
                 name,
@@ -74,7 +74,7 @@ impl Previews {
     }
 
     /// Token counts of texts as content.
-    async fn count_texts(&self, answerer: &ModelHandle, texts: Vec<String>) -> ApiResult<Vec<u32>> {
+    async fn count_texts(&self, model_handle: &ModelHandle, texts: Vec<String>) -> ApiResult<Vec<u32>> {
         let segments: Vec<Segment> = texts
             .into_iter()
             .map(|text| Segment {
@@ -82,7 +82,7 @@ impl Previews {
                 control: false,
             })
             .collect();
-        let mut counter = Counter::new(&self.config().token_counts, answerer);
+        let mut counter = Counter::new(&self.config().token_counts, model_handle);
         let unknown: Vec<Segment> = segments
             .iter()
             .filter(|segment| counter.count(segment).is_none())

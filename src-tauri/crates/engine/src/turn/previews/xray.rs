@@ -153,7 +153,7 @@ impl Previews {
     /// Starts the window again after the last message. Nothing is deleted.
     pub(crate) async fn new_scene(&self, chat: String) -> ApiResult<()> {
         let id = chat.parse::<ChatId>()?;
-        let _place = self.base().running().begin(id)?;
+        let _reservation = self.base().running().begin(id)?;
         self.base()
             .store()
             .write(move |store| {

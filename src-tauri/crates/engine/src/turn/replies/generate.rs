@@ -23,7 +23,7 @@ use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::assembly::made::BuiltPrompt;
 use crate::turn::client;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::Generation;
 use crate::turn::replies::emotions::EmotionSettings;
 use crate::turn::replies::passages::{Passages, ReplyPart};
@@ -46,10 +46,10 @@ pub(crate) const DEFECT: &str =
 /// A reply to write.
 pub(crate) struct ReplyJob {
     pub(crate) chat: Chat,
-    pub(crate) aim: Aim,
+    pub(crate) reply_to: ReplyTo,
     pub(crate) target: Target,
     pub(crate) options: TurnOptions,
-    pub(crate) place: ChatReservation,
+    pub(crate) reservation: ChatReservation,
     /// The characters that answer after this one.
     pub(crate) queue: SpeakerQueue,
 }
@@ -74,7 +74,7 @@ impl Finish {
 
 /// Everything that a reply needs before its model is called.
 pub(crate) struct PreparedTurn {
-    pub(crate) answerer: ModelHandle,
+    pub(crate) model_handle: ModelHandle,
     pub(crate) turn: ActivatedTurn,
     pub(crate) made: BuiltPrompt,
 }
@@ -84,7 +84,7 @@ impl PreparedTurn {
     /// `BadInput` if a local model cannot follow the JSON schema of the reply.
     pub(crate) async fn request(&self, generation: &Generation) -> ApiResult<Request> {
         let Self {
-            answerer,
+            model_handle,
             turn,
             made,
         } = self;
@@ -100,7 +100,7 @@ impl PreparedTurn {
             .as_ref()
             .and_then(|task| task.reply_tokens)
             .unwrap_or(u32::MAX);
-        let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
+        let max_tokens = model_handle.sampling.max_tokens.min(of_task).min(room);
         let prompt = generation
             .library()
             .assets
@@ -108,7 +108,7 @@ impl PreparedTurn {
             .await;
         let mut sampling = Sampling {
             max_tokens,
-            ..answerer.sampling.clone()
+            ..model_handle.sampling.clone()
         };
         if let Some(grammar) = self.call_grammar() {
             (sampling.rules.grammar, sampling.rules.json_schema) = (Some(grammar), None);
@@ -131,21 +131,21 @@ impl PreparedTurn {
         if let Some(client) = turn.inputs.client.as_ref().filter(|_| turn.task.is_none()) {
             client::options::apply(client, &mut request);
         }
-        client::schema::adapt(answerer, &mut request.sampling.rules)?;
+        client::schema::adapt(model_handle, &mut request.sampling.rules)?;
         Ok(request)
     }
 
     /// The grammar for the calls of a local model. One that the user has set replaces it, unless a
     /// call is demanded.
     fn call_grammar(&self) -> Option<String> {
-        let Self { answerer, turn, .. } = self;
-        let rules = &answerer.sampling.rules;
+        let Self { model_handle, turn, .. } = self;
+        let rules = &model_handle.sampling.rules;
         let own = rules.grammar.is_some() || rules.json_schema.is_some();
         let syntax = turn
             .tools
             .syntax
             .as_ref()
-            .filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
+            .filter(|_| turn.tools.can_call() && model_handle.template.is_some())?;
         let frame = &turn.tools.frame;
         (!own || frame.choice.is_forced()).then(|| context::tools::grammar(syntax, frame))
     }
@@ -277,7 +277,7 @@ impl Generation {
         };
         let state = match reason {
             EndReason::Stop | EndReason::Length => SwipeState::Finished,
-            EndReason::Cancelled if job.place.stopped() => SwipeState::Stopped,
+            EndReason::Cancelled if job.reservation.stopped() => SwipeState::Stopped,
             EndReason::Cancelled | EndReason::Failed { .. } => SwipeState::Interrupted,
         };
         let whole = state == SwipeState::Finished;
@@ -296,7 +296,7 @@ impl Generation {
         let ReplyJob {
             chat,
             options,
-            place,
+            reservation,
             queue,
             ..
         } = job;
@@ -305,11 +305,11 @@ impl Generation {
         // message does not find it busy.
         let next = match whole {
             true => {
-                self.next_in_queue((chat.clone(), options.clone()), place, queue)
+                self.next_in_queue((chat.clone(), options.clone()), reservation, queue)
                     .await
             }
             false => {
-                drop(place);
+                drop(reservation);
                 None
             }
         };
@@ -382,15 +382,15 @@ impl Generation {
         draft: &mut ReplyDraft,
         started: Instant,
     ) -> ApiResult<Option<Finish>> {
-        let preparing = self.prepare(&job.chat, job.aim.clone(), &job.options);
+        let preparing = self.prepare(&job.chat, job.reply_to.clone(), &job.options);
         let prepared = tokio::select! {
             biased;
-            () = job.place.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
+            () = job.reservation.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
             prepared = preparing => prepared?,
         };
         let mut prepared = prepared;
-        draft.streams = prepared.answerer.values.show_streaming;
-        draft.emotions = EmotionSettings::of(&prepared.answerer.values);
+        draft.streams = prepared.model_handle.values.show_streaming;
+        draft.emotions = EmotionSettings::of(&prepared.model_handle.values);
         let keeps = prepared.turn.task.is_none() && !job.options.one_off;
         let finish = loop {
             let finish = self.request_once(job, draft, &prepared, started).await?;
@@ -401,24 +401,24 @@ impl Generation {
                 break finish;
             }
             let PreparedTurn {
-                answerer,
+                model_handle,
                 turn,
                 made,
             } = &mut prepared;
             match self
                 .tools
-                .run_tools(job, draft, turn, (made, answerer))
+                .run_tools(job, draft, turn, (made, model_handle))
                 .await?
             {
                 AfterCalls::Nothing => break finish,
                 AfterCalls::Stopped => break Ok(Finish::cancelled()),
                 AfterCalls::CallAgain => {
-                    *made = self.assembly.make(turn, answerer, &job.options).await?
+                    *made = self.assembly.make(turn, model_handle, &job.options).await?
                 }
             }
         };
         let PreparedTurn {
-            answerer,
+            model_handle,
             turn,
             made,
         } = prepared;
@@ -429,12 +429,12 @@ impl Generation {
                 .await?;
         }
         self.reply_store
-            .keep_tool_calls(job, draft, &answerer.name)
+            .keep_tool_calls(job, draft, &model_handle.name)
             .await?;
         if draft.inserted {
             draft.measure(finish.as_ref().ok(), &made);
             self.reply_store
-                .keep_manifest(job, draft, &turn, &made, &answerer)
+                .keep_manifest(job, draft, &turn, &made, &model_handle)
                 .await?;
         }
         finish.map(Some)
@@ -445,20 +445,20 @@ impl Generation {
     pub(crate) async fn prepare(
         &self,
         chat: &Chat,
-        aim: Aim,
+        reply_to: ReplyTo,
         options: &TurnOptions,
     ) -> ApiResult<PreparedTurn> {
         let id = chat.id;
         let preparing = async {
-            let answerer = self.config().model_handles.answerer(chat, options).await?;
+            let model_handle = self.config().model_handles.model_handle(chat, options).await?;
             let snapshot = self.library().snapshots.snapshot_of(id).await?;
             let mut turn = self
                 .assembly
-                .collect_from(snapshot, aim, (&answerer, options))
+                .collect_from(snapshot, reply_to, (&model_handle, options))
                 .await?;
-            let made = self.assembly.make(&mut turn, &answerer, options).await?;
+            let made = self.assembly.make(&mut turn, &model_handle, options).await?;
             Ok(PreparedTurn {
-                answerer,
+                model_handle,
                 turn,
                 made,
             })
@@ -562,7 +562,7 @@ impl Generation {
         sent: Option<&Message>,
     ) -> Started {
         let turn = job.queue.turn();
-        job.place.describe(
+        job.reservation.describe(
             job.target.message(),
             job.target.swipe(),
             job.target.base(),

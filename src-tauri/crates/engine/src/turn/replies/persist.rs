@@ -171,9 +171,9 @@ impl ReplyStore {
         draft: &ReplyDraft,
         turn: &ActivatedTurn,
         made: &BuiltPrompt,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
     ) -> ApiResult<()> {
-        self.record(job.target.swipe(), &draft.figures, turn, made, answerer)
+        self.record(job.target.swipe(), &draft.figures, turn, made, model_handle)
             .await
     }
 
@@ -184,14 +184,14 @@ impl ReplyStore {
         figures: &Figures,
         turn: &ActivatedTurn,
         made: &BuiltPrompt,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
     ) -> ApiResult<()> {
         let previous = self
             .library()
             .chats
             .turn_before(turn.inputs.snapshot.chat.id, Some(swipe))
             .await?;
-        let report = made.report(turn, answerer, previous.as_ref());
+        let report = made.report(turn, model_handle, previous.as_ref());
         let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
         let figures = manifest::figures_json(figures);
         Ok(self

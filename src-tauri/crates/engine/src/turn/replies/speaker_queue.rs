@@ -10,7 +10,7 @@ use crate::base::error::ApiResult;
 use crate::base::records::convert::Speakers;
 use crate::base::running::ChatReservation;
 use crate::library::groups::next_turns::NextSpeaker;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::Generation;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::target::Target;
@@ -64,7 +64,7 @@ impl Generation {
     pub(crate) async fn next_in_queue(
         &self,
         (chat, options): (Chat, TurnOptions),
-        place: ChatReservation,
+        reservation: ChatReservation,
         mut queue: SpeakerQueue,
     ) -> Option<QueuedReply> {
         if queue.waiting.is_empty() {
@@ -74,14 +74,14 @@ impl Generation {
         let next = async {
             let scene = self.library().groups.group(&chat).await?;
             queue.waiting.retain(|speaker| scene.may_speak(speaker));
-            let Some(turn) = queue.take().filter(|_| !place.stopped()) else {
+            let Some(turn) = queue.take().filter(|_| !reservation.stopped()) else {
                 return Ok(None);
             };
             let called = self.library().groups.call_upon(&chat, &turn).await?;
             let speakers = self.library().groups.speakers(&chat).await?;
             let (message, swipe) = new_ids();
-            let (aim, target) = (
-                Aim::By(turn.clone()),
+            let (reply_to, target) = (
+                ReplyTo::By(turn.clone()),
                 Target::NewMessage {
                     message,
                     swipe,
@@ -90,10 +90,10 @@ impl Generation {
             );
             let job = ReplyJob {
                 chat,
-                aim,
+                reply_to,
                 target,
                 options,
-                place,
+                reservation,
                 queue,
             };
             Ok(Some(QueuedReply {

@@ -30,7 +30,7 @@ impl Generation {
     ) -> ApiResult<Option<ApiResult<Finish>>> {
         let request = prepared.request(self).await?;
         let PreparedTurn {
-            answerer,
+            model_handle,
             turn,
             made,
         } = prepared;
@@ -38,10 +38,10 @@ impl Generation {
         if !asks && !job.options.one_off {
             self.reply_store.keep_plan(turn, made).await?;
         }
-        self.separate_rounds(job, draft, &answerer.name).await?;
+        self.separate_rounds(job, draft, &model_handle.name).await?;
         draft.tools.begin(&turn.tools, draft.words.len());
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
-        let marks = OwnMarks::read(&answerer.values.thought_marks);
+        let marks = OwnMarks::read(&model_handle.values.thought_marks);
         draft.start = if draft.text.is_empty() {
             made.reply_start.clone()
         } else {
@@ -49,7 +49,7 @@ impl Generation {
         };
         let postfix = match job.target.is_after_token() {
             true => ContinuePostfix::Nothing,
-            false => answerer.values.continue_postfix,
+            false => model_handle.values.continue_postfix,
         };
         draft.passages = match asks {
             true => Passages::behind(job.target.base(), speaker, opened, postfix)
@@ -64,14 +64,14 @@ impl Generation {
             false => Passages::going_on(&draft.text, postfix).with_marks_behind(marks, &draft.text),
         };
         let begun = !draft.start.is_empty();
-        let finish = self.follow(job, draft, answerer, request, started).await;
-        let refused = begun && self.assembly.without_prefill().contains(&answerer.key);
-        let retries = refused || self.assembly.asks_to_continue(answerer);
+        let finish = self.follow(job, draft, model_handle, request, started).await;
+        let refused = begun && self.assembly.without_prefill().contains(&model_handle.key);
+        let retries = refused || self.assembly.asks_to_continue(model_handle);
         if finish.is_err() && !asks && made.assembled.prompt.continues && retries {
             return Ok(None);
         }
         for part in draft.passages.finish() {
-            self.take(job, draft, &answerer.name, part).await?;
+            self.take(job, draft, &model_handle.name, part).await?;
         }
         Ok(Some(finish))
     }
@@ -118,13 +118,13 @@ impl Generation {
         &self,
         job: &ReplyJob,
         draft: &mut ReplyDraft,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         request: Request,
         started: Instant,
     ) -> ApiResult<Finish> {
         let chat = job.chat.id.to_string();
         TurnStep::Call.done(job.chat.id);
-        let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
+        let mut stream = model_handle.provider.stream(request, job.reservation.cancel.clone());
         let mut thoughts = ThoughtTags::default();
         loop {
             let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
@@ -133,7 +133,7 @@ impl Generation {
                 next = stream.next() => next,
                 // Store the text even if the stream stalls, because it is already on the screen.
                 () = tokio::time::sleep_until(due), if draft.dirty => {
-                    self.reply_store.checkpoint(job, draft, &answerer.name).await?;
+                    self.reply_store.checkpoint(job, draft, &model_handle.name).await?;
                     continue;
                 }
             };
@@ -149,12 +149,12 @@ impl Generation {
                     if text.is_empty() {
                         continue;
                     }
-                    self.hear(job, draft, &answerer.name, (thoughts.text(text), started))
+                    self.hear(job, draft, &model_handle.name, (thoughts.text(text), started))
                         .await?;
                 }
                 Ok(GenerationEvent::Thoughts(text)) => {
                     let tagged = thoughts.thought(&draft.text, &text);
-                    self.hear(job, draft, &answerer.name, (tagged, started))
+                    self.hear(job, draft, &model_handle.name, (tagged, started))
                         .await?;
                 }
                 Ok(GenerationEvent::SignedThought(thought)) => draft.tools.thoughts.push(thought),
@@ -168,7 +168,7 @@ impl Generation {
                     usage,
                     timings,
                 }) => {
-                    self.read_calls(job, draft, &answerer.name, &mut thoughts)
+                    self.read_calls(job, draft, &model_handle.name, &mut thoughts)
                         .await?;
                     TurnStep::Finish.done(job.chat.id);
                     return Ok(Finish {
@@ -182,7 +182,7 @@ impl Generation {
                     .for_each(|event| self.base().events().announce(event)),
                 Err(error) => {
                     if error.kind == ProviderErrorKind::NoPrefill {
-                        self.assembly.without_prefill().insert(answerer.key.clone());
+                        self.assembly.without_prefill().insert(model_handle.key.clone());
                     }
                     return Err(error.into());
                 }
@@ -274,7 +274,7 @@ impl Generation {
             job.target.swipe().to_string(),
         );
         if let Some(text) = turned {
-            let seq = job.place.turn_into_thoughts(job.target.base());
+            let seq = job.reservation.turn_into_thoughts(job.target.base());
             let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
             self.base().events().announce(Event::ThoughtsClosed {
                 chat,
@@ -285,7 +285,7 @@ impl Generation {
             });
         }
         if !part.thoughts.is_empty() {
-            let seq = job.place.think(&part.thoughts);
+            let seq = job.reservation.think(&part.thoughts);
             let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
             self.base().events().announce(Event::Thought {
                 chat,
@@ -296,7 +296,7 @@ impl Generation {
             });
         }
         if !part.words.is_empty() {
-            let seq = job.place.write(&part.words);
+            let seq = job.reservation.write(&part.words);
             self.base().events().announce(Event::Token {
                 chat,
                 message,

@@ -90,13 +90,13 @@ impl Sending {
             format!("{}: {text}", speakers.of(line.id, line.role))
         });
         let transcript = told.collect::<Vec<_>>().join("\n\n");
-        let answerer = self.config().model_handles.answerer(chat, options).await?;
-        let Some((prompt, most)) = self.question(&answerer, scene, &able, &transcript).await?
+        let model_handle = self.config().model_handles.model_handle(chat, options).await?;
+        let Some((prompt, most)) = self.question(&model_handle, scene, &able, &transcript).await?
         else {
             return Ok(None);
         };
         let key = format!("{} director", chat.id);
-        let answer = tokio::time::timeout(WAIT, answer(&answerer, key.clone(), prompt, most)).await;
+        let answer = tokio::time::timeout(WAIT, answer(&model_handle, key.clone(), prompt, most)).await;
         self.config().local().forget(&key);
         let Ok(answer) = answer else { return Ok(None) };
         Ok(scene.chosen_by_name(&said(Role::Character, answer?), &able))
@@ -105,7 +105,7 @@ impl Sending {
     /// The prompt and the token limit of its answer; `None` if it does not fit.
     async fn question(
         &self,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         scene: &Scene,
         able: &[CharacterId],
         transcript: &str,
@@ -147,14 +147,14 @@ impl Sending {
             }],
             ..Frame::default()
         };
-        let format = answerer
+        let format = model_handle
             .template
             .as_ref()
             .map(|template| template.at(self.base().clock().civil(now)));
-        let setup = Setup::new(format.as_ref(), &answerer.key, answerer.budget);
+        let setup = Setup::new(format.as_ref(), &model_handle.key, model_handle.budget);
         let (state, mut counter) = (
             WindowState::default(),
-            Counter::new(&self.config().token_counts, answerer),
+            Counter::new(&self.config().token_counts, model_handle),
         );
         loop {
             match assemble(&frame, &setup, &state, &counter) {
@@ -175,7 +175,7 @@ impl Sending {
 
 /// The model's whole answer. The question has a KV sequence of its own.
 async fn answer(
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
     cache_key: String,
     prompt: Prompt,
     most: u32,
@@ -195,7 +195,7 @@ async fn answer(
     };
     let leave = CancellationToken::new();
     let _cancels_when_dropped = leave.clone().drop_guard();
-    let mut stream = answerer.provider.stream(request, leave);
+    let mut stream = model_handle.provider.stream(request, leave);
     let mut answer = String::new();
     while let Some(event) = stream.next().await {
         if let GenerationEvent::Text(text) = event? {

@@ -9,7 +9,7 @@ use crate::api::{Ask, EndReason, Event, Figures, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::{self, Finish, PreparedTurn};
 use crate::turn::replies::passages::{Passages, ReplyPart};
 use crate::turn::replies::stream;
@@ -44,7 +44,7 @@ impl Sending {
         chat: String,
         options: TurnOptions,
     ) -> ApiResult<()> {
-        let place = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin(chat.parse()?)?;
         let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         if !chat.draft.trim().is_empty() {
             return Err(bad_input(
@@ -53,7 +53,7 @@ impl Sending {
             ));
         }
         self.base().idle().stop();
-        place.draft("");
+        reservation.draft("");
         self.base().events().announce(Event::Drafting {
             chat: chat.id.to_string(),
         });
@@ -61,20 +61,21 @@ impl Sending {
             ask: Some(Ask::Impersonate),
             ..options
         };
-        let (turns, at_work) = (self.clone(), self.base().idle().at_work());
+        let sending = self.clone();
+        let at_work = self.base().idle().at_work();
         tokio::spawn(async move {
-            turns.draft(chat, options, place).await;
-            drop(turns);
+            sending.draft(chat, options, reservation).await;
+            drop(sending);
             drop(at_work);
         });
         Ok(())
     }
 
-    async fn draft(&self, chat: Chat, options: TurnOptions, place: ChatReservation) {
+    async fn draft(&self, chat: Chat, options: TurnOptions, reservation: ChatReservation) {
         let mut words = Words::default();
         let written = contained_as(
             DEFECT,
-            Box::pin(self.write_draft(&chat, &options, &place, &mut words)),
+            Box::pin(self.write_draft(&chat, &options, &reservation, &mut words)),
         )
         .await;
         let text = words.text.trim_end().to_owned();
@@ -102,7 +103,7 @@ impl Sending {
             },
             |()| reason,
         );
-        drop(place);
+        drop(reservation);
         self.base().events().announce(Event::Drafted {
             chat: id.to_string(),
             text,
@@ -115,25 +116,25 @@ impl Sending {
         &self,
         chat: &Chat,
         options: &TurnOptions,
-        place: &ChatReservation,
+        reservation: &ChatReservation,
         words: &mut Words,
     ) -> ApiResult<FinishReason> {
         let started = std::time::Instant::now();
-        let preparing = self.generation.prepare(chat, Aim::Last, options);
-        let Some(prepared) = place.cancel.run_until_cancelled(preparing).await else {
+        let preparing = self.generation.prepare(chat, ReplyTo::Last, options);
+        let Some(prepared) = reservation.cancel.run_until_cancelled(preparing).await else {
             return Ok(FinishReason::Cancelled);
         };
         let prepared = prepared?;
         let PreparedTurn {
-            answerer,
+            model_handle,
             turn,
             made,
         } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
-        let mut stream = answerer.provider.stream(
+        let mut stream = model_handle.provider.stream(
             prepared.request(&self.generation).await?,
-            place.cancel.clone(),
+            reservation.cancel.clone(),
         );
         let mut first_text_ms = None;
         let finish = loop {
@@ -144,7 +145,7 @@ impl Sending {
                 GenerationEvent::Text(text) => {
                     first_text_ms.get_or_insert_with(|| crate::base::clock::millis(started));
                     for part in passages.push(&text) {
-                        self.say(place, &name, part, words);
+                        self.say(reservation, &name, part, words);
                     }
                 }
                 GenerationEvent::Finished {
@@ -168,24 +169,24 @@ impl Sending {
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
             .await?;
         for part in passages.finish() {
-            self.say(place, &name, part, words);
+            self.say(reservation, &name, part, words);
         }
         words.figures = generate::figures(Some(&finish), made.assembled.total, first_text_ms);
         Ok(finish.reason)
     }
 
-    fn say(&self, place: &ChatReservation, chat: &str, part: ReplyPart, words: &mut Words) {
+    fn say(&self, reservation: &ChatReservation, chat: &str, part: ReplyPart, words: &mut Words) {
         // The end of the draft sends the final text to listeners again.
         if part.closes_thoughts {
             words.text.clear();
-            place.restart_draft();
+            reservation.restart_draft();
         }
         let piece = part.words;
         if piece.is_empty() {
             return;
         }
         words.text.push_str(&piece);
-        let seq = place.draft(&piece);
+        let seq = reservation.draft(&piece);
         self.base().events().announce(Event::Draft {
             chat: chat.to_owned(),
             seq,

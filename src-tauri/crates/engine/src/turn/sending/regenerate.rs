@@ -5,7 +5,7 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::base::records::convert;
 use crate::library::chats::chat::said;
 use crate::turn::assembly::hint;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
 use crate::turn::replies::target::Target;
@@ -29,7 +29,7 @@ impl Sending {
         chat: String,
         wanted: RegenerateOptions,
     ) -> ApiResult<Started> {
-        let place = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let last = last.filter(|last| convert::is_reply(last.role));
         let earlier = last
@@ -49,9 +49,9 @@ impl Sending {
             ..TurnOptions::default()
         };
         let (message, swipe) = new_ids();
-        let (aim, target, queue) = match last {
+        let (reply_to, target, queue) = match last {
             Some(last) => (
-                Aim::Before(last.id),
+                ReplyTo::Before(last.id),
                 Target::NewSwipe {
                     message: last,
                     swipe,
@@ -65,7 +65,7 @@ impl Sending {
                     .await?
                     .ok_or_else(nobody)?;
                 (
-                    Aim::By(turn.clone()),
+                    ReplyTo::By(turn.clone()),
                     Target::NewMessage {
                         message,
                         swipe,
@@ -79,10 +79,10 @@ impl Sending {
         Ok(self.start(
             ReplyJob {
                 chat,
-                aim,
+                reply_to,
                 target,
                 options,
-                place,
+                reservation,
                 queue,
             },
             speakers,

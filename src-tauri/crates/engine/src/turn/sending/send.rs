@@ -21,7 +21,7 @@ use crate::library::quick_replies::automatic::Moment;
 use crate::library::snapshots::macro_variables;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::turn::commands::tell::CommandMessage;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
 use crate::turn::replies::target::Target;
@@ -81,7 +81,7 @@ impl Sending {
         let id = chat.parse()?;
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
         let (message, swipe) = new_ids();
-        let place = self.base().running().begin(id)?;
+        let reservation = self.base().running().begin(id)?;
         let sender = Sender {
             source: convert::stored_source(options.source),
             limited: options.limited_sender,
@@ -92,16 +92,16 @@ impl Sending {
             .changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
             let speakers = snapshot.speakers();
-            let Some((snapshot, place)) = self.after_user_message(snapshot, place).await? else {
+            let Some((snapshot, reservation)) = self.after_user_message(snapshot, reservation).await? else {
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
             let speakers = snapshot.speakers();
             let Some((turn, queue)) = self.choose_speakers(&snapshot, &options).await? else {
-                drop(place);
+                drop(reservation);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
-            let (aim, target) = (
-                Aim::By(turn.clone()),
+            let (reply_to, target) = (
+                ReplyTo::By(turn.clone()),
                 Target::NewMessage {
                     message,
                     swipe,
@@ -110,10 +110,10 @@ impl Sending {
             );
             let job = ReplyJob {
                 chat: snapshot.chat,
-                aim,
+                reply_to,
                 target,
                 options,
-                place,
+                reservation,
                 queue,
             };
             Ok(self.start(job, speakers, Some(&sent)))
@@ -129,7 +129,7 @@ impl Sending {
     async fn after_user_message(
         &self,
         snapshot: ChatSnapshot,
-        place: ChatReservation,
+        reservation: ChatReservation,
     ) -> ApiResult<Option<(ChatSnapshot, ChatReservation)>> {
         let id = snapshot.chat.id;
         if !self
@@ -138,16 +138,16 @@ impl Sending {
             .has_automatic(&snapshot.chat, Moment::UserMessage)
             .await
         {
-            return Ok(Some((snapshot, place)));
+            return Ok(Some((snapshot, reservation)));
         }
         let commands = self
             .generation
             .run_automatic(&snapshot.chat, Moment::UserMessage);
-        let (place, ran) = place.lend(commands).await;
+        let (reservation, ran) = reservation.lend(commands).await;
         ran?;
-        let Some(place) = place else { return Ok(None) };
+        let Some(reservation) = reservation else { return Ok(None) };
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
-        Ok(Some((snapshot, place)))
+        Ok(Some((snapshot, reservation)))
     }
 
     /// The speaker of the reply to the last message, and those who reply after it. `None` if the
@@ -281,7 +281,7 @@ impl Sending {
     }
 
     pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
-        let place = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input(
@@ -295,7 +295,7 @@ impl Sending {
             .then_some(Ask::Continue);
         let job = ReplyJob {
             chat,
-            aim: Aim::Last,
+            reply_to: ReplyTo::Last,
             target: Target::Extend {
                 message: last,
                 after_token: false,
@@ -304,7 +304,7 @@ impl Sending {
                 ask,
                 ..TurnOptions::default()
             },
-            place,
+            reservation,
             queue: SpeakerQueue::default(),
         };
         Ok(self.start(job, speakers, None))
@@ -345,11 +345,11 @@ impl Sending {
 
     async fn speak(&self, chat: Chat, turn: NextSpeaker) -> ApiResult<Started> {
         let (message, swipe) = new_ids();
-        let place = self.base().running().begin(chat.id)?;
+        let reservation = self.base().running().begin(chat.id)?;
         let called = self.library().groups.call_upon(&chat, &turn).await?;
         let speakers = self.library().groups.speakers(&chat).await?;
-        let (aim, target) = (
-            Aim::By(turn.clone()),
+        let (reply_to, target) = (
+            ReplyTo::By(turn.clone()),
             Target::NewMessage {
                 message,
                 swipe,
@@ -359,10 +359,10 @@ impl Sending {
         let queue = SpeakerQueue::default();
         let job = ReplyJob {
             chat,
-            aim,
+            reply_to,
             target,
             options: TurnOptions::default(),
-            place,
+            reservation,
             queue,
         };
         Ok(self.start(job, speakers, Some(&called)))

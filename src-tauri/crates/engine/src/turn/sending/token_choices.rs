@@ -7,7 +7,7 @@ use store::NewSwipe;
 use crate::api::{self, Ask, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::records::retraction;
-use crate::turn::inputs::turn_inputs::Aim;
+use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
 use crate::turn::replies::target::Target;
@@ -38,7 +38,7 @@ impl Sending {
         token: u32,
         alternative: u32,
     ) -> ApiResult<Started> {
-        let place = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == domain::chat::Role::Character) else {
             return Err(bad_input(
@@ -57,7 +57,7 @@ impl Sending {
         let speakers = self.library().groups.speakers(&chat).await?;
         let job = ReplyJob {
             chat,
-            aim: Aim::Last,
+            reply_to: ReplyTo::Last,
             target: Target::Extend {
                 message,
                 after_token: true,
@@ -66,7 +66,7 @@ impl Sending {
                 ask: Some(Ask::Continue),
                 ..TurnOptions::default()
             },
-            place,
+            reservation,
             queue: SpeakerQueue::default(),
         };
         Ok(self.start(job, speakers, None))

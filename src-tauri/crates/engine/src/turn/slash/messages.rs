@@ -28,7 +28,7 @@ impl Slash {
         text: &str,
     ) -> ApiResult<Message> {
         crate::turn::sending::send::check(text, false)?;
-        let _place = self.base().running().begin(chat.id)?;
+        let _reservation = self.base().running().begin(chat.id)?;
         let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
         let before = snapshot.variables.clone();
         let mut after: MacroState = before.clone();

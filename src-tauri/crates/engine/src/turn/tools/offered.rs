@@ -28,7 +28,7 @@ impl Tools {
     pub(crate) async fn offer_tools(
         &self,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
     ) -> ApiResult<TurnTools> {
         let mut tools = TurnTools::default();
         tools.frame.rounds.clone_from(&turn.inputs.open_rounds);
@@ -36,17 +36,17 @@ impl Tools {
         let form = match client {
             // A program runs its own tools.
             Some(client) if !client.tools.is_empty() => {
-                Some(form_for_client(client, answerer, &mut tools.frame)?)
+                Some(form_for_client(client, model_handle, &mut tools.frame)?)
             }
             // Only a stored reply runs those of the app.
             Some(client) if !client.runs_tools => None,
-            _ => self.offer_own(turn, answerer, &mut tools).await?,
+            _ => self.offer_own(turn, model_handle, &mut tools).await?,
         };
         // Without definitions endpoints reject the fields for calls and results.
         tools.frame.form = form
             .filter(|_| !tools.frame.definitions.is_empty())
             .unwrap_or(ToolForm::Text);
-        tools.syntax = syntax(&tools.frame, answerer);
+        tools.syntax = syntax(&tools.frame, model_handle);
         // A task or a continued text must be answered with text. The definitions stay, so that the
         // prefix does too.
         if turn.task.is_some() || turn.inputs.kind == GenerationKind::Continue {
@@ -58,10 +58,10 @@ impl Tools {
     async fn offer_own(
         &self,
         turn: &ActivatedTurn,
-        answerer: &ModelHandle,
+        model_handle: &ModelHandle,
         tools: &mut TurnTools,
     ) -> ApiResult<Option<ToolForm>> {
-        let Some(form) = form(answerer) else {
+        let Some(form) = form(model_handle) else {
             return Ok(None);
         };
         let built_ins: Arc<dyn ToolSource> =
@@ -81,11 +81,11 @@ impl Tools {
 /// `BadInput` if a call is demanded of a model that writes calls as text and takes no grammar.
 pub(crate) fn form_for_client(
     client: &ClientOptions,
-    answerer: &ModelHandle,
+    model_handle: &ModelHandle,
     frame: &mut FrameTools,
 ) -> ApiResult<ToolForm> {
-    let form = form(answerer).unwrap_or(ToolForm::Text);
-    if client.tool_choice.is_forced() && form != ToolForm::Request && !answerer.is_local() {
+    let form = form(model_handle).unwrap_or(ToolForm::Text);
+    if client.tool_choice.is_forced() && form != ToolForm::Request && !model_handle.is_local() {
         let message = "This model cannot be made to call a tool.";
         return Err(bad_input(
             message,
@@ -99,11 +99,11 @@ pub(crate) fn form_for_client(
 }
 
 /// The syntax of calls in the model's text; `None` if there are none.
-pub(crate) fn syntax(frame: &FrameTools, answerer: &ModelHandle) -> Option<CallSyntax> {
+pub(crate) fn syntax(frame: &FrameTools, model_handle: &ModelHandle) -> Option<CallSyntax> {
     match frame.form {
         _ if frame.definitions.is_empty() => None,
         ToolForm::Request => None,
-        ToolForm::Template => answerer
+        ToolForm::Template => model_handle
             .template
             .as_ref()
             .and_then(|template| template.tool_syntax().cloned()),
@@ -113,9 +113,9 @@ pub(crate) fn syntax(frame: &FrameTools, answerer: &ModelHandle) -> Option<CallS
 
 /// Form in which the model gets tools; `None` if it knows none and the user has not switched on the
 /// description in the prompt.
-pub(crate) fn form(answerer: &ModelHandle) -> Option<ToolForm> {
-    let as_text = answerer.values.tools_as_text;
-    match &answerer.template {
+pub(crate) fn form(model_handle: &ModelHandle) -> Option<ToolForm> {
+    let as_text = model_handle.values.tools_as_text;
+    match &model_handle.template {
         Some(template) if template.tool_syntax().is_some() => Some(ToolForm::Template),
         None if !as_text => Some(ToolForm::Request),
         _ => as_text.then_some(ToolForm::Text),

@@ -35,16 +35,16 @@ pub(crate) enum Permission {
 
 /// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
 struct OpenRequest<'a> {
-    turns: &'a Tools,
+    room: &'a Tools,
     chat: String,
     id: String,
 }
 
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
-        self.turns.tool_requests().remove(&self.id);
+        self.room.tool_requests().remove(&self.id);
         let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
-        self.turns
+        self.room
             .base()
             .events()
             .announce(Event::ToolAnswered { chat, request });
@@ -136,7 +136,7 @@ impl Tools {
             request,
         });
         let _open = OpenRequest {
-            turns: self,
+            room: self,
             chat,
             id,
         };

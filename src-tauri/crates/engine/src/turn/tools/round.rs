@@ -52,7 +52,7 @@ struct RunningRound<'a> {
     job: &'a ReplyJob,
     speaker: &'a str,
     tools: &'a TurnTools,
-    answerer: &'a ModelHandle,
+    model_handle: &'a ModelHandle,
     /// Tokens for each result.
     room: u32,
 }
@@ -65,7 +65,7 @@ impl Tools {
         job: &ReplyJob,
         draft: &mut ReplyDraft,
         turn: &mut ActivatedTurn,
-        (made, answerer): (&BuiltPrompt, &ModelHandle),
+        (made, model_handle): (&BuiltPrompt, &ModelHandle),
     ) -> ApiResult<AfterCalls> {
         let unanswered = job.target.tool_calls().len();
         if draft.tool_calls.len() == unanswered || !turn.tools.can_run() {
@@ -94,7 +94,7 @@ impl Tools {
             results,
             thoughts,
         });
-        self.keep_rounds(job, draft, &answerer.name).await?;
+        self.keep_rounds(job, draft, &model_handle.name).await?;
         self.announce_rounds(job, draft, true);
 
         let values = &turn.inputs.values;
@@ -105,7 +105,7 @@ impl Tools {
             job,
             speaker: &speaker,
             tools: &turn.tools,
-            answerer,
+            model_handle,
             room,
         };
         let started = Instant::now();
@@ -122,7 +122,7 @@ impl Tools {
             model_ms,
             tools_ms,
         });
-        self.keep_rounds(job, draft, &answerer.name).await?;
+        self.keep_rounds(job, draft, &model_handle.name).await?;
         self.announce_rounds(job, draft, false);
         TurnStep::ToolRound.done(job.chat.id);
 
@@ -197,7 +197,7 @@ impl Tools {
                 self.take_result(round, draft, index, call, output).await?;
                 index += 1;
             }
-            self.keep_rounds(round.job, draft, &round.answerer.name)
+            self.keep_rounds(round.job, draft, &round.model_handle.name)
                 .await?;
         }
         Ok(cancel.is_cancelled())
@@ -212,7 +212,7 @@ impl Tools {
         call: &ToolCall,
         output: CallOutput,
     ) -> ApiResult<()> {
-        let mut counter = Counter::new(&self.config().token_counts, round.answerer);
+        let mut counter = Counter::new(&self.config().token_counts, round.model_handle);
         let CallOutput { output, part } = output;
         let is_part = part.is_some();
         let (of, from) = part.unwrap_or_else(|| (id_of(call), 0));

@@ -16,17 +16,17 @@ pub(super) const NAME: &str = "search_chat";
 const MAX_FOUND: usize = 10;
 
 pub(super) struct ChatSearch {
-    turns: Tools,
+    room: Tools,
     chat: ChatId,
     known: Knowledge,
     persona: String,
 }
 
 impl ChatSearch {
-    pub(super) fn new(turns: &Tools, inputs: &TurnInputs) -> Self {
+    pub(super) fn new(room: &Tools, inputs: &TurnInputs) -> Self {
         let (chat, known) = (inputs.snapshot.chat.id, inputs.known.clone());
         Self {
-            turns: turns.clone(),
+            room: room.clone(),
             chat,
             known,
             persona: inputs.snapshot.persona.name.clone(),
@@ -35,7 +35,7 @@ impl ChatSearch {
 
     async fn find(&self, words: &str) -> ApiResult<ToolOutput> {
         let found = self
-            .turns
+            .room
             .library()
             .chats
             .search_messages(words.to_owned(), Some(self.chat.to_string()), 0)
@@ -44,7 +44,7 @@ impl ChatSearch {
         for hit in found.hits.into_iter().filter(|hit| hit.is_shown) {
             let id = hit.message.parse::<MessageId>()?;
             let message = self
-                .turns
+                .room
                 .base()
                 .store()
                 .read(move |store| store.messages().get(id))
@@ -54,7 +54,7 @@ impl ChatSearch {
             else {
                 continue;
             };
-            let day = self.turns.base().clock().day(message.created);
+            let day = self.room.base().clock().day(message.created);
             let speaker = hit.name.as_deref().unwrap_or(&self.persona);
             let text = context::display::display(message.text())
                 .map_or_else(|| message.text().to_owned(), |it| it.shown);

@@ -14,9 +14,9 @@ pub(super) struct ClockTool {
 }
 
 impl ClockTool {
-    pub(super) fn new(turns: &Tools) -> Self {
+    pub(super) fn new(room: &Tools) -> Self {
         Self {
-            clock: turns.base().clock().clone(),
+            clock: room.base().clock().clone(),
         }
     }
 }

@@ -17,16 +17,16 @@ pub(super) const NAME: &str = "read_document";
 const MAX_PASSAGES: u32 = 2_000;
 
 pub(super) struct Documents {
-    turns: Tools,
+    room: Tools,
     documents: Vec<(DocumentId, String)>,
 }
 
 impl Documents {
     /// `None` if no document applies.
-    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+    pub(super) async fn new(room: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let chat = &inputs.snapshot.chat;
         let (character, persona) = (inputs.known.character(chat), inputs.snapshot.persona.id);
-        let owners = turns
+        let owners = room
             .library()
             .documents
             .documents_in(ChatParticipants {
@@ -35,7 +35,7 @@ impl Documents {
                 persona,
             })
             .await?;
-        let read = turns.base().store().read(move |store| {
+        let read = room.base().store().read(move |store| {
             let all = owners.into_iter().map(|owner| store.documents().of(owner));
             Ok(all
                 .collect::<Result<Vec<Vec<Document>>, _>>()?
@@ -49,7 +49,7 @@ impl Documents {
             .map(|document| (document.id, document.name))
             .collect();
         Ok(Some(Self {
-            turns: turns.clone(),
+            room: room.clone(),
             documents,
         })
         .filter(|tool| !tool.documents.is_empty()))
@@ -69,7 +69,7 @@ impl Documents {
         };
         let id = *id;
         let passages = self
-            .turns
+            .room
             .base()
             .store()
             .read(move |store| store.documents().beginning(id, MAX_PASSAGES))

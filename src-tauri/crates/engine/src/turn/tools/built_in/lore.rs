@@ -26,12 +26,12 @@ pub(super) struct LoreTool {
 
 impl LoreTool {
     /// `None` if no book with entries applies.
-    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+    pub(super) async fn new(room: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         if inputs.bound.is_empty() && inputs.voice().0.character_book().is_none() {
             return Ok(None);
         }
-        let shelf = turns.lore_activation.shelf(inputs).await?;
-        let (names, moment) = (inputs.snapshot.words(), inputs.now(turns.base().clock()));
+        let shelf = room.lore_activation.shelf(inputs).await?;
+        let (names, moment) = (inputs.snapshot.words(), inputs.now(room.base().clock()));
         let expand = |text: &str| {
             names
                 .expand(text, &moment, &mut inputs.snapshot.variables.clone())

@@ -16,7 +16,7 @@ use crate::turn::tools::Tools;
 pub(super) const NAME: &str = "search_memory";
 
 pub(super) struct MemoryTool {
-    turns: Tools,
+    room: Tools,
     chat: Chat,
     known: Knowledge,
     persona: PersonaId,
@@ -24,9 +24,9 @@ pub(super) struct MemoryTool {
 }
 
 impl MemoryTool {
-    pub(super) fn new(turns: &Tools, inputs: &TurnInputs) -> Self {
+    pub(super) fn new(room: &Tools, inputs: &TurnInputs) -> Self {
         Self {
-            turns: turns.clone(),
+            room: room.clone(),
             chat: inputs.snapshot.chat.clone(),
             known: inputs.known.clone(),
             persona: inputs.snapshot.persona.id,
@@ -53,7 +53,7 @@ impl BuiltIn for MemoryTool {
             let about = text(arguments, "about").to_owned();
             let place = (&self.chat, &self.known);
             let found = self
-                .turns
+                .room
                 .recall_service()
                 .memories_about(place, self.persona, &self.values, about)
                 .await?;

@@ -43,7 +43,7 @@ pub(crate) struct BuiltIns {
 }
 
 impl BuiltIns {
-    pub(crate) async fn new(turns: &Tools, turn: &ActivatedTurn, mood: Mood) -> ApiResult<Self> {
+    pub(crate) async fn new(room: &Tools, turn: &ActivatedTurn, mood: Mood) -> ApiResult<Self> {
         let inputs = &turn.inputs;
         let values: &Values = &inputs.values;
         let mut tools: Vec<Box<dyn BuiltIn>> = Vec::new();
@@ -51,24 +51,24 @@ impl BuiltIns {
             tools.push(Box::new(Dice));
         }
         if values.tool_clock {
-            tools.push(Box::new(ClockTool::new(turns)));
+            tools.push(Box::new(ClockTool::new(room)));
         }
         if values.tool_memory && values.memory {
-            tools.push(Box::new(MemoryTool::new(turns, inputs)));
+            tools.push(Box::new(MemoryTool::new(room, inputs)));
         }
         if values.tool_chat_search {
-            tools.push(Box::new(ChatSearch::new(turns, inputs)));
+            tools.push(Box::new(ChatSearch::new(room, inputs)));
         }
         if values.tool_lore {
             tools.extend(
-                LoreTool::new(turns, inputs)
+                LoreTool::new(room, inputs)
                     .await?
                     .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
             );
         }
         if values.tool_documents {
             tools.extend(
-                Documents::new(turns, inputs)
+                Documents::new(room, inputs)
                     .await?
                     .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
             );
@@ -81,7 +81,7 @@ impl BuiltIns {
         }
         if values.tool_scene {
             tools.extend(
-                SceneTool::new(turns, inputs)
+                SceneTool::new(room, inputs)
                     .await?
                     .map(|tool| Box::new(tool) as Box<dyn BuiltIn>),
             );

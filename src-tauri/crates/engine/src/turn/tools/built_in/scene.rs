@@ -14,7 +14,7 @@ use crate::turn::tools::Tools;
 const MAX: usize = 50;
 
 pub(super) struct SceneTool {
-    turns: Tools,
+    room: Tools,
     chat: String,
     /// Names of the backgrounds, with their pictures.
     backgrounds: Vec<(String, String)>,
@@ -22,8 +22,8 @@ pub(super) struct SceneTool {
 
 impl SceneTool {
     /// `None` if the gallery is empty.
-    pub(super) async fn new(turns: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
-        let all = turns.library().backgrounds.list_backgrounds().await?;
+    pub(super) async fn new(room: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
+        let all = room.library().backgrounds.list_backgrounds().await?;
         let backgrounds: Vec<_> = all
             .into_iter()
             .take(MAX)
@@ -31,7 +31,7 @@ impl SceneTool {
             .collect();
         let chat = inputs.snapshot.chat.id.to_string();
         Ok(Some(Self {
-            turns: turns.clone(),
+            room: room.clone(),
             chat,
             backgrounds,
         })
@@ -52,7 +52,7 @@ impl SceneTool {
         let owner = SettingOwner::Chat {
             id: self.chat.clone(),
         };
-        self.turns
+        self.room
             .config()
             .setting_edits
             .set_setting_in_words(owner, "background".to_owned(), picture.clone())
