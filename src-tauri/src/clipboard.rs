@@ -39,7 +39,8 @@ pub(crate) async fn picture(_app: &AppHandle) -> Result<Option<Vec<u8>>, ApiErro
 
 #[cfg(target_os = "linux")]
 fn png(picture: &gtk::gdk_pixbuf::Pixbuf) -> Result<Vec<u8>, ApiError> {
-    let (width, height) = (i64::from(picture.width()), i64::from(picture.height()));
+    let width = i64::from(picture.width());
+    let height = i64::from(picture.height());
     if width * height > MAX_PIXELS {
         return Err(ApiError::BadInput {
             message: format!("The picture in the clipboard has {width} x {height} pixels."),

@@ -128,10 +128,8 @@ pub(crate) fn watch_window(window: &tauri::Window, event: &WindowEvent) {
 #[cfg(unix)]
 pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (
-        signal(SignalKind::terminate())?,
-        signal(SignalKind::interrupt())?,
-    );
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

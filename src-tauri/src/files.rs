@@ -37,7 +37,8 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
     }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let (core, count) = (app.state::<Core>(), paths.len());
+        let core = app.state::<Core>();
+        let count = paths.len();
         core.wait_for_listener().await;
         match core.engine().await.import_paths(paths).await {
             Ok(report) => tracing::info!(
@@ -77,10 +78,8 @@ mod tests {
 
     #[test]
     fn imports_only_on_the_drop_event() {
-        let (paths, position) = (
-            vec![PathBuf::from("/cards/Mira.png")],
-            PhysicalPosition::new(1.0, 2.0),
-        );
+        let paths = vec![PathBuf::from("/cards/Mira.png")];
+        let position = PhysicalPosition::new(1.0, 2.0);
         assert_eq!(
             dropped(&DragDropEvent::Drop {
                 paths: paths.clone(),

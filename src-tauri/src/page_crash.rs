@@ -44,7 +44,8 @@ impl Crashes {
 /// # Errors
 /// The web view does not exist.
 pub(crate) fn watch(window: &WebviewWindow) -> tauri::Result<()> {
-    let (crashes, window_of_page) = (RefCell::new(Crashes::default()), window.clone());
+    let crashes = RefCell::new(Crashes::default());
+    let window_of_page = window.clone();
     window.with_webview(move |view| {
         view.inner()
             .connect_web_process_terminated(move |_, reason| {
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn only_frequent_crashes_are_too_many() {
-        let (start, mut crashes) = (Instant::now(), Crashes::default());
+        let start = Instant::now();
+        let mut crashes = Crashes::default();
         let mut at = |seconds| crashes.record(start + Duration::from_secs(seconds));
         assert_eq!([0, 1, 2, 3].map(&mut at), [false, false, false, true]);
         assert_eq!(

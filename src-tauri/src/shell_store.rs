@@ -42,9 +42,10 @@ impl WindowPosition {
     /// Moves the place into view on these screens, the first of which is the main one. Without
     /// screens, only the size is corrected.
     pub(crate) fn in_view(self, screens: &[Screen]) -> Self {
-        let size = match self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 {
-            true => (self.width, self.height),
-            false => DEFAULT_SIZE,
+        let size = if self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 {
+            (self.width, self.height)
+        } else {
+            DEFAULT_SIZE
         };
         let sized = Self {
             width: size.0,
@@ -86,9 +87,12 @@ impl WindowPosition {
         const GRIP: i64 = 48;
         /// Tolerance for a maximized window, whose frame is outside the screen.
         const FRAME: i64 = 16;
-        let (left, top) = (i64::from(screen.0), i64::from(screen.1));
-        let (right, bottom) = (left + i64::from(screen.2), top + i64::from(screen.3));
-        let (x, y) = (i64::from(self.x), i64::from(self.y));
+        let left = i64::from(screen.0);
+        let top = i64::from(screen.1);
+        let right = left + i64::from(screen.2);
+        let bottom = top + i64::from(screen.3);
+        let x = i64::from(self.x);
+        let y = i64::from(self.y);
         let grabbable = x + i64::from(self.width) >= left + GRIP && x + GRIP <= right;
         grabbable && y + FRAME >= top && y + GRIP <= bottom
     }

@@ -117,7 +117,8 @@ fn put(window: &WebviewWindow, place: WindowPosition) -> tauri::Result<()> {
     let main = window.primary_monitor()?;
     let others = window.available_monitors()?;
     let screen = |monitor: &Monitor| {
-        let (position, size) = (monitor.position(), monitor.size());
+        let position = monitor.position();
+        let size = monitor.size();
         (position.x, position.y, size.width, size.height)
     };
     let screens: Vec<_> = main.iter().chain(&others).map(screen).collect();
@@ -148,7 +149,8 @@ fn place(
             ..before
         }));
     }
-    let (position, size) = (window.outer_position()?, window.inner_size()?);
+    let position = window.outer_position()?;
+    let size = window.inner_size()?;
     let place = WindowPosition {
         x: position.x,
         y: position.y,

@@ -27,7 +27,8 @@ pub(crate) async fn watch_openings(
     openings: State<'_, Openings>,
     paths: Channel<Vec<String>>,
 ) -> Result<(), ApiError> {
-    let (mut page, mut changes) = (core.page_changes(), openings.changes());
+    let mut page = core.page_changes();
+    let mut changes = openings.changes();
     let shown = openings.shown();
     if !shown.is_empty() && paths.send(shown).is_err() {
         return Ok(());
@@ -67,7 +68,8 @@ pub(crate) async fn watch_closing(
     closing: State<'_, Closing>,
     requests: Channel<()>,
 ) -> Result<(), ApiError> {
-    let (mut page, mut asked) = (core.page_changes(), closing.requests());
+    let mut page = core.page_changes();
+    let mut asked = closing.requests();
     let is_asked = async { asked.wait_for(|asked| *asked).await.is_ok() };
     let is_closing = tokio::select! {
         is_asked = is_asked => is_asked,
@@ -144,12 +146,13 @@ fn shortened(text: &str) -> String {
 /// markup, and only in the body.
 fn body(text: &str) -> String {
     let plain = shortened(text);
-    match cfg!(all(unix, not(target_os = "macos"))) {
-        true => plain
+    if cfg!(all(unix, not(target_os = "macos"))) {
+        plain
             .replace('&', "&amp;")
             .replace('<', "&lt;")
-            .replace('>', "&gt;"),
-        false => plain,
+            .replace('>', "&gt;")
+    } else {
+        plain
     }
 }
 

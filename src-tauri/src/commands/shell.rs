@@ -109,7 +109,8 @@ pub(crate) async fn save_report(
         ReportFormat::Text => ("txt", "text/plain"),
         ReportFormat::Json => ("json", "application/json"),
     };
-    let (file_name, bytes) = (format!("Import report.{ending}"), report.into_bytes());
+    let file_name = format!("Import report.{ending}");
+    let bytes = report.into_bytes();
     save(
         &window,
         Exported {
@@ -129,7 +130,8 @@ pub(crate) async fn save_theme(
     window: WebviewWindow,
     theme: String,
 ) -> Result<Option<String>, ApiError> {
-    let (file_name, bytes) = ("Inglenook theme.json".to_owned(), theme.into_bytes());
+    let file_name = "Inglenook theme.json".to_owned();
+    let bytes = theme.into_bytes();
     save(
         &window,
         Exported {

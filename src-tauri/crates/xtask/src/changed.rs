@@ -81,7 +81,8 @@ fn crates() -> Result<BTreeSet<String>> {
 
 /// Plans for the changed `files`, which are relative to the repository's root.
 fn plan(files: &[&str], crates: &BTreeSet<String>) -> ChangePlan {
-    let (mut packages, mut ui) = (BTreeSet::new(), false);
+    let mut packages = BTreeSet::new();
+    let mut ui = false;
     for file in files {
         let parts: Vec<&str> = file.split('/').collect();
         match parts[..] {

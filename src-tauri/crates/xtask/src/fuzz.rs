@@ -33,7 +33,8 @@ const GENERATORS: [[&str; 3]; 6] = [
 /// A generator fails. Its output contains the seed.
 pub(crate) fn fuzz(options: &Options) -> Result<()> {
     prepare(&[Need::Build, Need::Test])?;
-    let (started, limit) = (Instant::now(), Duration::from_secs(options.minutes * 60));
+    let started = Instant::now();
+    let limit = Duration::from_secs(options.minutes * 60);
     let mut seed = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)?
         .as_secs();

@@ -88,7 +88,8 @@ pub(crate) fn plugin(name: &str) -> Option<PathBuf> {
 impl PythonEnvironment {
     fn ensure(&self) -> Result<()> {
         let requirements = root().join(self.requirements);
-        let (folder, wanted) = (cache()?.join(self.folder), sha256(&requirements)?);
+        let folder = cache()?.join(self.folder);
+        let wanted = sha256(&requirements)?;
         // Inside the environment, so that it is deleted together with it.
         let stamp = folder.join("requirements.sha256");
         if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

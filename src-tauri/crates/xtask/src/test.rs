@@ -120,10 +120,8 @@ pub(crate) fn all(options: &Options) -> ExitCode {
 
 fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) {
     let has_rust = plan.rust != Rust::Nothing;
-    let (rust, desktop) = (
-        has_rust && options.wants(TestPart::Rust),
-        has_rust && options.wants(TestPart::Desktop),
-    );
+    let rust = has_rust && options.wants(TestPart::Rust);
+    let desktop = has_rust && options.wants(TestPart::Desktop);
     let browser = !plan.is_empty() && options.wants(TestPart::Browser);
     // The checks of the UI's sources fill the core that a build leaves idle while it waits for one
     // crate.
@@ -290,10 +288,8 @@ fn package() -> Outcome {
 }
 
 fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
-    let (rust, desktop) = (
-        options.wants(TestPart::Rust),
-        options.wants(TestPart::Desktop),
-    );
+    let rust = options.wants(TestPart::Rust);
+    let desktop = options.wants(TestPart::Desktop);
     let name = match (rust, desktop) {
         (true, true) => "Rust and desktop tests",
         (true, false) => "Rust tests",
@@ -461,7 +457,8 @@ fn watch(call: &mut Command) -> Result<CommandOutput> {
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {}", command_line(call)))?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let stdout = child.stdout.take();
+    let stderr = child.stderr.take();
     let out = thread::spawn(move || stdout.map(show));
     let err = thread::spawn(move || stderr.map(show));
     let [stdout, stderr] =
@@ -475,7 +472,8 @@ fn watch(call: &mut Command) -> Result<CommandOutput> {
 
 fn show(source: impl Read) -> String {
     let mut source = BufReader::new(source);
-    let (mut text, mut line) = (String::new(), Vec::new());
+    let mut text = String::new();
+    let mut line = Vec::new();
     while source
         .read_until(b'\n', &mut line)
         .is_ok_and(|length| length > 0)

@@ -67,7 +67,8 @@ pub(crate) fn read_capped(
         return Err(("unreadable", "it is not a file".to_owned()));
     }
     if about.len() > limit as u64 {
-        let (size, limit) = (about.len() >> 20, limit >> 20);
+        let size = about.len() >> 20;
+        let limit = limit >> 20;
         return Err((
             "tooLarge",
             format!("the file has {size} MiB; {kind} may have at most {limit} MiB"),

@@ -34,7 +34,8 @@ pub enum OpenError {
 /// # Errors
 /// Fails if the folder is not writable.
 pub(crate) async fn set_aside(options: &Options) -> Result<Option<PathBuf>, OpenError> {
-    let (dir, now) = (options.data_dir.clone(), options.clock.now());
+    let dir = options.data_dir.clone();
+    let now = options.clock.now();
     blocking(move || Store::set_aside(&dir, now))
         .await
         .map_err(explain)

@@ -97,7 +97,8 @@ fn extremes(picture: &DynamicImage) -> (f64, f64) {
         .fold((1.0_f64, 0.0_f64), |(darkest, lightest), pixel| {
             let [red, green, blue, alpha] = pixel.0;
             let [red, green, blue] = [red, green, blue].map(|value| linear[usize::from(value)]);
-            let (least, most) = (red.min(green).min(blue), red.max(green).max(blue));
+            let least = red.min(green).min(blue);
+            let most = red.max(green).max(blue);
             if alpha < u8::MAX {
                 (0.0, 1.0)
             } else {
@@ -125,7 +126,8 @@ const SMALL: (u32, u32) = (400, 560);
 pub(crate) async fn small(bytes: Vec<u8>) -> ApiResult<ForMessage> {
     let work = move || {
         let picture = open(&bytes, Upright::AsStored, MAX_ALLOC_OF_CARD)?;
-        let (width, height) = (picture.width().min(SMALL.0), picture.height().min(SMALL.1));
+        let width = picture.width().min(SMALL.0);
+        let height = picture.height().min(SMALL.1);
         encode_for_message(picture.thumbnail(width, height))
     };
     tokio::task::spawn_blocking(work)

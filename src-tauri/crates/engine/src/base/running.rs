@@ -191,7 +191,8 @@ impl ChatReservation {
         base: &str,
         turn: Option<ReplyTurn>,
     ) {
-        let (message, swipe) = (message.to_string(), swipe.to_string());
+        let message = message.to_string();
+        let swipe = swipe.to_string();
         let (text, thoughts) = match context::display::display(base) {
             Some(display) => (display.shown, display.thoughts),
             None => (base.to_owned(), String::new()),
@@ -308,7 +309,10 @@ mod tests {
         assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
         let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
 
-        assert_eq!((reservation.write("Once "), reservation.write("upon")), (0, 1));
+        assert_eq!(
+            (reservation.write("Once "), reservation.write("upon")),
+            (0, 1)
+        );
         let joined = running.of(chat).unwrap();
         assert_eq!((joined.text.as_str(), joined.seq), ("Once upon", 2));
 
@@ -351,7 +355,9 @@ mod tests {
         let running = Running::default();
         let chat = ChatId(Uuid::from_u128(1));
         let reservation = running.begin(chat).unwrap();
-        let (reservation, reply) = reservation.lend(async { running.begin(chat).unwrap() }).await;
+        let (reservation, reply) = reservation
+            .lend(async { running.begin(chat).unwrap() })
+            .await;
         assert!(reservation.is_none());
         assert!(running.begin(chat).is_err());
         drop(reply);

@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_report_is_new_until_a_turn_includes_it() {
-        let (vision, chat) = (Vision::default(), ChatId(Uuid::from_u128(1)));
+        let vision = Vision::default();
+        let chat = ChatId(Uuid::from_u128(1));
         assert_eq!(vision.new_report(chat), None);
         vision.report(chat, status("waves"));
         let first = vision.new_report(chat).unwrap();

@@ -92,10 +92,8 @@ pub async fn rank(
     let conversations = store
         .write(move |store| fill(store, messages, &of_users))
         .await?;
-    let (cache, texts) = (
-        Arc::new(VectorCache::default()),
-        Arc::new(TextCache::default()),
-    );
+    let cache = Arc::new(VectorCache::default());
+    let texts = Arc::new(TextCache::default());
     if let Some(encoder) = encoder {
         let heard = conversations
             .values()
@@ -117,7 +115,8 @@ pub async fn rank(
             chat: conversation.chat,
             before: i64::MAX,
         };
-        let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
+        let cache = Arc::clone(&cache);
+        let texts = Arc::clone(&texts);
         let started = Instant::now();
         let find = move |store: &store::ReadTransaction<'_>| {
             let words = LexicalSearch::of(store, &texts, &[stretch], &words)?;
@@ -265,10 +264,8 @@ fn fill(
                 }
             }
         };
-        let (key, conversation) = (
-            message.conversation_id.clone(),
-            say(store, conversation, message)?,
-        );
+        let key = message.conversation_id.clone();
+        let conversation = say(store, conversation, message)?;
         conversations.insert(key, conversation);
     }
     for conversation in conversations.values_mut() {
@@ -423,7 +420,8 @@ mod tests {
         let corpus = [("1", 17), ("2", 97), ("3", 13), ("4", 1)];
         let corpus = corpus.map(|(id, letters)| message("a", id, "A", &"x".repeat(letters)));
         let ranked_ids = ["1", "2", "3", "4"].map(str::to_owned).to_vec();
-        let (conversation_id, question_id) = ("a".to_owned(), "q".to_owned());
+        let conversation_id = "a".to_owned();
+        let question_id = "q".to_owned();
         let mut rankings = [CorpusRanking {
             conversation_id,
             question_id,

@@ -11,7 +11,8 @@ use crate::recall_service::embeddings::encoder::Encoder;
 /// # Errors
 /// The encoder cannot run.
 pub async fn guess(encoder: &Encoder, texts: &[&str]) -> Result<Vec<String>, ProviderError> {
-    let (prototypes, labels) = (Prototypes::default(), labels(DEFAULT_LABELS));
+    let prototypes = Prototypes::default();
+    let labels = labels(DEFAULT_LABELS);
     let mut guesses = Vec::with_capacity(texts.len());
     for text in texts {
         let label = nearest(encoder, &prototypes, text, &labels).await?;

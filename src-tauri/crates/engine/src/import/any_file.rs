@@ -304,7 +304,8 @@ impl Imports {
         }
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         let look = move || {
-            let (picture, notes) = (picture_of(&bytes, &card), notes(&card));
+            let picture = picture_of(&bytes, &card);
+            let notes = notes(&card);
             (bytes, card, picture, notes)
         };
         let looked = tokio::task::spawn_blocking(look).await;
@@ -363,7 +364,8 @@ fn mime(card: &[u8]) -> &'static str {
 /// The files to import, each with whether the user named it directly, and the skipped ones. Chats
 /// come last, because they need their characters.
 fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
-    let (mut files, mut left_out) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut left_out = Vec::new();
     let skipped = |path: &Path, reason: String| {
         let file = path
             .file_name()

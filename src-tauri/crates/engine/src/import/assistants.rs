@@ -181,7 +181,8 @@ impl Imports {
             ..NewChat::of(chat, character, None)
         };
         let id = self.keep_chat(new).await?;
-        let (kind, name) = ("chat".to_owned(), title.to_owned());
+        let kind = "chat".to_owned();
+        let name = title.to_owned();
         report.imported.push(Imported {
             kind,
             id: id.to_string(),
@@ -199,7 +200,8 @@ impl Imports {
         chat: &ChatFile,
         pictures: &Pictures,
     ) -> ApiResult<(HashMap<String, (AssetHash, String)>, usize)> {
-        let (mut stored, mut missing) = (HashMap::new(), 0);
+        let mut stored = HashMap::new();
+        let mut missing = 0;
         for name in chat.messages.iter().flat_map(|said| &said.pictures) {
             if stored.contains_key(name) {
                 continue;
@@ -305,7 +307,8 @@ pub(crate) fn packed_assistant(bytes: &[u8]) -> Option<PackedExport> {
         .flat_map(|(_, export)| &export.talks)
         .flat_map(named)
         .collect();
-    let (mut pictures, mut size) = (Pictures::new(), 0);
+    let mut pictures = Pictures::new();
+    let mut size = 0;
     for name in &names {
         let base = name.rsplit('/').next().unwrap_or_default();
         let Some(key) = key_of(base, &wanted) else {

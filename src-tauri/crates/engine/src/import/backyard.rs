@@ -150,7 +150,9 @@ impl Imports {
 
 /// Scenarios with messages up to the size limit, and the number of scenarios beyond it.
 fn talked(bytes: &[u8]) -> (Vec<Scenario>, usize) {
-    let (mut taken, mut size, mut left_out) = (Vec::new(), 0, 0);
+    let mut taken = Vec::new();
+    let mut size = 0;
+    let mut left_out = 0;
     for scenario in backyard::scenarios(bytes)
         .ok()
         .flatten()

@@ -82,7 +82,8 @@ impl Imports {
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => {
-                let (kind, reason) = (refusal(&error.clone().into()).into(), error.to_string());
+                let kind = refusal(&error.clone().into()).into();
+                let reason = error.to_string();
                 report.refused.push(Refused { file, kind, reason });
                 return Ok(());
             }

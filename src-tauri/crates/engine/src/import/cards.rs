@@ -68,14 +68,19 @@ impl Imports {
             return Ok(Cast::new());
         }
         let folder = tavern.root.to_string_lossy().into_owned();
-        let (imports, place, tags) = (self.clone(), folder.clone(), Arc::new(tags));
+        let imports = self.clone();
+        let place = folder.clone();
+        let tags = Arc::new(tags);
         let given = Arc::clone(&tags);
         let looked = stream::iter(tavern.cards.clone()).map(move |path| {
-            let (imports, place, given) = (imports.clone(), place.clone(), Arc::clone(&given));
+            let imports = imports.clone();
+            let place = place.clone();
+            let given = Arc::clone(&given);
             async move { Ok::<_, ApiError>((imports.look_at(place, &path, &given).await?, path)) }
         });
         let mut looked = pin!(looked.buffered(side_by_side()));
-        let (mut cast, mut batch) = (Cast::new(), Vec::new());
+        let mut cast = Cast::new();
+        let mut batch = Vec::new();
         while let Some(next) = looked.next().await {
             match next? {
                 (FoundCard::Known { id, name, linked }, path) => {
@@ -119,7 +124,8 @@ impl Imports {
     }
 
     async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> ApiResult<FoundCard> {
-        let (file, own) = (file_name(path), path.to_owned());
+        let file = file_name(path);
+        let own = path.to_owned();
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
         let Some((bytes, hash, card, mut warnings)) =
             read.map_err(|_| internal("a card could not be read"))?
@@ -177,7 +183,8 @@ impl Imports {
         file: String,
         content: AssetHash,
     ) -> ApiResult<Option<Character>> {
-        let (place, own) = (folder.clone(), file.clone());
+        let place = folder.clone();
+        let own = file.clone();
         let found = self.base().store().read(move |store| {
             let by_file = store.sources().character(&place, &own)?;
             let like = match by_file {
@@ -212,7 +219,8 @@ impl Imports {
         if batch.is_empty() {
             return Ok(());
         }
-        let (folder, now) = (folder.to_owned(), self.base().now());
+        let folder = folder.to_owned();
+        let now = self.base().now();
         let kept = self.base().store().write(move |store| {
             for (file, new) in &batch {
                 let Character {
@@ -252,7 +260,8 @@ impl Imports {
         tags: &Tags,
         report: &mut ImportReport,
     ) -> ApiResult<Option<CharacterId>> {
-        let (place, file) = (folder.to_owned(), file_name(path));
+        let place = folder.to_owned();
+        let file = file_name(path);
         let own = file.clone();
         if let Some(id) = self
             .base()
@@ -271,7 +280,8 @@ impl Imports {
             });
             return Ok(Some(id));
         }
-        let (imported, skipped) = (report.imported.len(), report.skipped.len());
+        let imported = report.imported.len();
+        let skipped = report.skipped.len();
         self.import_path(path, false, report).await?;
         let added = report.imported[imported..]
             .iter()

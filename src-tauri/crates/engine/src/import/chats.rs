@@ -102,7 +102,8 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<()> {
-        let (path, name) = (file.to_owned(), file_name(file));
+        let path = file.to_owned();
+        let name = file_name(file);
         let read =
             tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat"))
                 .await;
@@ -178,7 +179,8 @@ impl Imports {
         let title = without_name(without_time(&title(&file)), &name, &chat);
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
-        let (named, source) = (title.clone(), Some(file.clone()));
+        let named = title.clone();
+        let source = Some(file.clone());
         let unheard = part
             .as_ref()
             .map(|part| part.unheard(&chat).join(", "))
@@ -209,7 +211,8 @@ impl Imports {
             self.keep_group(id, settings, Vec::new(), String::new())
                 .await?;
         }
-        let (named, now) = (file.clone(), self.base().now());
+        let named = file.clone();
+        let now = self.base().now();
         let link = move |store: &mut store::WriteTransaction<'_>| {
             import_links(store, id, character, &named, now)
         };

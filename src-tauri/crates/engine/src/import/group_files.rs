@@ -195,9 +195,12 @@ fn speakers(chat: &ChatFile) -> Vec<(String, String)> {
         .iter()
         .filter(|said| said.by == ChatFileAuthor::Character)
     {
-        let is_known = |(avatar, name): &(String, String)| match said.avatar.is_empty() {
-            true => *name == said.name,
-            false => *avatar == said.avatar,
+        let is_known = |(avatar, name): &(String, String)| {
+            if said.avatar.is_empty() {
+                *name == said.name
+            } else {
+                *avatar == said.avatar
+            }
         };
         if !said.name.is_empty() && !speakers.iter().any(is_known) {
             speakers.push((said.avatar.clone(), said.name.clone()));

@@ -47,11 +47,9 @@ impl Json {
         let value = serde_json::from_str(&text).map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
-            let (kind, line, column) = (
-                file_kind::guess_damaged_kind(&text),
-                error.line(),
-                error.column(),
-            );
+            let kind = file_kind::guess_damaged_kind(&text);
+            let line = error.line();
+            let column = error.column();
             (
                 "malformed",
                 format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"),

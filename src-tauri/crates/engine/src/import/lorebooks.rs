@@ -64,7 +64,8 @@ impl Imports {
             return Ok(None);
         };
         let unnamed = name_tags(&mut book, tags);
-        let (dead, at_depth) = (without_keys(&book), always_at_depth(&book));
+        let dead = without_keys(&book);
+        let at_depth = always_at_depth(&book);
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is already in the library", known.name);

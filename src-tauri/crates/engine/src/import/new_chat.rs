@@ -44,7 +44,8 @@ impl Imports {
             voices,
             pictures,
         } = new;
-        let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
+        let id = ChatId(Uuid::now_v7());
+        let now = self.base().now();
         // The default persona needs no stored name.
         let user = match persona {
             None if file.user != self.library().personas.persona_of(None).await?.name => {
@@ -132,25 +133,24 @@ impl Imports {
             ChatFileAuthor::Character => Role::Character,
             ChatFileAuthor::Narrator => Role::Narrator,
         };
-        let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
+        let speaker = own.speaker(&said);
+        let kept = foreign_chat::of_message(&said);
         let pictures = said
             .pictures
             .iter()
             .filter_map(|name| own.pictures.get(name).cloned());
         let pictures = pictures.take(MAX_PICTURES).collect();
-        let (hidden, selected) = (
-            said.hidden || said.note,
-            u32::try_from(said.selected).unwrap_or_default(),
-        );
-        let (mut kept_of_swipes, mut rounds) = (Vec::new(), Vec::new());
+        let hidden = said.hidden || said.note;
+        let selected = u32::try_from(said.selected).unwrap_or_default();
+        let mut kept_of_swipes = Vec::new();
+        let mut rounds = Vec::new();
         let swipe = |mut version: MessageVersion| {
-            let (id, created) = (
-                SwipeId(Uuid::now_v7()),
-                self.library()
-                    .chats
-                    .foreign_date(&version.date)
-                    .unwrap_or(created),
-            );
+            let id = SwipeId(Uuid::now_v7());
+            let created = self
+                .library()
+                .chats
+                .foreign_date(&version.date)
+                .unwrap_or(created);
             let of_tools = exported_rounds::take(&mut version);
             if !of_tools.is_empty() {
                 rounds.push((id, of_tools));
@@ -254,8 +254,10 @@ pub(crate) struct NewChat {
 impl NewChat {
     /// A chat with one character, without a title and source file.
     pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
-        let (title, members, voices, pictures) =
-            (String::new(), Vec::new(), HashMap::new(), HashMap::new());
+        let title = String::new();
+        let members = Vec::new();
+        let voices = HashMap::new();
+        let pictures = HashMap::new();
         Self {
             file,
             character,

@@ -60,14 +60,12 @@ impl Imports {
         let mut imported = self.keep_converted(file, converted, text).await?;
         let brought = preset_scripts(text);
         if let (Some(first), false) = (imported.first_mut(), brought.is_empty()) {
-            let (count, verb) = (
-                brought.len(),
-                if brought.len() == 1 {
-                    "script comes"
-                } else {
-                    "scripts come"
-                },
-            );
+            let count = brought.len();
+            let verb = if brought.len() == 1 {
+                "script comes"
+            } else {
+                "scripts come"
+            };
             first.warnings.push(format!(
                 "{count} regex {verb} with the preset, switched off: scripts change messages. Check them under Regex \
                  scripts, and switch them on there."
@@ -131,7 +129,8 @@ impl Imports {
                 .prompts
                 .import_sampler_preset(sampling)
                 .await?;
-            let (kind, file) = ("samplerPreset".to_owned(), file.to_owned());
+            let kind = "samplerPreset".to_owned();
+            let file = file.to_owned();
             imported.push(Imported {
                 kind,
                 id: preset.id,
@@ -199,7 +198,8 @@ impl Imports {
         json: String,
         source: &str,
     ) -> ApiResult<Preset> {
-        let (source, updated) = (Some(source.to_owned()), self.base().now());
+        let source = Some(source.to_owned());
+        let updated = self.base().now();
         let preset = self
             .base()
             .store()
@@ -249,7 +249,8 @@ fn in_words(problem: Problem) -> String {
 }
 
 fn row(kind: &str, preset: &Preset, file: &str, warnings: Vec<String>) -> Imported {
-    let (id, name) = (preset.key.clone(), preset.name.clone());
+    let id = preset.key.clone();
+    let name = preset.name.clone();
     Imported {
         kind: kind.into(),
         id,

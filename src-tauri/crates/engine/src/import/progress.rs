@@ -65,18 +65,17 @@ impl Importing {
                 hint: "Wait until it is done, or cancel it.".into(),
             });
         }
-        let (progress, cancel, now) = (
-            ImportProgress::default(),
-            CancellationToken::new(),
-            Instant::now(),
-        );
+        let progress = ImportProgress::default();
+        let cancel = CancellationToken::new();
+        let now = Instant::now();
         *current = Some(Current {
             progress,
             cancel: cancel.clone(),
         });
         drop(current);
         events.announce(Event::Importing { progress });
-        let (importing, events) = (self.clone(), events.clone());
+        let importing = self.clone();
+        let events = events.clone();
         Ok(ImportRun {
             importing,
             events,
@@ -169,7 +168,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_import_at_a_time_and_its_end_is_announced() {
-        let (importing, events) = (Importing::default(), Announcer::default());
+        let importing = Importing::default();
+        let events = Announcer::default();
         let mut heard = events.subscribe();
         let mut run = importing.begin(&events).unwrap();
         assert!(matches!(

@@ -81,7 +81,8 @@ impl Imports {
                 .unwrap_or_default(),
         }
         .to_owned();
-        let (note, lore) = (chat.note.trim().to_owned(), chat.lore.clone());
+        let note = chat.note.trim().to_owned();
+        let lore = chat.lore.clone();
         let chat = chat.into_chat(&greeting, card.display_name(), user);
         let mut warnings = differences(&chat, &Losses::default());
         let id = self
@@ -117,7 +118,8 @@ impl Imports {
                 .lorebooks
                 .add_lorebook(title, json, None, vec![Binding::Chat(id)])
                 .await?;
-            let (kind, id) = ("lorebook".to_owned(), row.id.to_string());
+            let kind = "lorebook".to_owned();
+            let id = row.id.to_string();
             report.imported.push(Imported {
                 kind,
                 id,

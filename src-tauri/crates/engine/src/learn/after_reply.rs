@@ -67,9 +67,10 @@ impl Learning {
         if !learner.model_handle.tiny && !self.sum_up(learner, since, leave).await? {
             return Ok(false);
         }
-        match learner.may_extract_facts() {
-            true => self.extract_facts(learner, leave).await,
-            false => Ok(true),
+        if learner.may_extract_facts() {
+            self.extract_facts(learner, leave).await
+        } else {
+            Ok(true)
         }
     }
 

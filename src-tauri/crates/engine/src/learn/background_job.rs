@@ -142,7 +142,11 @@ impl Drop for DropsCache<'_> {
 impl Learning {
     pub(crate) async fn learner(&self, id: ChatId, options: &TurnOptions) -> ApiResult<Learner> {
         let chat = self.library().chat_lookup.chat(id).await?;
-        let model_handle = self.config().model_handles.model_handle(&chat, options).await?;
+        let model_handle = self
+            .config()
+            .model_handles
+            .model_handle(&chat, options)
+            .await?;
         let own = self.named_model(&model_handle.values.memory_model).await?;
         let chosen = own.is_some();
         let model_handle = match own {
@@ -338,10 +342,8 @@ impl Learning {
             ..model_handle.budget
         };
         let setup = Setup::new(template.as_ref(), &model_handle.key, budget);
-        let (state, mut counter) = (
-            WindowState::default(),
-            Counter::new(&self.config().token_counts, model_handle),
-        );
+        let state = WindowState::default();
+        let mut counter = Counter::new(&self.config().token_counts, model_handle);
         loop {
             match assemble(frame, &setup, &state, &counter) {
                 Ok(assembled) => {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::api::{Changed, Consolidation};
 use crate::base::error::ApiResult;
-use crate::learn::consolidation::{PlanInputs, MOST, is_old_and_unsure, plan};
+use crate::learn::consolidation::{MOST, PlanInputs, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
 use crate::library::memories::memory::shown;
 use crate::recall_service::messages::branches::are_apart;
@@ -111,7 +111,8 @@ impl Learning {
         scope: MemoryScope,
         vectors: VectorsById,
     ) -> ApiResult<Vec<Memory>> {
-        let (user, now) = (self.user_of(scope).await?, self.base().now());
+        let user = self.user_of(scope).await?;
+        let now = self.base().now();
         let planned = self
             .base()
             .store()
@@ -158,12 +159,13 @@ fn planned(
         .filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone())))
         .collect();
     // The lookup reads every message, so it runs only if needed.
-    let called_up = match standing
+    let called_up = if standing
         .iter()
         .any(|each| is_old_and_unsure(&each.memory, now))
     {
-        true => store.memories().recalled()?,
-        false => HashSet::new(),
+        store.memories().recalled()?
+    } else {
+        HashSet::new()
     };
     let mut unknown_to = HashMap::new();
     for each in &standing {
@@ -201,7 +203,8 @@ fn archive(
     store: &mut WriteTransaction<'_>,
     planned: Vec<(Memory, ArchivedState)>,
 ) -> Result<Vec<Memory>, StoreError> {
-    let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
+    let mut done = Vec::new();
+    let mut wrong = HashSet::<Uuid>::new();
     for (memory, archived) in planned {
         if store.memories_mut().archive(&memory, archived)? {
             if archived.reason == ArchiveReason::Superseded {
@@ -227,7 +230,8 @@ fn vectors(
     let Some(model) = model else {
         return Ok(HashMap::new());
     };
-    let (mut vectors, mut of_parts) = (HashMap::new(), HashSet::new());
+    let mut vectors = HashMap::new();
+    let mut of_parts = HashSet::new();
     for part in store
         .item_embeddings()
         .of(EmbeddingGroup::Memories, model)?

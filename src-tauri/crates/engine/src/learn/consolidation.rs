@@ -184,7 +184,8 @@ fn superseded(held: &[Compared<'_>], _: &PlanInputs, _: usize) -> Vec<(usize, Ar
         if let Some(newest) =
             newer.max_by_key(|newer| (newer.memory().created, newer.standing.number))
         {
-            let (since, by) = (newest.memory().created, Some(newest.memory().id));
+            let since = newest.memory().created;
+            let by = Some(newest.memory().id);
             gone.push((
                 at,
                 ArchivedState {

@@ -111,7 +111,8 @@ fn sentence(fact: &Fact) -> String {
 /// The messages that a fact was made from: the one with most of its terms, then those with the
 /// missing terms.
 fn sources(terms: &[String], told: &[SourceText]) -> Vec<MessageId> {
-    let (mut left, mut sources) = (terms.to_vec(), BTreeSet::new());
+    let mut left = terms.to_vec();
+    let mut sources = BTreeSet::new();
     for _ in 0..SOURCES {
         let says = |text: &SourceText| SpokenWords::new([text.text.as_str()]).count(&left);
         // Ties go to the newest message.
@@ -327,10 +328,8 @@ impl Learning {
         learner: &Learner,
         leave: &CancellationToken,
     ) -> ApiResult<bool> {
-        let (chat, many) = (
-            learner.chat.id,
-            learner.model_handle.values.memory_extract_every_exchanges,
-        );
+        let chat = learner.chat.id;
+        let many = learner.model_handle.values.memory_extract_every_exchanges;
         loop {
             let unread = move |store: &ReadTransaction<'_>| {
                 let learned = store.message_texts().extracted_up_to(chat)?;
@@ -435,7 +434,8 @@ impl Learning {
                 .changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }
         for memory in kept {
-            let (chat, memory) = (learner.chat.id.to_string(), memory::shown(memory, None));
+            let chat = learner.chat.id.to_string();
+            let memory = memory::shown(memory, None);
             self.base()
                 .events()
                 .announce(Event::Remembered { chat, memory });

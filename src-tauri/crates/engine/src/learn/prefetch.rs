@@ -40,7 +40,8 @@ impl Learning {
         if self.recall_service().reading().encoder().is_none() || draft.trim().is_empty() {
             return;
         }
-        let (learning, at_work) = (self.clone(), self.base().idle().at_work());
+        let learning = self.clone();
+        let at_work = self.base().idle().at_work();
         let looking = tokio::spawn(async move {
             if let Err(error) = learning.try_to_understand_draft(chat, &draft).await {
                 tracing::info!(%error, "the prefetch for a draft failed, or its prompt does not fit");

@@ -29,7 +29,8 @@ impl Learning {
     /// Loads the model that will answer next and lets it read the open chat, so that the first
     /// reply comes sooner.
     pub(crate) fn warm_up_in_background(&self) {
-        let (learning, at_work) = (self.clone(), self.base().idle().at_work());
+        let learning = self.clone();
+        let at_work = self.base().idle().at_work();
         tokio::spawn(async move {
             learning.read(|leave| learning.read_open_chat(leave)).await;
             learning.recall_service().read_in_background();
@@ -152,7 +153,11 @@ impl Learning {
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the
     /// settings allow it.
     async fn reader(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<ModelHandle>> {
-        let model_handle = self.config().model_handles.model_handle(chat, options).await?;
+        let model_handle = self
+            .config()
+            .model_handles
+            .model_handle(chat, options)
+            .await?;
         Ok((model_handle.is_local() && model_handle.values.read_ahead).then_some(model_handle))
     }
 
@@ -197,22 +202,17 @@ impl Learning {
     /// Stores the window as `made` has cut it. Returns false if a turn came first. A turn reserves
     /// its chat before it writes, so none can have started from the old window.
     async fn keep_cut(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<bool> {
-        let (planned, covers) = (&turn.inputs.snapshot.chat, turn.memory.covers.clone());
+        let planned = &turn.inputs.snapshot.chat;
+        let covers = turn.memory.covers.clone();
         let covered = !covers.is_empty();
-        let (id, before, running) = (
-            planned.id,
-            planned.window.clone(),
-            self.base().running().clone(),
-        );
-        let (window, head_at, head) = (
-            made.assembled.window.clone(),
-            made.head_at,
-            made.head_changes.clone(),
-        );
-        let (blocks, judged) = (
-            turn.lasting(&made.assembled.context_blocks),
-            made.assembled.judged.clone(),
-        );
+        let id = planned.id;
+        let before = planned.window.clone();
+        let running = self.base().running().clone();
+        let window = made.assembled.window.clone();
+        let head_at = made.head_at;
+        let head = made.head_changes.clone();
+        let blocks = turn.lasting(&made.assembled.context_blocks);
+        let judged = made.assembled.judged.clone();
         let withdrawals = turn.inputs.withdrawals;
         let kept = self.base().store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else {

@@ -98,14 +98,16 @@ impl Learning {
         since: i64,
         leave: &CancellationToken,
     ) -> ApiResult<bool> {
-        let (chat, whole) = (learner.chat.id, every(&learner.model_handle.values) as u32);
+        let chat = learner.chat.id;
+        let whole = every(&learner.model_handle.values) as u32;
         while let Some(keyframe) = self
             .base()
             .store()
             .read(move |store| store.keyframes().next_to_summarize(chat, since, whole))
             .await?
         {
-            let (first, last) = (keyframe.first, keyframe.last);
+            let first = keyframe.first;
+            let last = keyframe.last;
             let told = self
                 .base()
                 .store()

@@ -88,13 +88,13 @@ impl Warnings {
         let Ok(json) = serde_json::to_string(&warnings) else {
             return;
         };
-        let stored = self
-            .base()
-            .store()
-            .write(move |store| match warnings.is_empty() {
-                true => store.settings_mut().remove(SETTING),
-                false => store.settings_mut().set(SETTING, &json),
-            });
+        let stored = self.base().store().write(move |store| {
+            if warnings.is_empty() {
+                store.settings_mut().remove(SETTING)
+            } else {
+                store.settings_mut().set(SETTING, &json)
+            }
+        });
         if let Err(error) = stored.await {
             tracing::warn!(%error, "the warnings about the data are not stored");
         }

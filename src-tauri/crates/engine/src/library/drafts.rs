@@ -62,7 +62,9 @@ impl Drafts {
                 "Save it, or make it shorter.",
             ));
         }
-        let (id, saved, kind) = (Uuid::now_v7(), self.base().now(), place.kind);
+        let id = Uuid::now_v7();
+        let saved = self.base().now();
+        let kind = place.kind;
         let before = before.and_then(|id| Uuid::parse_str(&id).ok());
         let stored = stored_place(&place);
         let others = self.base().store().write(move |store| {
@@ -125,7 +127,9 @@ impl Drafts {
         text: String,
         known: &str,
     ) -> ApiResult<Vec<Draft>> {
-        let (saved, known, owner) = (self.base().now(), known.to_owned(), id.to_string());
+        let saved = self.base().now();
+        let known = known.to_owned();
+        let owner = id.to_string();
         let place = stored_place(&DraftPlace {
             kind: DraftKind::Composer,
             owner: owner.clone(),

@@ -224,9 +224,12 @@ fn threadless(error: std::io::Error) -> OpenError {
 }
 
 async fn secrets(without_keychain: bool) -> Secrets {
-    let find = move || match without_keychain {
-        true => Secrets::for_session(),
-        false => Secrets::find(),
+    let find = move || {
+        if without_keychain {
+            Secrets::for_session()
+        } else {
+            Secrets::find()
+        }
     };
     tokio::task::spawn_blocking(find)
         .await

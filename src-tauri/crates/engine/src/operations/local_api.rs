@@ -63,7 +63,8 @@ impl Engine {
         request: ClientRequest,
     ) -> BoxFuture<'_, Result<ReplyStream, ClientError>> {
         Box::pin(async move {
-            let (turns, gone) = (self.turns.clone(), CancellationToken::new());
+            let turns = self.turns.clone();
+            let gone = CancellationToken::new();
             let _caller = gone.clone().drop_guard();
             // A separate task: a message that is being stored is stored whole.
             let work =

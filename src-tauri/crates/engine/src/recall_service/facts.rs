@@ -143,7 +143,8 @@ impl StandingFacts {
         store: &ReadTransaction<'_>,
         counting: &MemoryScopes,
     ) -> Result<Self, StoreError> {
-        let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
+        let mut memories = Vec::new();
+        let branches = Branches::of(store, counting.company.chat)?;
         for scope in counting.everywhere(store)? {
             let standing = store
                 .memories()
@@ -151,19 +152,17 @@ impl StandingFacts {
             memories
                 .extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
         }
-        let last_session = match counting.others {
-            true => {
-                let among = if branches.are_none() { 1 } else { SESSIONS };
-                let last = store.memories().last_sessions(
-                    counting.scopes[1],
-                    counting.company.chat,
-                    among,
-                )?;
-                counting
-                    .first((store, &branches), 1, last, |memory| memory)?
-                    .pop()
-            }
-            false => None,
+        let last_session = if counting.others {
+            let among = if branches.are_none() { 1 } else { SESSIONS };
+            let last =
+                store
+                    .memories()
+                    .last_sessions(counting.scopes[1], counting.company.chat, among)?;
+            counting
+                .first((store, &branches), 1, last, |memory| memory)?
+                .pop()
+        } else {
+            None
         };
         let own_worlds = witnessed::own_worlds(store, &counting.known, counting.company)?;
         Ok(Self {
@@ -212,11 +211,10 @@ pub(crate) fn called(
     query: &Query,
     near: &[(i64, f32)],
 ) -> Result<Vec<MatchedMemory>, StoreError> {
-    let (scopes, branches) = (
-        counting.everywhere(store)?,
-        Branches::of(store, counting.company.chat)?,
-    );
-    let (looked, among) = ((store, &branches), counting.among(&branches, CALLED));
+    let scopes = counting.everywhere(store)?;
+    let branches = Branches::of(store, counting.company.chat)?;
+    let looked = (store, &branches);
+    let among = counting.among(&branches, CALLED);
     let found = store.memories().search(&scopes, query, among)?;
     let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
@@ -264,7 +262,8 @@ fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
         }
     };
     let called = found.into_iter().map(|found| {
-        let (words, memory) = (share(found.score), found.memory);
+        let words = share(found.score);
+        let memory = found.memory;
         MatchedMemory {
             memory,
             own_world: false,
@@ -404,13 +403,14 @@ fn is_vital(memory: &Memory) -> bool {
 
 fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Candidate {
     let score = weigh(&called.memory, called.fit(), now);
-    let reason = match called.words > 0.0 {
-        true => BlockReason::WordsOfThisTurn {
+    let reason = if called.words > 0.0 {
+        BlockReason::WordsOfThisTurn {
             score: two_decimals(score),
-        },
-        false => BlockReason::ByMeaning {
+        }
+    } else {
+        BlockReason::ByMeaning {
             similarity: two_decimals(called.nearness),
-        },
+        }
     };
     candidate(&called.memory, clock, reason, score).with_signals(signals(called, now))
 }

@@ -105,7 +105,8 @@ pub(crate) fn candidate(
         since,
         stretch,
     } = hit;
-    let (id, role) = (message.id, message.role);
+    let id = message.id;
+    let role = message.role;
     let own = match &since {
         None => None,
         Some(Since::Update(news)) => Some(news.sought()),

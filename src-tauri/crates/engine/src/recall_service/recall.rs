@@ -182,9 +182,10 @@ impl RecallService {
             }
         };
         let keyframes = async {
-            match turn.values.memory {
-                true => Some(timeout(TIMEOUT, self.keyframes_near(turn)).await),
-                false => None,
+            if turn.values.memory {
+                Some(timeout(TIMEOUT, self.keyframes_near(turn)).await)
+            } else {
+                None
             }
         };
         let passages = timeout(TIMEOUT, self.passages(turn, documents));
@@ -252,10 +253,8 @@ impl RecallService {
             .copied()
             .map(EmbeddingGroup::Passages)
             .collect();
-        let (understood, cache) = (
-            self.understood_for(turn, groups.clone()).await,
-            self.reading().near(),
-        );
+        let understood = self.understood_for(turn, groups.clone()).await;
+        let cache = self.reading().near();
         let find = move |store: &store::ReadTransaction<'_>| {
             let mut near = Vec::new();
             for (asked, among) in understood
@@ -399,7 +398,8 @@ impl RecallService {
         let Some(first) = turn.history.first() else {
             return Ok(Vec::new());
         };
-        let (chat, first) = (turn.chat.id, first.id);
+        let chat = turn.chat.id;
+        let first = first.id;
         let marked = self
             .base()
             .store()

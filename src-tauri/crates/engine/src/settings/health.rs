@@ -331,7 +331,8 @@ fn graphics(devices: &local::Devices) -> Result<String, String> {
         _ => {
             let gigabytes = |bytes: u64| bytes as f64 / 1e9;
             let named = devices.graphics().into_iter().map(|device| {
-                let (free, total) = (gigabytes(device.free), gigabytes(device.total));
+                let free = gigabytes(device.free);
+                let total = gigabytes(device.total);
                 format!(
                     "{} ({}), {free:.1} of {total:.1} GB free",
                     device.description, device.name

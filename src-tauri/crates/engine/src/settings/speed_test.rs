@@ -75,7 +75,8 @@ impl SpeedTests {
             batch: None,
             ..own
         };
-        let (start, default) = (Instant::now(), self.local().default_threads());
+        let start = Instant::now();
+        let default = self.local().default_threads();
         let mut runs = vec![self.measure(&model, &own, default).await?];
         if runs[0].gpu_layers > 0 {
             // A graphics device that shares the memory of the processor may be slower than the

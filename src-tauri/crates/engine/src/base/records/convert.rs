@@ -77,7 +77,8 @@ fn emotion(emotion: Emotion) -> api::Emotion {
 }
 
 fn tool_call(call: &ToolCall) -> api::ToolCall {
-    let (arguments, valid) = (call.arguments.text().to_owned(), call.arguments.is_object());
+    let arguments = call.arguments.text().to_owned();
+    let valid = call.arguments.is_object();
     api::ToolCall {
         name: call.name.clone(),
         arguments,

@@ -91,7 +91,9 @@ fn written(text: &str) -> Option<DateTime> {
         time.get(at)
             .map_or(Some(0), |value| i8::try_from(*value).ok())
     };
-    let (hour, minute, second) = (half_of_day(&lower, part(0)?), part(1)?, part(2)?);
+    let hour = half_of_day(&lower, part(0)?);
+    let minute = part(1)?;
+    let second = part(2)?;
     DateTime::new(
         date[year].1,
         month,

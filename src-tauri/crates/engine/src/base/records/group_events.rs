@@ -41,7 +41,8 @@ fn sentences(mut text: &str) -> Option<Vec<GroupEvent>> {
             .iter()
             .filter_map(|(kind, phrase)| first(text, *kind, phrase))
             .min()?;
-        let (name, rest) = (&text[..at], &text[at + phrase.len()..]);
+        let name = &text[..at];
+        let rest = &text[at + phrase.len()..];
         events.push(GroupEvent {
             kind,
             name: name.to_owned(),

@@ -20,7 +20,8 @@ pub(crate) fn by_lines(before: &str, now: &str) -> Vec<ChangedText> {
 
 /// Compares word by word; in scripts without spaces, character by character.
 pub(crate) fn by_words(before: &str, now: &str) -> Vec<ChangedText> {
-    let (before, now) = (words(before), words(now));
+    let before = words(before);
+    let now = words(now);
     let diff = TextDiff::configure()
         .timeout(PATIENCE)
         .diff_slices(&before, &now);

@@ -39,7 +39,9 @@ impl Line {
             store.groups_mut().set_speaker(message.id, speaker)?;
         }
         if message.role == Role::User {
-            let (id, text, now) = (message.id, message.text(), message.created);
+            let id = message.id;
+            let text = message.text();
+            let now = message.created;
             obey(
                 store,
                 &CommandMessage {
@@ -173,18 +175,17 @@ impl Stage {
             .reply_store
             .keep_plan(&activated, &made)
             .await?;
-        let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
+        let message = MessageId(Uuid::now_v7());
+        let swipe = SwipeId(Uuid::now_v7());
         let turns: Vec<Speaking> = self.engine.library.groups.next_turns(&chat).await?;
         let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
-        let (target, model, now) = (
-            Target::NewMessage {
-                message,
-                swipe,
-                turn,
-            },
-            model_handle.name.clone(),
-            self.engine.base.now(),
-        );
+        let target = Target::NewMessage {
+            message,
+            swipe,
+            turn,
+        };
+        let model = model_handle.name.clone();
+        let now = self.engine.base.now();
         let kept = self.engine.base.store().write(move |store| {
             target.insert(store, &chat, &reply, &model, now)?;
             store
@@ -203,10 +204,8 @@ impl Stage {
     /// Adds another reply to a message, as regenerating does.
     pub(super) async fn swipe(&self, message: MessageId, text: String) -> ApiResult<()> {
         let message = self.engine.library.chat_lookup.message(message).await?;
-        let (chat, now) = (
-            self.engine.library.chat_lookup.chat(message.chat).await?,
-            self.engine.base.now(),
-        );
+        let chat = self.engine.library.chat_lookup.chat(message.chat).await?;
+        let now = self.engine.base.now();
         let target = Target::NewSwipe {
             message,
             swipe: SwipeId(Uuid::now_v7()),

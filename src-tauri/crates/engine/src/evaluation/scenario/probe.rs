@@ -107,12 +107,10 @@ impl Stage {
         if self.known.budgets.insert(chat, budget).unwrap_or_default() == budget {
             return Ok(());
         }
-        let (owner, words) = (
-            SettingOwner::Chat {
-                id: chat.to_string(),
-            },
-            budget.map(|tokens| tokens.to_string()),
-        );
+        let owner = SettingOwner::Chat {
+            id: chat.to_string(),
+        };
+        let words = budget.map(|tokens| tokens.to_string());
         let words = words.unwrap_or_else(|| "auto".to_owned());
         self.engine
             .set_setting_in_words(owner, "retrieval_cap".to_owned(), words)

@@ -280,7 +280,8 @@ impl Stage {
             to,
         }: Branch,
     ) -> ApiResult<()> {
-        let (from, after) = (self.chat(&pair, &chat).await?, self.known.message(&after)?);
+        let from = self.chat(&pair, &chat).await?;
+        let after = self.known.message(&after)?;
         let branch = self.chat(&pair, &to).await?;
         self.copy(from, after, branch, &to).await
     }

@@ -382,7 +382,8 @@ mod tests {
     fn links_outside_the_folder_are_not_followed() {
         use std::os::unix::fs::symlink;
 
-        let (folder, secret) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let secret = tempfile::tempdir().unwrap();
         write(secret.path(), "card.png");
         write(folder.path(), "characters/Ada.png");
         symlink(

@@ -82,7 +82,8 @@ impl Imports {
             .store()
             .read(move |store| store.scoped_settings().of(of))
             .await?;
-        let (mut taken, mut kept) = (Vec::new(), Vec::new());
+        let mut taken = Vec::new();
+        let mut kept = Vec::new();
         for (key, text) in wanted {
             let Some(setting) = setting(key) else {
                 continue;
@@ -123,7 +124,9 @@ impl Imports {
             } else {
                 of.id().map(|id| id.to_string()).unwrap_or_default()
             };
-            let (kind, name, file) = ("settings".to_owned(), name.to_owned(), SETTINGS.to_owned());
+            let kind = "settings".to_owned();
+            let name = name.to_owned();
+            let file = SETTINGS.to_owned();
             report.imported.push(Imported {
                 kind,
                 id,

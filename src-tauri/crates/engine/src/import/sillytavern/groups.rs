@@ -264,7 +264,8 @@ impl Imports {
         cast: &Cast,
         report: &mut ImportReport,
     ) -> ApiResult<Option<(ChatId, Option<Value>)>> {
-        let (file, own) = (file_name(path), path.to_owned());
+        let file = file_name(path);
+        let own = path.to_owned();
         let key = format!("{FOLDER}/{file}");
         let known = key.clone();
         let known = self
@@ -347,7 +348,8 @@ impl Imports {
         };
         let members = part.members.split_off(1);
         let settings = group.keeping(part.missing);
-        let (muted, scenario) = (part.muted, group.scenario.clone());
+        let muted = part.muted;
+        let scenario = group.scenario.clone();
         let new = NewChat {
             title: title.clone(),
             source: Some(key),

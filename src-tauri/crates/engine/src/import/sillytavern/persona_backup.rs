@@ -34,7 +34,8 @@ impl Imports {
         let named = names
             .iter()
             .filter_map(|(picture, name)| Some((picture, name.as_str()?.trim())));
-        let (mut taken, mut left) = (0, 0);
+        let mut taken = 0;
+        let mut left = 0;
         for (picture, name) in named.filter(|(_, name)| !name.is_empty()) {
             if taken >= MAX_PERSONAS {
                 left += 1;
@@ -87,10 +88,8 @@ impl Imports {
                 .unwrap_or_default()
         };
         let mut warnings = Vec::new();
-        let (description, place) = (
-            text("description").to_owned(),
-            persona_place(about, &mut warnings),
-        );
+        let description = text("description").to_owned();
+        let place = persona_place(about, &mut warnings);
         let persona = Persona {
             description,
             place,
@@ -103,7 +102,8 @@ impl Imports {
                     warnings
                         .push(format!("its lorebook \"{book}\" is not in this file; bind it to the persona yourself"));
                 }
-                let (kind, id) = ("persona".to_owned(), saved.id.clone());
+                let kind = "persona".to_owned();
+                let id = saved.id.clone();
                 report.imported.push(Imported {
                     kind,
                     id,

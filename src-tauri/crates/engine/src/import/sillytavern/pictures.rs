@@ -73,7 +73,8 @@ impl Imports {
             if run.cancelled() {
                 break;
             }
-            let (place, count) = (format!("characters/{folder}"), files.len());
+            let place = format!("characters/{folder}");
+            let count = files.len();
             match cast.get(&composed(&folder)) {
                 Some(id) => {
                     self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report)
@@ -108,8 +109,9 @@ impl Imports {
                         root.to_owned(),
                         format!("{place}/{} {file}", file_name(&path)),
                     ));
-                    let (kind, name, ext) =
-                        ("emotion".to_owned(), plain(&stem(&path)), ending(&ext));
+                    let kind = "emotion".to_owned();
+                    let name = plain(&stem(&path));
+                    let ext = ending(&ext);
                     faces.push(NewAsset {
                         kind,
                         name,
@@ -136,7 +138,8 @@ impl Imports {
             }
             Ok(count) => {
                 let warnings = vec![format!("expressions added to the card's files: {count}")];
-                let (kind, id) = ("faces".to_owned(), id.to_string());
+                let kind = "faces".to_owned();
+                let id = id.to_string();
                 report.imported.push(Imported {
                     kind,
                     id,
@@ -171,7 +174,8 @@ impl Imports {
                     Ok((asset, mime)) => {
                         let kept = self.base().store().write(move |store| {
                             store.assets_mut().put_kept(asset, mime, now)?;
-                            let (luminance, scene_words) = (None, String::new());
+                            let luminance = None;
+                            let scene_words = String::new();
                             let background = Background {
                                 asset,
                                 name,
@@ -192,11 +196,9 @@ impl Imports {
         }
         if added > 0 {
             let warnings = vec![format!("backgrounds imported: {added}")];
-            let (kind, name, file) = (
-                "backgrounds".to_owned(),
-                BACKGROUNDS.to_owned(),
-                BACKGROUNDS.to_owned(),
-            );
+            let kind = "backgrounds".to_owned();
+            let name = BACKGROUNDS.to_owned();
+            let file = BACKGROUNDS.to_owned();
             report.imported.push(Imported {
                 kind,
                 id: String::new(),

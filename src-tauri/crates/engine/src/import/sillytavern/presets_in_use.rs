@@ -285,11 +285,9 @@ impl Imports {
                 .map(|name| format!("quick replies in every chat: {name}")),
         );
         if !taken.is_empty() {
-            let (kind, name, file) = (
-                "settings".to_owned(),
-                "Presets in use".to_owned(),
-                SETTINGS.to_owned(),
-            );
+            let kind = "settings".to_owned();
+            let name = "Presets in use".to_owned();
+            let file = SETTINGS.to_owned();
             report.imported.push(Imported {
                 kind,
                 id: String::new(),

@@ -138,7 +138,8 @@ impl Imports {
             .and_then(|about| about.get("description")?.as_str())
             .unwrap_or_default();
         let mut warnings = Vec::new();
-        let (description, place) = (text.to_owned(), persona_place(about, &mut warnings));
+        let description = text.to_owned();
+        let place = persona_place(about, &mut warnings);
         let persona = Persona {
             description,
             place,
@@ -207,9 +208,10 @@ pub(crate) fn settings(tavern: &mut SillyTavernFolder) -> Value {
     if file.symlink_metadata().is_err() {
         return Value::Null;
     }
-    let read = match tavern.holds_settings() {
-        true => read_capped(&file, MAX_SETTINGS, "its settings").map_err(|(_, reason)| reason),
-        false => Err("it is a link that leads outside the folder, or nowhere".to_owned()),
+    let read = if tavern.holds_settings() {
+        read_capped(&file, MAX_SETTINGS, "its settings").map_err(|(_, reason)| reason)
+    } else {
+        Err("it is a link that leads outside the folder, or nowhere".to_owned())
     };
     let parse = |bytes: Vec<u8>| {
         lenient_json::read(&bytes)

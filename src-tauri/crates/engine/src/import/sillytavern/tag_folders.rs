@@ -98,10 +98,12 @@ impl Imports {
             collapsed: true,
             tag: tag.smart.then(|| tag.name.clone()),
         };
-        let (kind, file) = ("folder".to_owned(), SETTINGS.to_owned());
+        let kind = "folder".to_owned();
+        let file = SETTINGS.to_owned();
         Ok(match self.library().folders.save_folder(wanted).await {
             Ok(folder) => {
-                let (id, name) = (folder.id.clone(), folder.name.clone());
+                let id = folder.id.clone();
+                let name = folder.name.clone();
                 report.imported.push(Imported {
                     kind,
                     id,
@@ -192,7 +194,8 @@ fn tag_folders(settings: &Value) -> Vec<TagFolder> {
 /// have none.
 fn color_of(css: &str) -> Option<FolderColor> {
     let [red, green, blue] = channels(css)?.map(f32::from);
-    let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
+    let most = red.max(green).max(blue);
+    let least = red.min(green).min(blue);
     if most - least < 24.0 {
         return None;
     }

@@ -89,7 +89,8 @@ impl Imports {
         settings: &Value,
         run: &mut ImportRun,
     ) -> ApiResult<ImportReport> {
-        let (mut report, mut wishes) = (ImportReport::default(), WantedBindings::default());
+        let mut report = ImportReport::default();
+        let mut wishes = WantedBindings::default();
         // Keep this order: chats belong to personas and characters, and lorebooks are bound to all
         // three.
         run.enter(ImportStage::Personas);

@@ -103,7 +103,8 @@ impl Imports {
         tags: &TagNames,
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
-        let (name, path) = (file_name(file), file.to_owned());
+        let name = file_name(file);
+        let path = file.to_owned();
         let read = tokio::task::spawn_blocking(move || {
             read_capped(&path, lorebook::MAX_FILE, "a lorebook")
         });

@@ -98,7 +98,8 @@ impl Assets {
         let Ok(small) = picture::small(asset.bytes.clone()).await else {
             return Ok(asset);
         };
-        let (store, bytes) = (self.base().store().clone(), small.bytes.clone());
+        let store = self.base().store().clone();
+        let bytes = small.bytes.clone();
         let kept = tokio::task::spawn_blocking(move || store.keep_thumbnail(picture, &bytes)).await;
         kept.map_err(|_| internal("a thumbnail could not be stored"))??;
         Ok(Asset {

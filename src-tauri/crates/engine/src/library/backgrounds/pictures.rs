@@ -50,7 +50,8 @@ impl Backgrounds {
             .decode(data)
             .map_err(|_| bad_input("The picture is not base64.", "Send it again."))?;
         if bytes.len() > MAX_PICTURE_BYTES {
-            let (size, limit) = (bytes.len() >> 20, MAX_PICTURE_BYTES >> 20);
+            let size = bytes.len() >> 20;
+            let limit = MAX_PICTURE_BYTES >> 20;
             return Err(bad_input(
                 format!("The picture has {size} MiB."),
                 format!("Use one of at most {limit} MiB."),

@@ -80,10 +80,8 @@ impl Backups {
     /// # Errors
     /// `NotFound` if the backup does not exist. `Storage` if it is damaged.
     pub(crate) async fn restore_at_next_start(&self, file: String) -> ApiResult<()> {
-        let (dir, backup) = (
-            self.base().store().dir().to_owned(),
-            self.known_backup(&file).await?,
-        );
+        let dir = self.base().store().dir().to_owned();
+        let backup = self.known_backup(&file).await?;
         self.off_the_runtime(move || {
             Store::check_database(&backup.path)?;
             Store::restore_at_next_start(&dir, &backup.path)
@@ -215,11 +213,9 @@ impl Backups {
         options: &Options,
         file: Option<&Path>,
     ) -> Result<Restored, OpenError> {
-        let (dir, file, now) = (
-            options.data_dir.clone(),
-            file.map(Path::to_owned),
-            options.clock.now(),
-        );
+        let dir = options.data_dir.clone();
+        let file = file.map(Path::to_owned);
+        let now = options.clock.now();
         let restored = blocking(move || match file {
             Some(file) => Store::restore(&dir, &file, now),
             None => Store::restore_newest(&dir, now),
@@ -337,7 +333,8 @@ fn once(all: Vec<BackupFile>) -> Vec<Backup> {
             .map(|backup| name(backup).to_owned())
             .collect()
     };
-    let (here, there) = (names(false), names(true));
+    let here = names(false);
+    let there = names(true);
     let all = all
         .into_iter()
         .filter(|backup| !is_second(backup) || !here.contains(name(backup)));

@@ -89,11 +89,9 @@ impl Backups {
     pub(crate) fn back_up_in_background(&self) {
         // The task must not hold the engine while it waits, so that dropping the engine releases
         // its folder at once.
-        let (library, dir, now) = (
-            self.downgrade(),
-            self.base().store().dir().to_owned(),
-            self.base().now(),
-        );
+        let library = self.downgrade();
+        let dir = self.base().store().dir().to_owned();
+        let now = self.base().now();
         tokio::spawn(async move {
             let first = first_backup_in(dir, now).await.unwrap_or(FIRST);
             back_up_hourly(library, first).await;
@@ -138,7 +136,8 @@ fn wait(now: Timestamp, newest: Timestamp) -> Duration {
 }
 
 async fn back_up_hourly(backups: WeakBackups, first: Duration) {
-    let (mut wait, mut failures) = (first, 0);
+    let mut wait = first;
+    let mut failures = 0;
     loop {
         tokio::time::sleep(wait).await;
         // A dropped engine has already released its folder.

@@ -144,15 +144,18 @@ impl Characters {
             .decode(data)
             .map_err(|_| bad_input("The file is not base64.", "Send the file again."))?;
         if bytes.len() > MAX_PICTURE_BYTES {
-            let (size, limit) = (bytes.len() >> 20, MAX_PICTURE_BYTES >> 20);
+            let size = bytes.len() >> 20;
+            let limit = MAX_PICTURE_BYTES >> 20;
             return Err(bad_input(
                 format!("The file is too large ({size} MiB)."),
                 format!("Use at most {limit} MiB."),
             ));
         }
-        let (kind, file) = (word(&kind, "kind")?, plain(&file));
+        let kind = word(&kind, "kind")?;
+        let file = plain(&file);
         let (stem, ext) = file.rsplit_once('.').unwrap_or((&file, ""));
-        let (name, ext) = (word(stem, "name")?, ending(ext));
+        let name = word(stem, "name")?;
+        let ext = ending(ext);
         let mime = mime(&bytes);
         let file = self.assets.keep(bytes, mime).await?;
         self.put_card_assets(
@@ -182,7 +185,8 @@ impl Characters {
         kind: String,
         name: String,
     ) -> ApiResult<Vec<CardAsset>> {
-        let (kind, name) = (word(&kind, "kind")?, word(&name, "name")?);
+        let kind = word(&kind, "kind")?;
+        let name = word(&name, "name")?;
         self.change_assets(&character, move |card, _, _| {
             let changed = place(card, &id)
                 .and_then(|at| refuse_second_main(card, at, &kind, &name).map(|()| at));
@@ -290,7 +294,8 @@ impl Characters {
         + Send
         + 'static,
     ) -> ApiResult<T> {
-        let (id, now) = (character.parse::<CharacterId>()?, self.base().now());
+        let id = character.parse::<CharacterId>()?;
+        let now = self.base().now();
         let changed = self.base().store().write(move |store| {
             let Some(character) = store.characters().get(id)? else {
                 return Ok(Err(not_found("character")));
@@ -335,7 +340,8 @@ impl Characters {
         else {
             return Ok(None);
         };
-        let (id, path) = (character.id, path.to_owned());
+        let id = character.id;
+        let path = path.to_owned();
         let files = self
             .base()
             .store()

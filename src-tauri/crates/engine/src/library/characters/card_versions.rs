@@ -62,10 +62,8 @@ impl Characters {
     ) -> ApiResult<Vec<api::FieldChanges>> {
         let character = self.character(character.parse()?).await?;
         let version = self.find_version(character.id, &version).await?;
-        let (then, mut now) = (
-            texts(&fields_in(&character, &version)?)?,
-            texts(&fields_of(&character)?)?,
-        );
+        let then = texts(&fields_in(&character, &version)?)?;
+        let mut now = texts(&fields_of(&character)?)?;
         let compare = move || {
             let pairs = then.into_iter().map(|(field, before)| {
                 let after = now.remove(&field).unwrap_or_default();

@@ -81,7 +81,9 @@ impl Characters {
     ) -> ApiResult<Character> {
         let now = self.base().now();
         let id = CharacterId(Uuid::now_v7());
-        let (name, spec, card_json) = (card.name().to_owned(), spec(card), card.to_json());
+        let name = card.name().to_owned();
+        let spec = spec(card);
+        let card_json = card.to_json();
         let favourite = is_favourite(card);
         let character = self
             .base()

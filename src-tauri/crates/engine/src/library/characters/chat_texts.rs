@@ -51,7 +51,8 @@ impl Characters {
         field: CardField,
         text: Option<String>,
     ) -> ApiResult<Vec<ChatText>> {
-        let (chat, field) = (self.chat_lookup.chat(chat.parse()?).await?, stored(field));
+        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+        let field = stored(field);
         if text.as_ref().is_some_and(|text| text.len() > MAX_JSON) {
             return Err(bad_input("The text is too long.", "Shorten it."));
         }

@@ -23,11 +23,9 @@ impl Characters {
     /// # Errors
     /// `NotFound`; `Internal` if the card cannot be read.
     pub(crate) async fn duplicate_character(&self, id: String) -> ApiResult<api::Character> {
-        let (from, to, now) = (
-            id.parse::<CharacterId>()?,
-            CharacterId(Uuid::now_v7()),
-            self.base().now(),
-        );
+        let from = id.parse::<CharacterId>()?;
+        let to = CharacterId(Uuid::now_v7());
+        let now = self.base().now();
         let copy = self.base().store().write(move |store| {
             let Some(original) = store.characters().get(from)? else {
                 return Ok(None);
@@ -121,7 +119,8 @@ fn copy_belongings(
     }
     for document in store.documents().of(DocumentOwner::Character(from))? {
         let passages = store.documents().beginning(document.id, u32::MAX)?;
-        let (id, owner) = (DocumentId(Uuid::now_v7()), DocumentOwner::Character(to));
+        let id = DocumentId(Uuid::now_v7());
+        let owner = DocumentOwner::Character(to);
         store.documents_mut().insert(
             &Document {
                 id,

@@ -49,9 +49,12 @@ impl Characters {
         characters: Vec<String>,
         favourite: bool,
     ) -> ApiResult<()> {
-        self.change_all(characters, move |store, id| match favourite {
-            true => store.favourites_mut().add(id).map(Some),
-            false => store.favourites_mut().remove(id).map(Some),
+        self.change_all(characters, move |store, id| {
+            if favourite {
+                store.favourites_mut().add(id).map(Some)
+            } else {
+                store.favourites_mut().remove(id).map(Some)
+            }
         })
         .await?;
         Ok(())
@@ -69,7 +72,8 @@ impl Characters {
         add: Vec<String>,
         remove: Vec<String>,
     ) -> ApiResult<Vec<CharacterTags>> {
-        let (add, remove) = (tidy(add), tidy(remove));
+        let add = tidy(add);
+        let remove = tidy(remove);
         if add.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
             return Err(bad_input(
                 format!("A tag can have {LONGEST_TAG} characters at most."),

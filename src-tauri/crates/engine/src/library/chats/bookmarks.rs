@@ -77,7 +77,8 @@ impl Bookmarks {
 
     /// Writes the links of a message into its shown version. Links from the imported file stay.
     pub(crate) fn complete_message(&self, id: MessageId, said: &mut ChatFileMessage) {
-        let (checkpoint, branches) = (self.checkpoints.get(&id), self.branches.get(&id));
+        let checkpoint = self.checkpoints.get(&id);
+        let branches = self.branches.get(&id);
         let Some(version) = said.versions.get_mut(said.selected) else {
             return;
         };
@@ -213,10 +214,8 @@ fn last_common(
     chat: ChatId,
     main: ChatId,
 ) -> Result<Option<MessageId>, StoreError> {
-    let (own, others) = (
-        store.branch_links().steps(chat)?,
-        store.branch_links().steps(main)?,
-    );
+    let own = store.branch_links().steps(chat)?;
+    let others = store.branch_links().steps(main)?;
     let same = own
         .iter()
         .zip(&others)

@@ -220,7 +220,9 @@ impl Chats {
     /// scroll up to load the rest.
     async fn newest_within(&self, id: ChatId, room: u32) -> ApiResult<u32> {
         let count = self.base().store().read(move |store| {
-            let (mut left, mut count, mut before) = (room, 0, None);
+            let mut left = room;
+            let mut count = 0;
+            let mut before = None;
             while count < MAX_PAGE {
                 let messages =
                     store
@@ -253,10 +255,8 @@ impl Chats {
     async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
         // Read this before the messages. If the reply ends in between, the page contains it. If it
         // grows, the page has newer text, which listeners detect by the sequence number.
-        let (generating, drafting) = (
-            self.base().running().of(id),
-            self.base().running().draft_of(id),
-        );
+        let generating = self.base().running().of(id);
+        let drafting = self.base().running().draft_of(id);
         let chat = self.chat_lookup.chat(id).await?;
         let character = self.characters.character(chat.character).await?;
         let persona = self.personas.persona_in(&chat).await?;
@@ -395,7 +395,8 @@ impl Chats {
     }
 
     pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> ApiResult<()> {
-        let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
+        let id = id.parse::<ChatId>()?;
+        let persona = persona.parse::<PersonaId>()?;
         let chat = self.chat_lookup.chat(id).await?;
         let before = self.personas.persona_in(&chat).await?;
         let anew = before.id != persona;
@@ -494,9 +495,10 @@ fn estimated(text: &str) -> u32 {
 
 /// The text of a message as it is sent again, without thoughts.
 pub(crate) fn said(role: Role, text: String) -> String {
-    match convert::is_reply(role) {
-        true => first_words(text),
-        false => text,
+    if convert::is_reply(role) {
+        first_words(text)
+    } else {
+        text
     }
 }
 

@@ -289,7 +289,8 @@ impl Chats {
 
 /// The manifest of `swipe`, followed by those whose texts it shares.
 fn chain_of(store: &ReadTransaction<'_>, swipe: SwipeId) -> Result<Vec<Stored>, StoreError> {
-    let (mut chain, mut next) = (Vec::new(), Some(swipe));
+    let mut chain = Vec::new();
+    let mut next = Some(swipe);
     while let Some(id) = next.filter(|_| chain.len() <= CHAIN) {
         let json = store.manifests().get(id)?.unwrap_or_default();
         let Ok(stored) = serde_json::from_str::<Stored>(&json) else {
@@ -305,10 +306,8 @@ fn chain_of(store: &ReadTransaction<'_>, swipe: SwipeId) -> Result<Vec<Stored>, 
 }
 
 fn recorded(swipe: SwipeId, chain: Vec<Stored>) -> Option<Recorded> {
-    let (links, bare) = (
-        chain.len().saturating_sub(1),
-        chain.first().is_some_and(|stored| stored.bare),
-    );
+    let links = chain.len().saturating_sub(1);
+    let bare = chain.first().is_some_and(|stored| stored.bare);
     from_chain(chain).map(|report| Recorded {
         swipe,
         report,
@@ -422,17 +421,16 @@ mod tests {
 
     #[test]
     fn manifest_without_texts_keeps_its_blocks() {
-        let (first, second) = (
-            report(&["You are Mira.", "Hello."]),
-            report(&["You are Mira.", "Hello.", "A secret."]),
-        );
+        let first = report(&["You are Mira.", "Hello."]);
+        let second = report(&["You are Mira.", "Hello.", "A secret."]);
         let kept = Recorded {
             swipe: SwipeId(uuid::Uuid::nil()),
             report: first.clone(),
             bare: false,
             links: 0,
         };
-        let (first, second) = (to_json(&first, None), to_json(&second, Some(&kept)));
+        let first = to_json(&first, None);
+        let second = to_json(&second, Some(&kept));
         assert_eq!(
             read(&[&second, &first]).text,
             "You are Mira.Hello.A secret."

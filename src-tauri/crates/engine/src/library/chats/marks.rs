@@ -40,7 +40,9 @@ impl Chats {
                 "Write a few words.",
             ));
         }
-        let (id, chat, now) = (message.id, message.chat, self.base().now());
+        let id = message.id;
+        let chat = message.chat;
+        let now = self.base().now();
         let marks = self.base().store().write(move |store| {
             match &name {
                 Some(name) => store.checkpoints_mut().set(id, name, now)?,
@@ -101,7 +103,8 @@ impl Chats {
         let [now, before, ..] = texts.get_mut(index..).unwrap_or_default() else {
             return Err(not_found("earlier text"));
         };
-        let (now, before) = (std::mem::take(now), std::mem::take(before));
+        let now = std::mem::take(now);
+        let before = std::mem::take(before);
         let compare = move || text_changes::by_words(&before, &now);
         tokio::task::spawn_blocking(compare)
             .await

@@ -29,7 +29,8 @@ impl Chats {
         if query.is_empty() {
             return Ok(SearchPage::default());
         }
-        let (filter, terms) = (filter(&query, chat, self.base().clock()), query.terms);
+        let filter = filter(&query, chat, self.base().clock());
+        let terms = query.terms;
         let store = self.base().store();
         let find = move |store: &ReadTransaction<'_>| versions_page(store, &terms, &filter, skip);
         Ok(store.read(find).await?)
@@ -118,9 +119,10 @@ pub(crate) fn filter(query: &SearchQuery, chat: Option<ChatId>, clock: &Clock) -
         chat,
         title: query.chat.clone(),
         author: query.from.as_ref().map(|name| {
-            match USER.contains(&name.to_lowercase().as_str()) {
-                true => SearchAuthor::User,
-                false => SearchAuthor::Named(name.clone()),
+            if USER.contains(&name.to_lowercase().as_str()) {
+                SearchAuthor::User
+            } else {
+                SearchAuthor::Named(name.clone())
             }
         }),
         since: query.after.and_then(start),

@@ -37,7 +37,9 @@ struct TrieNode {
 
 impl TrieNode {
     fn new(parent: usize, chat: ChatId, message: Option<MessageId>, number: u32) -> Self {
-        let (children, checkpoints, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let children = Vec::new();
+        let checkpoints = Vec::new();
+        let ends = Vec::new();
         Self {
             parent,
             children,
@@ -164,7 +166,8 @@ impl Chats {
         if last.chat != chat.id {
             return Err(not_found("message"));
         }
-        let (id, before) = (chat.id, last.position.saturating_add(1));
+        let id = chat.id;
+        let before = last.position.saturating_add(1);
         let messages = self
             .base()
             .store()

@@ -80,7 +80,8 @@ impl Documents {
         name: String,
         bytes: Vec<u8>,
     ) -> ApiResult<api::AttachedDocument> {
-        let (owner, name) = (self.document_owner(owner).await?, plain(&name));
+        let owner = self.document_owner(owner).await?;
+        let name = plain(&name);
         if name.is_empty() {
             return Err(bad_input(
                 "The document has no name.",
@@ -121,7 +122,8 @@ impl Documents {
     /// # Errors
     /// `NotFound` if it does not exist; `Busy` while a reply that may quote it is being written.
     pub(crate) async fn remove_document(&self, id: String) -> ApiResult<()> {
-        let (id, now) = (id.parse::<DocumentId>()?, self.base().now());
+        let id = id.parse::<DocumentId>()?;
+        let now = self.base().now();
         let owner = self.document(id).await?.owner;
         let reservations = self.reservations_of(owner).await?;
         self.base()

@@ -64,10 +64,8 @@ impl Exports {
         let named = |ending| file_name(&chat.title, ending);
         let Some(readable) = format.readable() else {
             let found = self.exported_chat(&chat).await?;
-            let (bytes, warnings) = (
-                found.file.to_jsonl().into_bytes(),
-                found.warnings(found.pictures(), 0),
-            );
+            let bytes = found.file.to_jsonl().into_bytes();
+            let warnings = found.warnings(found.pictures(), 0);
             return Ok(Exported {
                 file_name: named("jsonl"),
                 mime: "application/jsonl",
@@ -127,7 +125,8 @@ impl Exports {
         {
             said.time = self.base().clock().minute(message.created) + source_note(message.source);
         }
-        let (missing, parts) = (found.pictures(), options.into());
+        let missing = found.pictures();
+        let parts = options.into();
         let (text, missing) = match format {
             ReadableFormat::Html => {
                 let missing = self
@@ -206,7 +205,8 @@ impl Exports {
         document: &mut ReadableChat,
         options: ReadableOptions,
     ) -> usize {
-        let (mut missing, mut room) = (0, MAX_PICTURES);
+        let mut missing = 0;
+        let mut room = MAX_PICTURES;
         let shown = messages
             .iter()
             .zip(&mut document.messages)

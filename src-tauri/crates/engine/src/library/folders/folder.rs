@@ -137,7 +137,8 @@ impl Folders {
 fn check_levels(folder: &store::Folder, known: &[store::Folder]) -> ApiResult<()> {
     let by_id: HashMap<FolderId, &store::Folder> =
         known.iter().map(|known| (known.id, known)).collect();
-    let (mut above, mut levels) = (folder.parent, 1 + height(folder.id, known, DEEPEST));
+    let mut above = folder.parent;
+    let mut levels = 1 + height(folder.id, known, DEEPEST);
     while let Some(id) = above {
         if id == folder.id {
             return Err(bad_input(

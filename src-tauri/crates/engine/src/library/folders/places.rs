@@ -112,7 +112,8 @@ impl Folders {
         change: impl Fn(Place) -> Place + Send + 'static,
     ) -> ApiResult<Vec<PlacedItem>> {
         check_count(items.len())?;
-        let (items, kind) = (ids(&items)?, kind_of(kind));
+        let items = ids(&items)?;
+        let kind = kind_of(kind);
         let change_all = move |store: &mut WriteTransaction<'_>| {
             let mut former = Vec::new();
             for item in items {

@@ -240,7 +240,8 @@ impl Groups {
         character: String,
     ) -> ApiResult<(Chat, CharacterId)> {
         let chat = self.chat_lookup.chat(chat.parse()?).await?;
-        let (id, member) = (chat.id, character.parse::<CharacterId>()?);
+        let id = chat.id;
+        let member = character.parse::<CharacterId>()?;
         let members = self
             .base()
             .store()
@@ -335,14 +336,16 @@ impl Groups {
 
     /// The group for the API; `None` if only one character takes part.
     pub(crate) async fn shown_group(&self, chat: &Chat) -> ApiResult<Option<api::Group>> {
-        let (id, own) = (chat.id, chat.character);
+        let id = chat.id;
+        let own = chat.character;
         let read = self.base().store().read(move |store| {
             let groups = store.groups();
             let members = groups.members(id)?;
             if members.is_empty() {
                 return Ok(None);
             }
-            let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
+            let states = groups.states(id)?;
+            let absentees = groups.absentees(id)?;
             let state = |member: &CharacterId| api::MemberState {
                 id: member.to_string(),
                 muted: states.get(member).is_some_and(|state| state.muted),

@@ -215,7 +215,8 @@ impl Scene {
 
 impl Member {
     fn description(&self) -> String {
-        let (card, name) = (&self.card, self.name.as_str());
+        let card = &self.card;
+        let name = self.name.as_str();
         let personality = match card.personality().trim() {
             "" => String::new(),
             text => format!("Personality: {text}"),
@@ -298,15 +299,18 @@ struct MemberRow {
 
 impl GroupRows {
     pub(crate) fn read(store: &ReadTransaction<'_>, chat: &Chat) -> Result<Self, StoreError> {
-        let (groups, id) = (store.groups(), chat.id);
+        let groups = store.groups();
+        let id = chat.id;
         let ids = groups.members(id)?;
         let own = Some(chat.character).filter(|_| !ids.is_empty());
         let missed_by_only = ids
             .is_empty()
             .then(|| groups.missed_by(chat.character))
             .transpose()?;
-        let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
-        let (mut members, mut elsewhere) = (Vec::new(), HashSet::new());
+        let states = groups.states(id)?;
+        let absentees = groups.absentees(id)?;
+        let mut members = Vec::new();
+        let mut elsewhere = HashSet::new();
         for member in own.into_iter().chain(ids) {
             let Some(character) = store.characters().get(member)? else {
                 continue;
@@ -327,7 +331,8 @@ impl GroupRows {
                 missed_here: absentees.contains_key(&member),
             });
         }
-        let (speakers, settings) = (groups.speakers(id)?, groups.settings(id)?);
+        let speakers = groups.speakers(id)?;
+        let settings = groups.settings(id)?;
         Ok(Self {
             members,
             elsewhere,

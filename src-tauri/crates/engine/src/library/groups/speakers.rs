@@ -35,7 +35,8 @@ impl SpeakerRows {
 
 impl Groups {
     pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
-        let (row, default) = (chat.clone(), self.personas.default_persona());
+        let row = chat.clone();
+        let default = self.personas.default_persona();
         let rows = self
             .base()
             .store()

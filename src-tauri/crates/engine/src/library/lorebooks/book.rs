@@ -197,7 +197,8 @@ impl Lorebooks {
     /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it
     /// can be restored.
     pub(crate) async fn delete_lorebook(&self, id: String) -> ApiResult<()> {
-        let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
+        let book = id.parse::<LorebookId>()?;
+        let now = self.base().now();
         let delete = self.base().store().write(move |store| {
             crate::base::records::retraction::withdraw_book(store, book)?;
             store.lorebooks_mut().soft_delete(book, now)
@@ -260,7 +261,8 @@ impl Lorebooks {
         source: Option<Vec<u8>>,
         bindings: Vec<Binding>,
     ) -> ApiResult<store::Lorebook> {
-        let (id, now) = (LorebookId(Uuid::now_v7()), self.base().now());
+        let id = LorebookId(Uuid::now_v7());
+        let now = self.base().now();
         let added = self.base().store().write(move |store| {
             let name = free_name(&name, &taken(store, None)?);
             let source = source
@@ -291,7 +293,8 @@ impl Lorebooks {
         id: String,
         change: impl FnOnce(&mut StoredBook, &[String]) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
+        let book = id.parse::<LorebookId>()?;
+        let now = self.base().now();
         let changed = self.base().store().write(move |store| {
             let mut found = match find(store, book)? {
                 Ok(found) => found,

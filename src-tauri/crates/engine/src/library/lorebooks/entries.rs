@@ -70,7 +70,8 @@ impl Lorebooks {
         book: String,
         ids: Vec<String>,
     ) -> ApiResult<String> {
-        let (owner, targets) = (book.clone(), ids.clone());
+        let owner = book.clone();
+        let targets = ids.clone();
         let delete = self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
             gone.sort_unstable();

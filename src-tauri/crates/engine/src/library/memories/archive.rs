@@ -153,7 +153,8 @@ fn take(
     taking: &Taking,
 ) -> Result<MemoryImport, StoreError> {
     let mut imported = MemoryImport::default();
-    let (mut taken, mut archived) = (HashSet::new(), Vec::new());
+    let mut taken = HashSet::new();
+    let mut archived = Vec::new();
     for item in items {
         let line = format!(
             "\u{201c}{}\u{201d}",

@@ -36,7 +36,8 @@ impl Memories {
         }
         let now = self.base().now();
         let merged = merged(&first, &second, text, MemoryId(Uuid::now_v7()), now);
-        let (row, parts) = (merged.clone(), [first.id, second.id]);
+        let row = merged.clone();
+        let parts = [first.id, second.id];
         self.base()
             .store()
             .write(move |store| {
@@ -60,7 +61,9 @@ impl Memories {
         merged: String,
         parts: Vec<String>,
     ) -> ApiResult<()> {
-        let (merged, parts, now) = (merged.parse::<MemoryId>()?, ids(&parts)?, self.base().now());
+        let merged = merged.parse::<MemoryId>()?;
+        let parts = ids(&parts)?;
+        let now = self.base().now();
         self.base()
             .store()
             .write(move |store| {

@@ -39,7 +39,8 @@ impl Memories {
         filter: api::MemoryFilter,
         pages: u32,
     ) -> ApiResult<api::FoundMemories> {
-        let (character, filter) = (character.parse::<CharacterId>()?, narrowed(&filter));
+        let character = character.parse::<CharacterId>()?;
+        let filter = narrowed(&filter);
         // One more row shows whether there are more.
         let with_next = |page: u32| page.saturating_mul(pages.max(1)).saturating_add(1);
         if query.trim().is_empty() {
@@ -106,9 +107,10 @@ impl Memories {
 
     pub(crate) async fn save_memory(&self, draft: MemoryDraft) -> ApiResult<api::Memory> {
         let text = checked(&draft.text)?;
-        let known = match draft.id.is_empty() {
-            true => None,
-            false => Some(self.memory(draft.id.parse()?).await?),
+        let known = if draft.id.is_empty() {
+            None
+        } else {
+            Some(self.memory(draft.id.parse()?).await?)
         };
         let now = self.base().now();
         let memory = Memory {
@@ -154,7 +156,8 @@ impl Memories {
     /// Removes a memory from every later prompt at once, and its source messages from recall. The
     /// next purge deletes the row; until then it can be restored.
     pub(crate) async fn delete_memory(&self, id: String) -> ApiResult<()> {
-        let (id, now) = (id.parse::<MemoryId>()?, self.base().now());
+        let id = id.parse::<MemoryId>()?;
+        let now = self.base().now();
         self.base()
             .store()
             .write(move |store| exclusion::forget(store, id, now))

@@ -30,7 +30,8 @@ impl Personas {
             ..new_persona(card.display_name())
         };
         let saved = self.save_persona(new).await?;
-        let (id, picture) = (saved.id.parse::<PersonaId>()?, character.picture);
+        let id = saved.id.parse::<PersonaId>()?;
+        let picture = character.picture;
         if picture.is_none() {
             return Ok(saved);
         }

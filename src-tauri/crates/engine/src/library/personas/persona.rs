@@ -78,10 +78,11 @@ impl Personas {
                 {
                     user_names::keep_of_persona(store, id, default)?;
                 }
-                match new {
-                    true => store.personas_mut().insert(&row),
-                    false => store.personas_mut().update(&row),
-                }?;
+                (if new {
+                    store.personas_mut().insert(&row)
+                } else {
+                    store.personas_mut().update(&row)
+                })?;
                 // Without a chosen default, the first persona by name is used, which may be another
                 // one now.
                 let anew = played_by_default(store, default)? != before;
@@ -202,7 +203,8 @@ impl Personas {
     /// The user's persona in `chat`. An imported chat keeps its own user name until the user
     /// chooses a persona.
     pub(crate) async fn persona_in(&self, chat: &Chat) -> ApiResult<Persona> {
-        let (chat, default) = (chat.clone(), self.default_persona());
+        let chat = chat.clone();
+        let default = self.default_persona();
         Ok(self
             .base()
             .store()

@@ -65,7 +65,8 @@ impl QuickReplySets {
             .chars()
             .take(MAX_NAME)
             .collect();
-        let (count, set) = (replies(&set).map_or(0, Vec::len), Value::Object(set));
+        let count = replies(&set).map_or(0, Vec::len);
+        let set = Value::Object(set);
         let known = self.list_quick_replies().await?;
         if known.len() >= MOST || known.iter().any(|one| one.set == set) {
             let reason = if known.len() >= MOST {
@@ -81,7 +82,8 @@ impl QuickReplySets {
             return Ok(true);
         }
         let id = free_id(&known, &slug(&name));
-        let (row, json) = (format!("{ROW}{id}"), set.to_string());
+        let row = format!("{ROW}{id}");
+        let json = set.to_string();
         self.base()
             .store()
             .write(move |store| store.settings_mut().set(&row, &json))

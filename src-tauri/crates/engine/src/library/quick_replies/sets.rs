@@ -115,9 +115,12 @@ impl QuickReplySets {
         let known = self.known_set(&set).await?;
         let key = format!("{ALLOWED}{set}");
         // An id without a set would allow a set that is imported later.
-        let write = self.base().store().write(move |store| match allowed {
-            true => store.settings_mut().set(&key, "true"),
-            false => store.settings_mut().remove(&key),
+        let write = self.base().store().write(move |store| {
+            if allowed {
+                store.settings_mut().set(&key, "true")
+            } else {
+                store.settings_mut().remove(&key)
+            }
         });
         write.await?;
         self.base()
@@ -183,7 +186,8 @@ impl QuickReplySets {
         &self,
         chat: &Chat,
     ) -> ApiResult<(Vec<(String, QuickReplyOwner)>, Vec<String>)> {
-        let (character, chat) = (chat.character, chat.id);
+        let character = chat.character;
+        let chat = chat.id;
         let read = self.base().store().read(move |store| {
             let bound = store.quick_reply_bindings().of(character, chat)?;
             Ok((bound, store.settings().all()?))

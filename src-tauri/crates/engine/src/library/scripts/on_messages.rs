@@ -251,7 +251,8 @@ impl Scripts {
         speaker: &NextSpeaker,
         work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
     ) -> T {
-        let (words, mut state) = (snapshot.words_of(speaker), snapshot.variables.clone());
+        let words = snapshot.words_of(speaker);
+        let mut state = snapshot.variables.clone();
         let scripts = self.scripts_of(snapshot, speaker, &state);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         work(&mut run, &mut state)

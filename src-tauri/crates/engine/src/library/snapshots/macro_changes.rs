@@ -86,7 +86,8 @@ pub(crate) fn record(
     after: &Variables,
 ) {
     for name in before.keys().chain(after.keys()) {
-        let (was, is) = (before.get(name), after.get(name));
+        let was = before.get(name);
+        let is = after.get(name);
         if was != is {
             let change = changes
                 .entry(name.clone())

@@ -63,7 +63,8 @@ impl<'a> MacroNames<'a> {
 
     /// Names and card texts of the member that speaks.
     pub(crate) fn spoken_by(self, member: &'a Member) -> Self {
-        let (card, name) = (&*member.card, member.name.as_str().into());
+        let card = &*member.card;
+        let name = member.name.as_str().into();
         Self {
             card,
             name,

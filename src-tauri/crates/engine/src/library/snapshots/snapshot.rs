@@ -85,7 +85,8 @@ impl Snapshots {
     /// # Errors
     /// `NotFound` if the character is gone.
     pub(crate) async fn snapshot(&self, chat: Chat) -> ApiResult<ChatSnapshot> {
-        let (row, default) = (chat.clone(), self.personas.default_persona());
+        let row = chat.clone();
+        let default = self.personas.default_persona();
         let rows = self
             .base()
             .store()
@@ -171,9 +172,10 @@ impl ChatSnapshot {
     /// group scene.
     pub(crate) fn post_history(&self) -> &str {
         let own = self.own_texts.get(CardText::PostHistory);
-        match self.group.is_scene() {
-            true => own.unwrap_or_default(),
-            false => self.card.post_history_instructions(),
+        if self.group.is_scene() {
+            own.unwrap_or_default()
+        } else {
+            self.card.post_history_instructions()
         }
     }
 }

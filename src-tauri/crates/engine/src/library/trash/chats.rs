@@ -34,7 +34,8 @@ impl Trash {
         chats: Vec<String>,
         keep_learned: bool,
     ) -> ApiResult<()> {
-        let (chats, now) = (parse(&chats)?, self.base().now());
+        let chats = parse(&chats)?;
+        let now = self.base().now();
         for chat in &chats {
             self.base().running().stop(*chat);
         }

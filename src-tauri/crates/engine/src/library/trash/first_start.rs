@@ -156,17 +156,14 @@ impl Trash {
                 .write(move |store| store.settings_mut().set(CLOCK, &json))
                 .await?;
         }
-        match clock.is_ahead() {
-            true => {
-                self.warnings()
-                    .warn(DataWarningKind::ClockAhead, 0, String::new())
-                    .await
-            }
-            false => {
-                self.warnings()
-                    .warning_over(DataWarningKind::ClockAhead)
-                    .await
-            }
+        if clock.is_ahead() {
+            self.warnings()
+                .warn(DataWarningKind::ClockAhead, 0, String::new())
+                .await
+        } else {
+            self.warnings()
+                .warning_over(DataWarningKind::ClockAhead)
+                .await
         }
         if !self.base().store().has_expired(before).await? {
             return Ok(());

@@ -104,7 +104,8 @@ impl Encoder {
         // The name includes the format of the input, so that texts embedded in an older format are
         // embedded again.
         let model = format!("{identity}, with speakers, neighbours by half");
-        let (host, path) = (host.clone(), path.to_owned());
+        let host = host.clone();
+        let path = path.to_owned();
         Self {
             host,
             model,

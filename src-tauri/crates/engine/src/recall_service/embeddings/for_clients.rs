@@ -26,7 +26,8 @@ impl RecallService {
             });
         };
         let _asking = self.reading().ask();
-        let (mut vectors, mut tokens) = (Vec::with_capacity(texts.len()), 0_u32);
+        let mut vectors = Vec::with_capacity(texts.len());
+        let mut tokens = 0_u32;
         for text in &texts {
             let embedding = encoder.embed(text).await?;
             tokens =

@@ -141,7 +141,8 @@ async fn read(
     speakers: &HashMap<ChatId, Speakers>,
     stop: impl Fn() -> bool,
 ) -> ApiResult<bool> {
-    let (mut read, model) = (Vec::with_capacity(texts.len()), encoder.model().to_owned());
+    let mut read = Vec::with_capacity(texts.len());
+    let model = encoder.model().to_owned();
     for text in texts {
         let Some(passages) = encoder.read(text, &speakers[&text.chat], &stop).await? else {
             break;

@@ -87,7 +87,8 @@ impl IndexedChat {
     }
 
     fn understand(&mut self, changed: &VisibleText) {
-        let (position, text) = (changed.message.position, changed.text.as_str());
+        let position = changed.message.position;
+        let text = changed.text.as_str();
         put(&mut self.news, position, Update::of(text));
         put(
             &mut self.asking,
@@ -108,9 +109,10 @@ impl IndexedChat {
         revision: TextRevision,
     ) -> Result<(), StoreError> {
         let changed = store.message_texts().changed(chat, self.revision.last)?;
-        let kept = match self.messages.len() + changed.len() == revision.texts as usize {
-            true => None,
-            false => Some(store.message_texts().changes(chat)?),
+        let kept = if self.messages.len() + changed.len() == revision.texts as usize {
+            None
+        } else {
+            Some(store.message_texts().changes(chat)?)
         };
         if let Some(kept) = &kept {
             self.messages.retain(|_, (change, _)| kept.contains(change));

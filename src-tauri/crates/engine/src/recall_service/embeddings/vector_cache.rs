@@ -241,7 +241,8 @@ impl<'a> Meaning<'a> {
                 nearest: HashMap::new(),
             });
         }
-        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        let mut known = Vec::new();
+        let mut unknown = Vec::new();
         for (place, number) in self.first_of(places, pieces) {
             match self.asked.cached(&asked.pieces, number) {
                 Some(in_passage) => known.push((place, number, in_passage)),
@@ -287,7 +288,8 @@ impl<'a> Meaning<'a> {
 
     /// The passages of the first of `places` that have `pieces` tokens together.
     fn first_of(&self, places: &[MessagePosition], pieces: usize) -> Vec<(MessagePosition, i64)> {
-        let (rows, mut left) = (self.rows_at(places), pieces);
+        let rows = self.rows_at(places);
+        let mut left = pieces;
         let mut passages = Vec::new();
         for place in places {
             if left == 0 {

@@ -91,7 +91,8 @@ mod tests {
     }
 
     fn say(store: &mut WriteTransaction<'_>, chat: ChatId, number: u128, created: i64, text: &str) {
-        let (id, created) = (SwipeId(Uuid::from_u128(number)), Timestamp(created));
+        let id = SwipeId(Uuid::from_u128(number));
+        let created = Timestamp(created);
         let swipe = NewSwipe {
             id,
             text: text.to_owned(),
@@ -99,7 +100,8 @@ mod tests {
             created,
             model: None,
         };
-        let (id, swipes) = (message(number), vec![swipe]);
+        let id = message(number);
+        let swipes = vec![swipe];
         let new = NewMessage {
             id,
             chat,

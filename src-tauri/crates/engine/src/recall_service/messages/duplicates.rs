@@ -54,8 +54,10 @@ pub(crate) fn stand_in(
         return;
     }
     for hit in hits {
-        let (id, role) = (hit.message.id, hit.message.role);
-        let (text, speaker) = (said(role, hit.text.clone()), speakers.of(id, role));
+        let id = hit.message.id;
+        let role = hit.message.role;
+        let text = said(role, hit.text.clone());
+        let speaker = speakers.of(id, role);
         let same = |message: &&HistoryMessage| {
             message.role == role
                 && message.speaker == speaker

@@ -57,7 +57,9 @@ pub(crate) fn due(
     short: Option<&Keyframe>,
     every: usize,
 ) -> Vec<Vec<SourceText>> {
-    let (mut due, mut stretch, mut goes_on) = (Vec::new(), Vec::new(), false);
+    let mut due = Vec::new();
+    let mut stretch = Vec::new();
+    let mut goes_on = false;
     let begins = short.and_then(|short| short.messages.first().copied());
     for text in told {
         let begins = begins == Some(text.message);
@@ -92,7 +94,8 @@ pub(crate) fn of_words(
     short: Option<&Keyframe>,
     (speakers, now): (&Speakers, Timestamp),
 ) -> Option<Keyframe> {
-    let (first, last) = (told.first()?, told.last()?);
+    let first = told.first()?;
+    let last = told.last()?;
     let summary = Some(first_sentences(told, speakers)).filter(|summary| !summary.is_empty())?;
     let grown = short.filter(|short| short.messages.first() == Some(&first.message));
     Some(Keyframe {
@@ -170,10 +173,12 @@ pub(crate) fn tokens(text: &str) -> u32 {
 }
 
 fn candidate(keyframe: &Keyframe) -> Candidate {
-    let (first, last) = (keyframe.first + 1, keyframe.last + 1);
-    let reason = match keyframe.fallback {
-        true => BlockReason::FirstSentences { first, last },
-        false => BlockReason::Summary { first, last },
+    let first = keyframe.first + 1;
+    let last = keyframe.last + 1;
+    let reason = if keyframe.fallback {
+        BlockReason::FirstSentences { first, last }
+    } else {
+        BlockReason::Summary { first, last }
     };
     let source = Source::Keyframe {
         id: keyframe.id.to_string(),
@@ -221,10 +226,8 @@ pub(crate) fn uncovered(
     let Some((first, last)) = ends else {
         return Ok(Vec::new());
     };
-    let (first, last) = (
-        store.messages().position(*first)?,
-        store.messages().position(*last)?,
-    );
+    let first = store.messages().position(*first)?;
+    let last = store.messages().position(*last)?;
     let Some((first, last)) = first.zip(last) else {
         return Ok(Vec::new());
     };
@@ -258,7 +261,8 @@ impl RecallService {
         let Some(first) = turn.history.first().map(|message| message.id) else {
             return Ok(Vec::new());
         };
-        let (chat, after) = (turn.chat.id, turn.chat.scene_after.unwrap_or(-1));
+        let chat = turn.chat.id;
+        let after = turn.chat.scene_after.unwrap_or(-1);
         let read = move |store: &ReadTransaction<'_>| {
             let position = store.messages().position(first)?.unwrap_or(i64::MAX);
             store.keyframes().around(chat, position, BEFORE)

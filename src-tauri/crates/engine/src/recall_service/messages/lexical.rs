@@ -88,7 +88,8 @@ impl LexicalSearch {
         let news = chats.flat_map(|(stretch, (of, chat))| {
             chat.news(of.before).map(move |news| (stretch, news))
         });
-        let (since, role) = (hit.message.created, hit.message.role);
+        let since = hit.message.created;
+        let role = hit.message.role;
         let since = news.filter(|(_, (message, _))| {
             message.role == role && message.created > since && self.knows(message)
         });

@@ -57,7 +57,8 @@ impl Phrase {
 pub(crate) fn vary(hits: &mut Vec<Hit>, count: usize) {
     let mut numbers = WordIds::default();
     let mut left = hits.drain(..).peekable();
-    let (mut varied, mut phrases) = (Vec::<Phrase>::new(), Vec::<Phrase>::new());
+    let mut varied = Vec::<Phrase>::new();
+    let mut phrases = Vec::<Phrase>::new();
     while varied.len() < count {
         let best = best_index(&phrases);
         // A hit is compared with the others only once its score without a penalty beats the best
@@ -120,7 +121,8 @@ fn best_index(phrases: &[Phrase]) -> Option<usize> {
 /// Jaccard similarity of two sorted lists, rescaled so that [`mmr::UNRELATED`] becomes 0 and equal
 /// lists stay at 1.
 fn likeness(one: &[usize], other: &[usize]) -> f32 {
-    let (mut left, mut common) = (other, 0);
+    let mut left = other;
+    let mut common = 0;
     for word in one {
         let before = left.iter().take_while(|other| *other < word).count();
         left = &left[before..];

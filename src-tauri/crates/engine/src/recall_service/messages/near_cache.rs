@@ -124,13 +124,11 @@ mod tests {
     #[tokio::test]
     async fn finds_only_vectors_above_the_threshold() {
         let store = Store::in_memory().unwrap();
-        let (entry, book) = (
-            |uid: &str| store::LoreEntryText {
-                uid: uid.into(),
-                text: uid.into(),
-            },
-            domain::LorebookId(uuid::Uuid::nil()),
-        );
+        let entry = |uid: &str| store::LoreEntryText {
+            uid: uid.into(),
+            text: uid.into(),
+        };
+        let book = domain::LorebookId(uuid::Uuid::nil());
         let among = EmbeddingGroup::Entries(book);
         let embedding = Embedding {
             mean: vec![1.0, 0.0],
@@ -141,7 +139,8 @@ mod tests {
         let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
         let near = async || {
-            let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));
+            let cache = Arc::clone(&cache);
+            let asked = Arc::clone(&asked);
             let near = store
                 .read(move |store| cache.near(store, among, &asked, 9))
                 .await
@@ -171,7 +170,8 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(near().await, [(1, 10), (2, 7)]);
-        let (known, of_other) = (Arc::clone(&cache), Arc::clone(&other));
+        let known = Arc::clone(&cache);
+        let of_other = Arc::clone(&other);
         let near_other = store
             .read(move |store| known.near(store, among, &of_other, 9))
             .await

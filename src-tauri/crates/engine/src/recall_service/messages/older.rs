@@ -45,7 +45,7 @@ use recall::weights::{lexical, messages, weighted_sum};
 use store::{ReadTransaction, StoreError};
 
 use crate::base::clock::Clock;
-use crate::recall_service::embeddings::vector_cache::{Meaning, MaxSimScores, VectorCache};
+use crate::recall_service::embeddings::vector_cache::{MaxSimScores, Meaning, VectorCache};
 use crate::recall_service::hit::Hit;
 use crate::recall_service::messages::duplicates::{self, DuplicateRules};
 use crate::recall_service::messages::lexical::LexicalSearch;
@@ -169,7 +169,8 @@ fn score_by_meaning(
     }: &Question,
     clock: &Clock,
 ) -> Result<Vec<Hit>, StoreError> {
-    let (near, around) = (meaning.near(), &words.said.around);
+    let near = meaning.near();
+    let around = &words.said.around;
     let mut similarity = near.clone();
     // A message that is not embedded yet is scored by its words instead.
     similarity.fill_in(around);

@@ -132,14 +132,12 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
     fitting.truncate(PASSAGES);
     leave_out_the_weak(&mut fitting, Fitting::score);
     let one = |fitting: Fitting| {
-        let (
-            score,
-            Fitting {
-                passage: found,
-                words,
-                nearness,
-            },
-        ) = (fitting.score(), fitting);
+        let score = fitting.score();
+        let Fitting {
+            passage: found,
+            words,
+            nearness,
+        } = fitting;
         let FoundPassage {
             document,
             name,
@@ -152,13 +150,14 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
             passage: place,
             name: name.clone(),
         };
-        let reason = match words > 0.0 {
-            true => BlockReason::WordsOfThisTurn {
+        let reason = if words > 0.0 {
+            BlockReason::WordsOfThisTurn {
                 score: two_decimals(score),
-            },
-            false => BlockReason::ByMeaning {
+            }
+        } else {
+            BlockReason::ByMeaning {
                 similarity: two_decimals(nearness),
-            },
+            }
         };
         candidate(source, &name, passage, reason, score).with_signals(vec![
             SignalKind::Words.is(words),

@@ -80,15 +80,14 @@ impl RecallService {
             return Ok(Older::default());
         }
         let looking = self.looking(turn, words);
-        let (about, several) = (query_terms::about(turn), !turn.speakers.others.is_empty());
+        let about = query_terms::about(turn);
+        let several = !turn.speakers.others.is_empty();
         let mut things = things(query_terms::last_said(turn.history), Role::User);
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
-        let (cache, clock, wordless) = (
-            self.reading().cache(),
-            self.base().clock().clone(),
-            looking.words.is_empty(),
-        );
+        let cache = self.reading().cache();
+        let clock = self.base().clock().clone();
+        let wordless = looking.words.is_empty();
         let find = move |store: &ReadTransaction<'_>,
                          found: &LexicalSearch,
                          meaning: Option<Understood>| {

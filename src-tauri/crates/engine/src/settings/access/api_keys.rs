@@ -149,7 +149,8 @@ impl Access {
     /// Stores the time of the use without waiting for it, so that a full disk does not refuse the
     /// request.
     fn note_use(&self, key: &store::ApiKey) {
-        let (id, now) = (key.id, self.base().now());
+        let id = key.id;
+        let now = self.base().now();
         if !is_due(key.last_used, now) {
             return;
         }
@@ -170,7 +171,8 @@ impl Access {
     /// `BadInput` if another key has the name, if there are too many keys, or if a character does
     /// not exist.
     async fn check_api_key(&self, key: &store::ApiKey) -> ApiResult<()> {
-        let (id, characters) = (key.id, key.characters.clone());
+        let id = key.id;
+        let characters = key.characters.clone();
         let (keys, missing) = self
             .base()
             .store()

@@ -65,13 +65,11 @@ mod tests {
 
     #[test]
     fn fixed_server_offers_the_api_only_if_switched_on() {
-        let (off, on) = (
-            LocalApiSettings::default(),
-            LocalApiSettings {
-                enabled: true,
-                ..Default::default()
-            },
-        );
+        let off = LocalApiSettings::default();
+        let on = LocalApiSettings {
+            enabled: true,
+            ..Default::default()
+        };
         let fixed = |always| ApiServerState::Fixed {
             address: "http://127.0.0.1:9".into(),
             always,

@@ -88,7 +88,8 @@ impl RemoteCounting {
         files: &TokenizerFiles,
         endpoint: &Endpoint,
     ) -> ApiResult<Self> {
-        let (id, model) = (endpoint.id, endpoint.model.clone());
+        let id = endpoint.id;
+        let model = endpoint.model.clone();
         let given = store
             .read(move |store| store.endpoints().tokenizer(id, &model))
             .await?;
@@ -160,7 +161,8 @@ pub(crate) async fn described(
     store: &Store,
     endpoint: &Endpoint,
 ) -> ApiResult<(CountedWith, Option<f32>)> {
-    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let id = endpoint.id;
+    let model = endpoint.model.clone();
     let (key, shown) = match store
         .read(move |store| store.endpoints().tokenizer(id, &model))
         .await?
@@ -202,7 +204,8 @@ fn file_key(hash: AssetHash) -> String {
 /// Loads the calibration for `tokens`. Starts a new one if the stored one is of another version or
 /// tokenizer.
 async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> ApiResult<Calibration> {
-    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let id = endpoint.id;
+    let model = endpoint.model.clone();
     let json = store
         .read(move |store| store.calibrations().get(id, &model))
         .await?;
@@ -250,7 +253,8 @@ impl Calibrating {
     }
 
     fn lesson(&self, prompt: Prompt) -> Lesson {
-        let (store, model) = (self.store.clone(), self.model.clone());
+        let store = self.store.clone();
+        let model = self.model.clone();
         Lesson {
             store,
             endpoint: self.endpoint,
@@ -343,7 +347,8 @@ mod tests {
                 prompt: Some(request.prompt.messages.iter().map(tokens).sum()),
                 ..Usage::default()
             };
-            let (reason, timings) = (FinishReason::Stop, Timings::default());
+            let reason = FinishReason::Stop;
+            let timings = Timings::default();
             futures_util::stream::iter([Ok(GenerationEvent::Finished {
                 reason,
                 usage,
@@ -367,7 +372,8 @@ mod tests {
 
     #[tokio::test]
     async fn reported_usage_calibrates_the_counts() {
-        let (store, files) = (Store::in_memory().unwrap(), TokenizerFiles::default());
+        let store = Store::in_memory().unwrap();
+        let files = TokenizerFiles::default();
         let endpoint = Endpoint {
             id: EndpointId(Uuid::nil()),
             name: "elsewhere".into(),
@@ -389,7 +395,8 @@ mod tests {
             let provider =
                 Calibrating::new(Arc::new(Reporting), store.clone(), &endpoint, counting);
             let sampling = SamplerOptions::default().resolve(1);
-            let (cache_key, prompt) = ("chat".into(), prompt.clone());
+            let cache_key = "chat".into();
+            let prompt = prompt.clone();
             let request = Request {
                 cache_key,
                 background: false,

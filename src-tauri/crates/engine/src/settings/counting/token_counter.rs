@@ -92,7 +92,8 @@ impl TokenCounting {
                 fresh: 0,
             });
         }
-        let (of, asked) = (key(&tokenizer), hashes.clone());
+        let of = key(&tokenizer);
+        let asked = hashes.clone();
         let stored = config
             .base()
             .store()
@@ -180,7 +181,8 @@ struct Seen {
 impl<'a> Counter<'a> {
     pub(crate) fn new(config: &'a TokenCounts, model_handle: &'a ModelHandle) -> Self {
         let counting = model_handle.counting();
-        let (tokenizer, seen) = (counting.tokenizer(), RefCell::default());
+        let tokenizer = counting.tokenizer();
+        let seen = RefCell::default();
         Self {
             config,
             counting,

@@ -16,7 +16,8 @@ use crate::base::error::ApiResult;
 
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
 pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<LearnedDialect> {
-    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let id = endpoint.id;
+    let model = endpoint.model.clone();
     let json = store
         .read(move |store| store.endpoint_dialects().get(id, &model))
         .await?;
@@ -104,15 +105,15 @@ impl DialectLearner {
 impl Provider for DialectLearner {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let events = self.client.stream(request, cancel);
-        let (client, store, kept) = (
-            Arc::clone(&self.client),
-            self.store.clone(),
-            Arc::clone(&self.kept),
-        );
-        let (endpoint, model) = (self.endpoint, self.model.clone());
+        let client = Arc::clone(&self.client);
+        let store = self.store.clone();
+        let kept = Arc::clone(&self.kept);
+        let endpoint = self.endpoint;
+        let model = self.model.clone();
         let learned = events.then(move |event| {
             let news = news(&client, &kept);
-            let (store, model) = (store.clone(), model.clone());
+            let store = store.clone();
+            let model = model.clone();
             async move {
                 if let Some(dialect) = news {
                     keep(&store, endpoint, model, &dialect).await;

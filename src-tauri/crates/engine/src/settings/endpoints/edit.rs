@@ -42,7 +42,8 @@ impl Endpoints {
     }
 
     pub(crate) async fn save_endpoint(&self, draft: EndpointDraft) -> ApiResult<api::Endpoint> {
-        let (new_key, models) = (draft.key.clone(), draft.models.clone());
+        let new_key = draft.key.clone();
+        let models = draft.models.clone();
         let new_headers = draft.headers.is_some();
         let ParsedDraft {
             endpoint,
@@ -64,7 +65,8 @@ impl Endpoints {
         {
             self.keep_headers(endpoint.id, &headers).await?;
         }
-        let (row, is_new) = (endpoint.clone(), stored.is_none());
+        let row = endpoint.clone();
+        let is_new = stored.is_none();
         let models = models.map(|models| without_repeats(models.into_iter()));
         self.base()
             .store()
@@ -259,7 +261,8 @@ fn row(draft: &EndpointDraft) -> ApiResult<Endpoint> {
         Some(id) => id.parse()?,
         None => EndpointId(Uuid::now_v7()),
     };
-    let (name, url) = (draft.name.trim(), draft.url.trim().trim_end_matches('/'));
+    let name = draft.name.trim();
+    let url = draft.url.trim().trim_end_matches('/');
     if name.is_empty() || url.is_empty() {
         return Err(bad_input(
             "An endpoint needs a name and an address.",

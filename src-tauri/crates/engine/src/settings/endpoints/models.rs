@@ -96,9 +96,10 @@ impl Endpoints {
             .read(move |store| Ok(store.endpoint_models().of(id)?.len() > 1))
             .await?;
         Ok(
-            match several && !endpoint.model.is_empty() && endpoint.model != endpoint.name {
-                true => format!("{} · {}", endpoint.name, endpoint.model),
-                false => endpoint.name.clone(),
+            if several && !endpoint.model.is_empty() && endpoint.model != endpoint.name {
+                format!("{} · {}", endpoint.name, endpoint.model)
+            } else {
+                endpoint.name.clone()
             },
         )
     }

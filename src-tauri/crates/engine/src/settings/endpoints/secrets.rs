@@ -140,10 +140,11 @@ impl Endpoints {
     }
 
     pub(crate) async fn keep_headers(&self, id: EndpointId, headers: &Headers) -> ApiResult<()> {
-        let json = match headers.0.is_empty() {
-            true => String::new(),
-            false => serde_json::to_string(&headers.0)
-                .map_err(|_| internal("headers could not be stored"))?,
+        let json = if headers.0.is_empty() {
+            String::new()
+        } else {
+            serde_json::to_string(&headers.0)
+                .map_err(|_| internal("headers could not be stored"))?
         };
         self.keychain.keep_secret(Secret::Headers(id), json).await
     }

@@ -37,7 +37,8 @@ impl Hub {
             })?;
         let wanted = sha256.map(checksum).transpose()?;
         let folder = self.base().store().dir().join(FOLDER);
-        let (place, part) = (folder.join(&name), folder.join(format!("{name}.part")));
+        let place = folder.join(&name);
+        let part = folder.join(format!("{name}.part"));
         if place.exists() {
             let message = format!("{} already exists.", place.display());
             return Err(bad_input(message, "Add that file, or move it away first."));

@@ -318,7 +318,8 @@ mod tests {
         let at = |gigabytes: u64| suggestions(machine(gigabytes, 0, 45), |_| String::new());
         let best = |gigabytes| at(gigabytes).into_iter().find(|model| model.best);
         assert!(best(1).is_none_or(|model| model.billions < 1.0));
-        let (small, large) = (best(4).unwrap().billions, best(16).unwrap().billions);
+        let small = best(4).unwrap().billions;
+        let large = best(16).unwrap().billions;
         assert!(
             (1.0..4.0).contains(&small) && (7.0..9.0).contains(&large),
             "{small} {large}"
@@ -374,7 +375,8 @@ mod tests {
             let all = suggestions(machine(16 + graphics, graphics, 45), |_| String::new());
             all.into_iter().find(|model| model.best).unwrap()
         };
-        let (without, with) = (best(0), best(24));
+        let without = best(0);
+        let with = best(24);
         assert!(
             without.billions < 9.0 && with.active_billions.is_none(),
             "{} {}",

@@ -157,7 +157,8 @@ impl Hub {
     pub(crate) async fn keep_job(&self, job: &DownloadJob) -> ApiResult<()> {
         let json =
             serde_json::to_string(job).map_err(|_| internal("a download could not be stored"))?;
-        let (id, created) = (job.id, job.created);
+        let id = job.id;
+        let created = job.created;
         Ok(self
             .base()
             .store()
@@ -166,7 +167,8 @@ impl Hub {
     }
 
     fn run_download(&self, id: Uuid) {
-        let (config, downloads) = (self.downgrade(), self.downloads().clone());
+        let config = self.downgrade();
+        let downloads = self.downloads().clone();
         self.downloads().run(id, |cancel| {
             tokio::spawn(download_run::run(config, downloads, id, cancel))
         });

@@ -185,7 +185,8 @@ async fn fetch(
     before: u64,
     cancel: &CancellationToken,
 ) -> Result<(), Fault> {
-    let (place, part) = (job.place(file), job.part(file));
+    let place = job.place(file);
+    let part = job.part(file);
     if file.done && place.exists() {
         return Ok(());
     }
@@ -435,10 +436,8 @@ fn fault(error: DownloadError) -> Fault {
 }
 
 fn refusal(error: HubError, status: u16) -> Fault {
-    let (reason, hint) = (
-        crate::base::error::sentence(&error.to_string()),
-        error.hint().to_owned(),
-    );
+    let reason = crate::base::error::sentence(&error.to_string());
+    let hint = error.hint().to_owned();
     match error.fault {
         HubFault::RateLimited(after) => Fault::Retry {
             reason,

@@ -127,7 +127,8 @@ impl Downloads {
         let Some(entry) = self.lock().remove(&id) else {
             return;
         };
-        let (name, makes_default) = (entry.job.name(), entry.job.makes_default);
+        let name = entry.job.name();
+        let makes_default = entry.job.makes_default;
         self.events.announce(Event::DownloadEnded {
             id: id.to_string(),
             name,

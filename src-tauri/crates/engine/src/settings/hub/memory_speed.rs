@@ -34,7 +34,8 @@ fn measure() -> u64 {
 /// Copies blocks until the time is over, and returns how many bytes were read and written. A copy
 /// is a call of the system's library, so that a debug build measures the same speed.
 fn copy_until(end: Instant) -> u64 {
-    let (mut from, mut to) = (vec![1_u8; BLOCK], vec![2_u8; BLOCK]);
+    let mut from = vec![1_u8; BLOCK];
+    let mut to = vec![2_u8; BLOCK];
     let mut moved = 0;
     while Instant::now() < end {
         to.copy_from_slice(&from);

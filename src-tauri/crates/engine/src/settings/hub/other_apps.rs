@@ -244,7 +244,8 @@ fn ollama(folder: &Path) -> Vec<OtherModel> {
             .components()
             .rev()
             .map(|part| part.as_os_str().to_string_lossy().into_owned());
-        let (tag, name) = (names.next()?, names.next()?);
+        let tag = names.next()?;
+        let name = names.next()?;
         if fs::metadata(&path).ok()?.len() > MAX_MANIFEST {
             return None;
         }
@@ -364,7 +365,8 @@ mod tests {
 
     #[test]
     fn finds_models_in_moved_folders() {
-        let (home, disk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let home = tempfile::tempdir().unwrap();
+        let disk = tempfile::tempdir().unwrap();
         let hash = "c".repeat(64);
         let manifest = format!(
             r#"{{"layers":[{{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:{hash}"}}]}}"#

@@ -111,7 +111,8 @@ impl Hub {
 
     /// The repository as it was listed last, or loaded now.
     pub(crate) async fn repository(&self, repo: &str) -> ApiResult<(HubClient, Arc<Repository>)> {
-        let (hub, repo) = (self.hub().await?, repo_id(repo)?);
+        let hub = self.hub().await?;
+        let repo = repo_id(repo)?;
         let repository = match self.known_repos().get(&repo) {
             Some(known) => known,
             None => self.known_repos().put(hub.repository(&repo).await?),

@@ -318,7 +318,8 @@ impl SettingLayers {
             Ok((stored, templates::own_templates(store)?))
         });
         let (stored, own_templates) = read.await?;
-        let (mut layers, mut problems) = (Layers::default(), Vec::new());
+        let mut layers = Layers::default();
+        let mut problems = Vec::new();
         for (owner, stored) in owners.iter().zip(stored) {
             let pairs = stored
                 .iter()

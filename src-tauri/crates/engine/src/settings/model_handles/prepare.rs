@@ -156,18 +156,17 @@ impl ModelHandles {
                 model_handle.name
             )
         });
-        let notes: Vec<String> = notice.into_iter().chain(model_handle.note.clone()).collect();
+        let notes: Vec<String> = notice
+            .into_iter()
+            .chain(model_handle.note.clone())
+            .collect();
         Ok(ModelHandle {
             note: (!notes.is_empty()).then(|| notes.join(" ")),
             ..model_handle
         })
     }
 
-    async fn local_handle(
-        &self,
-        model: LocalModel,
-        asked: TurnSettings,
-    ) -> ApiResult<ModelHandle> {
+    async fn local_handle(&self, model: LocalModel, asked: TurnSettings) -> ApiResult<ModelHandle> {
         let KnownTemplate {
             template,
             uncounted,

@@ -52,7 +52,8 @@ fn place(file: &MovedFile, step: impl FnMut(u64) -> ControlFlow<()>) -> Result<(
     if file.to.exists() {
         return Ok(());
     }
-    let (folder, partial) = (file.to.parent().unwrap_or(Path::new("")), file.partial());
+    let folder = file.to.parent().unwrap_or(Path::new(""));
+    let partial = file.partial();
     fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
     remove_link(&partial)?;
     let is_file = fs::symlink_metadata(&file.from).is_ok_and(|about| about.is_file());
@@ -218,7 +219,8 @@ mod tests {
         fs::write(dir.join("a/deep/m-00002-of-00002.gguf"), vec![2; 2_000_000]).unwrap();
         let (bytes, sha256) = library::hash(&first, |_, _| {}).unwrap();
         let path = first.display().to_string();
-        let (name, architecture) = ("m".into(), "llama".into());
+        let name = "m".into();
+        let architecture = "llama".into();
         let model = LocalModel {
             id: ModelId(uuid::Uuid::nil()),
             name,
@@ -247,9 +249,10 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.path().is_dir() {
-                true => found.extend(names(&entry.path())),
-                false => found.push(entry.file_name().to_string_lossy().into_owned()),
+            if entry.path().is_dir() {
+                found.extend(names(&entry.path()))
+            } else {
+                found.push(entry.file_name().to_string_lossy().into_owned())
             }
         }
         found.sort();
@@ -350,7 +353,8 @@ mod tests {
     fn nothing_is_written_through_a_link() {
         let dir = tempfile::tempdir().unwrap();
         let job = job(dir.path());
-        let (other, missing) = (dir.path().join("other"), dir.path().join("missing"));
+        let other = dir.path().join("other");
+        let missing = dir.path().join("missing");
         fs::write(&other, "mine").unwrap();
         for (file, target) in job.files.iter().zip([&other, &missing]) {
             fs::create_dir_all(file.to.parent().unwrap()).unwrap();

@@ -72,7 +72,8 @@ impl MoveJob {
             });
         }
         text_of(&to)?;
-        let (name, sha256) = (model.name.clone(), model.sha256.clone());
+        let name = model.name.clone();
+        let sha256 = model.sha256.clone();
         Ok(Self {
             model: model.id.0,
             name,
@@ -134,9 +135,10 @@ fn refuse_occupied(from: &Path, to: &Path) -> ApiResult<()> {
     }
     let is_same =
         matches!((from.canonicalize(), to.canonicalize()), (Ok(from), Ok(to)) if from == to);
-    let message = match is_same {
-        true => format!("{} is already in that folder.", from.display()),
-        false => format!("{} already exists.", to.display()),
+    let message = if is_same {
+        format!("{} is already in that folder.", from.display())
+    } else {
+        format!("{} already exists.", to.display())
     };
     let hint = if is_same {
         "Choose another folder."
@@ -179,7 +181,8 @@ mod tests {
     #[test]
     fn a_split_model_keeps_its_subfolders() {
         let dir = tempfile::tempdir().unwrap();
-        let (root, target) = (dir.path().join("here"), dir.path().join("there"));
+        let root = dir.path().join("here");
+        let target = dir.path().join("there");
         let first = root.join("Qwen/Big/m-00001-of-00002.gguf");
         put(&first);
         put(&root.join("Qwen/Big/m-00002-of-00002.gguf"));
@@ -199,7 +202,8 @@ mod tests {
     #[test]
     fn an_occupied_place_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let (from, target) = (dir.path().join("a/m.gguf"), dir.path().join("b"));
+        let from = dir.path().join("a/m.gguf");
+        let target = dir.path().join("b");
         put(&from);
         put(&target.join("m.gguf"));
         let refused = |target: &Path| {

@@ -45,7 +45,8 @@ impl MoveJobs {
 
     /// Adds a move, which does not run yet, or replaces that of the same model.
     pub(crate) fn put(&self, job: MoveJob, state: MoveState, why: (&str, &str)) -> api::ModelMove {
-        let (reason, hint) = (why.0.to_owned(), why.1.to_owned());
+        let reason = why.0.to_owned();
+        let hint = why.1.to_owned();
         let shown = api::ModelMove {
             reason,
             hint,

@@ -218,7 +218,8 @@ impl ModelMoves {
                     self.clear_move(&job).await?;
                 }
                 self.refuse_foreign(&model).await?;
-                let (roots, target) = (roots.to_vec(), target.to_owned());
+                let roots = roots.to_vec();
+                let target = target.to_owned();
                 let planned =
                     tokio::task::spawn_blocking(move || MoveJob::plan(&model, &roots, &target))
                         .await;

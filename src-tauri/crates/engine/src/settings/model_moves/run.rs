@@ -193,7 +193,9 @@ where
         + Send
         + 'static,
 {
-    let (counter, cancel, of) = (moves.counter(job.model()), cancel.clone(), job.clone());
+    let counter = moves.counter(job.model());
+    let cancel = cancel.clone();
+    let of = job.clone();
     let mut task = tokio::task::spawn_blocking(move || {
         let mut step = |done| {
             counter.store(done, Ordering::Relaxed);
@@ -220,10 +222,8 @@ where
 /// new one.
 async fn release(room: &WeakModelMoves, job: &MoveJob) -> Result<(), Fault> {
     let room = upgraded(room)?;
-    let (local, model) = (
-        room.local().clone(),
-        room.model_lookup().local_model(job.model()).await?,
-    );
+    let local = room.local().clone();
+    let model = room.model_lookup().local_model(job.model()).await?;
     // While it waits, only the host is kept alive, so that the data folder can be closed.
     drop(room);
     if let Some((from, _)) = job.paths() {
@@ -261,11 +261,9 @@ impl ModelMoves {
         let Some((from, to)) = job.paths() else {
             return Ok(());
         };
-        let (model, from, to) = (
-            job.model(),
-            from.display().to_string(),
-            to.display().to_string(),
-        );
+        let model = job.model();
+        let from = from.display().to_string();
+        let to = to.display().to_string();
         // It stays in the old folder, where the model at its new place would not find it.
         let projector = self
             .models()

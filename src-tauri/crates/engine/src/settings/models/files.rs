@@ -79,12 +79,16 @@ impl Models {
         model.name = name
             .or_else(|| file_name(&model.path))
             .unwrap_or(model.name);
-        let (row, is_new) = (model.clone(), same.is_none());
+        let row = model.clone();
+        let is_new = same.is_none();
         self.base()
             .store()
-            .write(move |store| match is_new {
-                true => store.models_mut().insert(&row),
-                false => store.models_mut().update(&row),
+            .write(move |store| {
+                if is_new {
+                    store.models_mut().insert(&row)
+                } else {
+                    store.models_mut().update(&row)
+                }
             })
             .await?;
         if self.app_settings.settings().default_model.is_none() {
@@ -101,10 +105,8 @@ impl Models {
         self.base()
             .events()
             .changed(Changed::Models, Some(model.id.to_string()));
-        let (default, sees) = (
-            self.app_settings.settings().default_model,
-            self.reads_pictures(&model).await?,
-        );
+        let default = self.app_settings.settings().default_model;
+        let sees = self.reads_pictures(&model).await?;
         Ok(shown(model, default.as_ref(), sees))
     }
 

@@ -98,7 +98,8 @@ impl Models {
         }
         let (context, options) = self.load_settings(model).await?;
         // Only the host is kept alive, so that the data folder can be closed meanwhile.
-        let (local, model) = (self.local().clone(), model.clone());
+        let local = self.local().clone();
+        let model = model.clone();
         tokio::spawn(async move {
             if let Err(error) = local.load(&model, context, options).await {
                 tracing::warn!(kind = ?error.kind, "a model could not be loaded with its new settings");
@@ -249,13 +250,12 @@ fn shown_note(note: local::LoadNote) -> api::LoadNote {
 fn shown_adapter(adapter: store::ModelAdapter) -> api::ModelAdapter {
     let store::ModelAdapter { path, weight } = adapter;
     let file = Path::new(&path);
-    let (name, missing) = (
-        file.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
-        !file.exists(),
-    );
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let missing = !file.exists();
     api::ModelAdapter {
         name,
         path,

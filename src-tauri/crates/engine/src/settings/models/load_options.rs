@@ -111,7 +111,8 @@ impl Models {
         weight: f32,
     ) -> ApiResult<api::ModelState> {
         if !WEIGHTS.contains(&weight) {
-            let (least, most) = (WEIGHTS.start(), WEIGHTS.end());
+            let least = WEIGHTS.start();
+            let most = WEIGHTS.end();
             return Err(bad_input(
                 format!(
                     "The weight {weight} is not valid: it is not a number from {least} to {most}."

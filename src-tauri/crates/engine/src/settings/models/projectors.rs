@@ -23,7 +23,8 @@ impl Models {
             ProjectorChoice::None => Ok(None),
             ProjectorChoice::File(path) => Ok(Some(path.into())),
             ProjectorChoice::Automatic => {
-                let (config, path) = (self.clone(), model.path.clone());
+                let config = self.clone();
+                let path = model.path.clone();
                 let found =
                     tokio::task::spawn_blocking(move || config.paired_projectors().of(&path)).await;
                 found.map_err(|_| internal("the folder of a model could not be read"))
@@ -129,14 +130,16 @@ impl Models {
         sight: &LocalSight,
         pictures: Vec<String>,
     ) -> ApiResult<HashMap<String, u32>> {
-        let (tokenizer, projector) = (&sight.model.sha256, sight.options.projector_identity());
+        let tokenizer = &sight.model.sha256;
+        let projector = sight.options.projector_identity();
         let of_cache = |hash| {
             self.token_counts
                 .known_counts()
                 .get(tokenizer, hash)
                 .map(|known| known.count)
         };
-        let (mut counts, mut asked) = (HashMap::new(), HashMap::new());
+        let mut counts = HashMap::new();
+        let mut asked = HashMap::new();
         for picture in pictures {
             let hash = key(&picture, &projector);
             match of_cache(hash) {
@@ -151,10 +154,8 @@ impl Models {
         if asked.is_empty() {
             return Ok(counts);
         }
-        let (of, hashes) = (
-            token_counter::key(tokenizer),
-            asked.keys().copied().collect::<Vec<_>>(),
-        );
+        let of = token_counter::key(tokenizer);
+        let hashes = asked.keys().copied().collect::<Vec<_>>();
         let stored = self
             .base()
             .store()

@@ -105,7 +105,8 @@ impl Prompts {
                 "Choose another preset where it is used.",
             ));
         }
-        let (row, key) = (format!("{ROW}{id}"), id.clone());
+        let row = format!("{ROW}{id}");
+        let key = id.clone();
         let delete = self.base().store().write(move |store| {
             store
                 .drafts_mut()

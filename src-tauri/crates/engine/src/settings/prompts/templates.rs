@@ -127,7 +127,8 @@ impl Prompts {
     pub(crate) async fn template_sections(&self, json: String) -> ApiResult<Vec<TemplateSection>> {
         let resolved = self.written_template(&json).await?;
         let read = from_json(&json).map_err(|error| bad_input(error.to_string(), "Correct it."))?;
-        let (own, parent) = (read.template.sections, read.template.extends);
+        let own = read.template.sections;
+        let parent = read.template.extends;
         let inherited: Vec<Section> = match parent {
             Some(parent) => self.named_template(&parent).await?.merged().collect(),
             None => Vec::new(),

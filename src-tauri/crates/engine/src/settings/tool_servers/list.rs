@@ -103,9 +103,10 @@ impl ToolServers {
     /// Starts or reaches the server, also if it is off, and lists its tools and resources.
     pub(crate) async fn test_tool_server(&self, id: String) -> ApiResult<ToolServerTest> {
         let server = self.stored_server(id.parse()?).await?;
-        let running = match server.enabled {
-            true => self.running_server(&server).await?,
-            false => self.separate_server(&server).await?,
+        let running = if server.enabled {
+            self.running_server(&server).await?
+        } else {
+            self.separate_server(&server).await?
         };
         running.forgive();
         let started = Instant::now();
@@ -208,14 +209,15 @@ impl ToolServers {
                 "Remove one first.",
             ));
         }
-        match all.iter().any(|server| {
+        if all.iter().any(|server| {
             Some(server.id) != own && server.name.to_lowercase() == name.to_lowercase()
         }) {
-            true => Err(bad_input(
+            Err(bad_input(
                 format!("There is already a tool server named {name}."),
                 "Choose another name.",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -262,7 +264,8 @@ impl ToolServers {
         if had_values || !values.is_empty() {
             self.keep_values(server.id, values).await?;
         }
-        let (row, is_new) = (server.clone(), stored.is_none());
+        let row = server.clone();
+        let is_new = stored.is_none();
         let is_other =
             stored.is_some_and(|stored| !stored.transport.is_same_server(&server.transport));
         self.base()

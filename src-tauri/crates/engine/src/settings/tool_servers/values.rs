@@ -53,11 +53,10 @@ impl ToolServers {
     }
 
     pub(super) async fn keep_values(&self, id: ToolServerId, values: &Values) -> ApiResult<()> {
-        let json = match values.is_empty() {
-            true => String::new(),
-            false => {
-                serde_json::to_string(values).map_err(|_| internal("values could not be stored"))?
-            }
+        let json = if values.is_empty() {
+            String::new()
+        } else {
+            serde_json::to_string(values).map_err(|_| internal("values could not be stored"))?
         };
         self.keychain
             .keep_secret(Secret::ToolServer(id), json)
@@ -80,7 +79,8 @@ pub(super) fn joined(
             "Remove some of them.",
         ));
     }
-    let (mut names, mut values) = (Vec::new(), Values::new());
+    let mut names = Vec::new();
+    let mut values = Values::new();
     for ToolServerValueDraft { name, value } in drafts {
         let name = name.trim().to_owned();
         if name.is_empty() || name.contains(['=', '\0', '\n', '\r']) {

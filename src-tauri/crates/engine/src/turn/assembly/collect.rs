@@ -38,7 +38,8 @@ impl Assembly {
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let snapshot = self.library().snapshots.snapshot(chat).await?;
-        self.collect_from(snapshot, reply_to, (model_handle, options)).await
+        self.collect_from(snapshot, reply_to, (model_handle, options))
+            .await
     }
 
     /// [`Self::collect`] for a chat that is already read.
@@ -48,7 +49,10 @@ impl Assembly {
         reply_to: ReplyTo,
         (model_handle, options): (&ModelHandle, &TurnOptions),
     ) -> ApiResult<ActivatedTurn> {
-        let gathered = self.inputs.inputs(snapshot, reply_to, model_handle, options).await?;
+        let gathered = self
+            .inputs
+            .inputs(snapshot, reply_to, model_handle, options)
+            .await?;
         self.activate(gathered, model_handle, options).await
     }
 
@@ -90,7 +94,12 @@ impl Assembly {
         let read = Box::pin(future::ready(Ok(past)));
         let mut gathered = self
             .inputs
-            .inputs_with((snapshot, known), ReplyTo::Last, (model_handle, options), read)
+            .inputs_with(
+                (snapshot, known),
+                ReplyTo::Last,
+                (model_handle, options),
+                read,
+            )
             .await?;
         gathered.0.open_rounds.extend(open);
         self.activate(gathered, model_handle, options).await
@@ -98,7 +107,10 @@ impl Assembly {
 
     async fn activate(
         &self,
-        (inputs, ahead): Gathered<impl StartedRead<StandingFacts>, impl StartedRead<Vec<DocumentOwner>>>,
+        (inputs, ahead): Gathered<
+            impl StartedRead<StandingFacts>,
+            impl StartedRead<Vec<DocumentOwner>>,
+        >,
         model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {

@@ -328,7 +328,8 @@ impl<'a> Builder<'a> {
         }
         self.keep_section(section, text.clone());
         let kind = kind(section.kind);
-        let (source, role) = (self.source(section), role(section.role));
+        let source = self.source(section);
+        let role = role(section.role);
         let written = differing_source_text(written(section, &source), &text);
         self.built.frame.head.push(HeadPart {
             kind,
@@ -347,16 +348,16 @@ impl<'a> Builder<'a> {
     }
 
     fn candidate(&mut self, section: &ComposedSection) -> Candidate {
-        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
+        let kind = kind(section.kind);
+        let source = self.source(section);
+        let text = self.say(section);
         let written = written(section, &source);
         Candidate::new(kind, source, reason(kind), text).with_source_text(written)
     }
 
     fn keep_section(&mut self, section: &ComposedSection, text: String) {
-        let (name, written) = (
-            section.name.clone(),
-            written(section, &self.source(section)).to_owned(),
-        );
+        let name = section.name.clone();
+        let written = written(section, &self.source(section)).to_owned();
         self.built.sections.push(FrameSection {
             name,
             text,
@@ -425,13 +426,12 @@ impl<'a> Builder<'a> {
         let Some(client) = self.turn.inputs.client.clone() else {
             return;
         };
-        let (source, reasons) = (Source::Client, BlockReason::Always);
+        let source = Source::Client;
+        let reasons = BlockReason::Always;
         if !client.instructions.trim().is_empty() {
-            let (kind, role, text) = (
-                BlockKind::Section,
-                PromptRole::System,
-                client.instructions.trim().to_owned(),
-            );
+            let kind = BlockKind::Section;
+            let role = PromptRole::System;
+            let text = client.instructions.trim().to_owned();
             self.built.frame.head.push(HeadPart {
                 kind,
                 source,
@@ -456,9 +456,10 @@ impl<'a> Builder<'a> {
     fn depth_prompt(&mut self) {
         let card = self.turn.inputs.voice().0;
         let written = macro_scope::depth_prompt(card);
-        let text = match self.turn.inputs.known.is_scene {
-            true => self.say_now(&named(written, card.display_name())),
-            false => self.say_now(written),
+        let text = if self.turn.inputs.known.is_scene {
+            self.say_now(&named(written, card.display_name()))
+        } else {
+            self.say_now(written)
         };
         let note = card.extensions().and_then(|all| all.get("depth_prompt"));
         let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
@@ -527,10 +528,8 @@ impl<'a> Builder<'a> {
         } else {
             (&self.words, self.now)
         };
-        let (text, original) = (
-            self.turn.inputs.text_of_section(section),
-            section.original.as_deref(),
-        );
+        let text = self.turn.inputs.text_of_section(section);
+        let original = section.original.as_deref();
         let before = in_head.then(|| self.state.clone());
         let expanded = words.expand_over(&text, original, &moment, &mut self.state);
         if let Some(before) = before {

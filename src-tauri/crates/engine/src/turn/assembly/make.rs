@@ -23,9 +23,10 @@ impl Assembly {
         options: &TurnOptions,
     ) -> ApiResult<BuiltPrompt> {
         let made = self.make_as_is(turn, model_handle, options).await?;
-        match self.cover(turn, &made.assembled.left).await? {
-            true => self.make_as_is(turn, model_handle, options).await,
-            false => Ok(made),
+        if self.cover(turn, &made.assembled.left).await? {
+            self.make_as_is(turn, model_handle, options).await
+        } else {
+            Ok(made)
         }
     }
 
@@ -36,7 +37,8 @@ impl Assembly {
         model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<BuiltPrompt> {
-        let (id, clock) = (turn.inputs.snapshot.chat.id, self.base().clock());
+        let id = turn.inputs.snapshot.chat.id;
+        let clock = self.base().clock();
         let now = turn.inputs.answered_at(self.base().now());
         let head_at = turn.inputs.snapshot.head_at().unwrap_or(now);
         let built = frame::build(turn, model_handle, clock, head_at)?;
@@ -46,7 +48,9 @@ impl Assembly {
                 .template
                 .as_ref()
                 .is_some_and(|template| template.tells_time());
-        let made = self.plan(turn, model_handle, options, built, head_at).await?;
+        let made = self
+            .plan(turn, model_handle, options, built, head_at)
+            .await?;
         TurnStep::Plan.done(id);
         let began = made.assembled.new_epoch;
         if !tells_time || began.is_none() || head_at == now {
@@ -74,7 +78,8 @@ impl Assembly {
         if turn.inputs.known.window_of().is_some() {
             return Ok(false);
         }
-        let (chat, left) = (turn.inputs.snapshot.chat.id, left.to_vec());
+        let chat = turn.inputs.snapshot.chat.id;
+        let left = left.to_vec();
         let every = every(&turn.inputs.values);
         let shorter = short(&turn.memory.keyframes, every).cloned();
         let stretches = {
@@ -84,7 +89,8 @@ impl Assembly {
                 .read(move |store| uncovered(store, chat, &left, shorter.as_ref(), every))
                 .await?
         };
-        let (speakers, now) = (&turn.inputs.speakers, self.base().now());
+        let speakers = &turn.inputs.speakers;
+        let now = self.base().now();
         let cover = |told: Vec<SourceText>| {
             of_words(chat, &told, shorter.as_ref(), (speakers, now))
                 .map(|keyframe| Cover { keyframe, told })

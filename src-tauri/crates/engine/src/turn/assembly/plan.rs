@@ -52,9 +52,10 @@ impl Assembly {
             placement: inputs.placement(),
             // The context blocks that are stored with the messages belong to the window of the
             // chat.
-            retention: match inputs.known.window_of().is_some() {
-                true => context::Retention::Ephemeral,
-                false => retention(&inputs.values),
+            retention: if inputs.known.window_of().is_some() {
+                context::Retention::Ephemeral
+            } else {
+                retention(&inputs.values)
             },
             watermark: Watermark::Off,
             without: &options.without,
@@ -127,7 +128,8 @@ impl Assembly {
     /// Removes the beginning of the reply for an endpoint that has refused to continue one, with a
     /// notice.
     fn check_reply_start(&self, built: &mut Built, model_handle: &ModelHandle) {
-        let refused = model_handle.template.is_none() && self.without_prefill().contains(&model_handle.key);
+        let refused =
+            model_handle.template.is_none() && self.without_prefill().contains(&model_handle.key);
         if refused && !built.frame.reply_start.trim().is_empty() {
             built.frame.reply_start.clear();
             built.notices.push(NO_START.to_owned());
@@ -170,7 +172,9 @@ fn notices(
         .notices()
         .map(str::to_owned)
         .chain(built.notices.iter().cloned());
-    own.chain(re_reads).chain(model_handle.note.clone()).collect()
+    own.chain(re_reads)
+        .chain(model_handle.note.clone())
+        .collect()
 }
 
 fn shown(placement: context::Placement) -> api::Placement {

@@ -39,10 +39,8 @@ impl PromptTask {
                 placed.constant && !matches!(placed.place, InsertionPoint::Depth(_))
             });
         }
-        let (task, written) = (
-            Some(self.source.clone()),
-            differing_source_text(&self.written, &self.text),
-        );
+        let task = Some(self.source.clone());
+        let written = differing_source_text(&self.written, &self.text);
         let said = HistoryMessage::new(
             MessageId(Uuid::nil()),
             Role::User,
@@ -102,10 +100,8 @@ impl Assembly {
         let text = |of: fn(&FrameSection) -> &str| {
             sections.iter().map(of).collect::<Vec<_>>().join("\n\n")
         };
-        let (written, text) = (
-            text(|section| &section.written),
-            text(|section| &section.text),
-        );
+        let written = text(|section| &section.written);
+        let text = text(|section| &section.text);
         // A continuation may be as long as any other reply.
         let reply_tokens = template
             .defaults
@@ -154,7 +150,8 @@ impl Assembly {
         use domain::settings::ContinueBy;
         match model_handle.values.continue_by {
             ContinueBy::Auto => {
-                model_handle.template.is_none() && self.without_prefill().contains(&model_handle.key)
+                model_handle.template.is_none()
+                    && self.without_prefill().contains(&model_handle.key)
             }
             ContinueBy::Prefill => false,
             ContinueBy::Asking => true,

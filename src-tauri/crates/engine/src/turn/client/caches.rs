@@ -79,7 +79,8 @@ impl ClientCaches {
 /// One number for each whole block, which depends on the block and on all before it.
 fn blocks<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u64> {
     let mut hasher = DefaultHasher::new();
-    let (mut blocks, mut filled) = (Vec::new(), 0);
+    let mut blocks = Vec::new();
+    let mut filled = 0;
     for text in texts {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
@@ -124,11 +125,10 @@ mod tests {
 
     #[test]
     fn longest_common_beginning_goes_on() {
-        let (ships, birds) = (
-            "Facts about ships. ".repeat(50),
-            "Facts about birds. ".repeat(50),
-        );
-        let (longer, longest) = (format!("{ships} More."), format!("{ships} More.{birds}"));
+        let ships = "Facts about ships. ".repeat(50);
+        let birds = "Facts about birds. ".repeat(50);
+        let longer = format!("{ships} More.");
+        let longest = format!("{ships} More.{birds}");
         let asked =
             [&ships, &ships, &birds, &longer, &birds, &longest].map(|text| ("a", text.as_str()));
         assert_eq!(sequences(&asked), [0, 0, 1, 0, 1, 0]);

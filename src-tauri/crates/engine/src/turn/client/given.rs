@@ -37,13 +37,20 @@ impl Clients {
         let Conversation { messages, open } = conversation;
         let (mut chat, _) = self.library().chats.first_state(character).await?;
         chat.id = self.given_sequence(holder, character, &messages, options);
-        let model_handle = self.config().model_handles.model_handle(&chat, options).await?;
+        let model_handle = self
+            .config()
+            .model_handles
+            .model_handle(&chat, options)
+            .await?;
         let past = past::read(messages, self.base().now(), model_handle.budget.limit);
         let mut turn = self
             .assembly
             .collect_given(chat, (past, open), (&model_handle, options))
             .await?;
-        let made = self.assembly.make(&mut turn, &model_handle, options).await?;
+        let made = self
+            .assembly
+            .make(&mut turn, &model_handle, options)
+            .await?;
         self.client_stream_of(
             PreparedTurn {
                 model_handle,
@@ -114,7 +121,8 @@ impl Clients {
             character: Some(character),
             ..ReplyPlace::default()
         };
-        let (speaker, opened) = (&turn.inputs.speaker, made.opened());
+        let speaker = &turn.inputs.speaker;
+        let opened = made.opened();
         let marks = OwnMarks::read(&model_handle.values.thought_marks);
         let continued = turn
             .inputs

@@ -22,7 +22,8 @@ const COMPARED_CHATS: usize = 50;
 /// The messages in the form in which a turn reads those of a stored chat, without old ones that
 /// cannot fit into `limit` tokens.
 pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> ReadMessages {
-    let (mut history, mut pictures) = (Vec::with_capacity(messages.len()), HashMap::new());
+    let mut history = Vec::with_capacity(messages.len());
+    let mut pictures = HashMap::new();
     for (given, position) in messages.into_iter().zip(0..) {
         let id = MessageId(Uuid::now_v7());
         let GivenMessage { message, rounds } = given;
@@ -95,7 +96,8 @@ impl Clients {
             return Ok(chat);
         }
         let (chat, _) = self.library().chats.first_state(character).await?;
-        let (id, now) = (chat.id, self.base().now());
+        let id = chat.id;
+        let now = self.base().now();
         let append = self.base().store().write(move |store| {
             store.chats_mut().insert(&chat)?;
             for (role, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {

@@ -52,15 +52,19 @@ impl Clients {
             .model_handle(&nobody(), &turn)
             .await?;
         let now = self.base().clock().civil(self.base().now());
-        let template = model_handle.template.as_ref().map(|template| template.at(now));
+        let template = model_handle
+            .template
+            .as_ref()
+            .map(|template| template.at(now));
         let used = conversation.call_ids();
         let mut prompt = raw_prompt::prompt(conversation);
         let tools = raw_tools(client, &model_handle)?;
         raw_prompt::offer(&mut prompt, &tools.frame);
         if let Some(template) = &template {
-            match plain {
-                true => prompt.segments = raw_prompt::plain(&prompt),
-                false => raw_prompt::render(template, &mut prompt)?,
+            if plain {
+                prompt.segments = raw_prompt::plain(&prompt)
+            } else {
+                raw_prompt::render(template, &mut prompt)?
             }
             prompt.stop.extend(
                 template
@@ -134,7 +138,11 @@ fn raw_tools(client: &ClientOptions, model_handle: &ModelHandle) -> ApiResult<Tu
 
 /// The grammar of calls in the text of a model. A schema of the client replaces it, unless a call
 /// is demanded.
-fn call_grammar(tools: &TurnTools, model_handle: &ModelHandle, rules: &TokenRules) -> Option<String> {
+fn call_grammar(
+    tools: &TurnTools,
+    model_handle: &ModelHandle,
+    rules: &TokenRules,
+) -> Option<String> {
     let syntax = tools
         .syntax
         .as_ref()

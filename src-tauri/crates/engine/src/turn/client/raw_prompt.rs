@@ -203,10 +203,8 @@ impl TemplateChat {
             .filter(|round| round.before >= prompt.messages.len());
         open.for_each(|round| chat.round(&round.round));
         for tool in &prompt.tools.definitions {
-            let (description, parameters) = (
-                chat.part(tool.description.clone()),
-                chat.part(tool.parameters.to_string()),
-            );
+            let description = chat.part(tool.description.clone());
+            let parameters = chat.part(tool.parameters.to_string());
             chat.tools.definitions.push(RenderedDefinition {
                 name: tool.name.clone(),
                 description,

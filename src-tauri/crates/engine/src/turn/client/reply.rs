@@ -186,7 +186,8 @@ impl Clients {
             runs_tools: true,
             ..client.clone()
         });
-        let (source, limited_sender) = (MessageSource::Api, grant.is_limited());
+        let source = MessageSource::Api;
+        let limited_sender = grant.is_limited();
         let options = TurnOptions {
             pictures,
             client: client.map(Arc::new),
@@ -243,7 +244,9 @@ fn sorted(
         .iter()
         .position(|message| message.role != ClientRole::System)
         .unwrap_or(0);
-    let (mut early, mut late, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+    let mut early = Vec::new();
+    let mut late = Vec::new();
+    let mut messages = Vec::new();
     for (index, message) in request.messages.into_iter().enumerate() {
         match message.role {
             ClientRole::System if index < first => early.push(message.text),
@@ -251,7 +254,8 @@ fn sorted(
             _ => messages.push(message),
         }
     }
-    let (instructions, late_instructions) = (early.join("\n\n"), late.join("\n\n"));
+    let instructions = early.join("\n\n");
+    let late_instructions = late.join("\n\n");
     let client = ClientOptions {
         instructions,
         late_instructions,

@@ -55,23 +55,25 @@ fn allows_command(grant: &ApiGrant, command: SlashCommand) -> bool {
 
 /// Refuses what stores something, if the key may only read.
 pub(crate) fn check_storing(grant: &ApiGrant) -> Result<(), ClientError> {
-    match grant.read_only {
-        true => Err(ClientError::Forbidden(format!(
+    if grant.read_only {
+        Err(ClientError::Forbidden(format!(
             "The key \"{}\" may not store anything.",
             grant.name
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
 /// Refuses a character that the key may not use.
 pub(crate) fn check_character(grant: &ApiGrant, character: CharacterId) -> Result<(), ClientError> {
-    match allows(grant, character) {
-        true => Ok(()),
-        false => Err(ClientError::Forbidden(format!(
+    if allows(grant, character) {
+        Ok(())
+    } else {
+        Err(ClientError::Forbidden(format!(
             "The key \"{}\" may not use this character.",
             grant.name
-        ))),
+        )))
     }
 }
 

@@ -13,7 +13,11 @@ use crate::settings::model_handles::handle::ModelHandle;
 /// # Errors
 /// `BadInput` for a pattern that no grammar can express.
 pub(crate) fn adapt(model_handle: &ModelHandle, rules: &mut TokenRules) -> ApiResult<()> {
-    if let Some(schema) = rules.json_schema.as_mut().filter(|_| model_handle.is_local()) {
+    if let Some(schema) = rules
+        .json_schema
+        .as_mut()
+        .filter(|_| model_handle.is_local())
+    {
         *schema = with_patterns_for_llama(schema).map_err(|error| {
             bad_input(
                 format!("In the JSON schema of the reply, {error}."),

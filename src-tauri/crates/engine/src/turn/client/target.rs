@@ -94,12 +94,13 @@ impl Clients {
         let mut characters = self.library().characters.slugged_characters().await?;
         let slugs: HashSet<String> = characters.iter().map(|named| named.slug.clone()).collect();
         characters.retain(|named| allows(grant, named.id));
-        let (raw, embeddings) = match grant.raw_models {
-            true => (
+        let (raw, embeddings) = if grant.raw_models {
+            (
                 self.config().models.raw_models(slugs).await?,
                 self.recall_service().embedding_model(),
-            ),
-            false => (Vec::new(), None),
+            )
+        } else {
+            (Vec::new(), None)
         };
         Ok(Targets {
             characters,

@@ -93,9 +93,10 @@ fn remember(
         id: MemoryId(Uuid::now_v7()),
         kind: MemoryType::Fact,
         // In a group scene everybody present heard it.
-        scope: match store.groups().members(said.chat.id)?.is_empty() {
-            true => pair(said.chat, said.persona.id),
-            false => MemoryScope::Chat(said.chat.id),
+        scope: if store.groups().members(said.chat.id)?.is_empty() {
+            pair(said.chat, said.persona.id)
+        } else {
+            MemoryScope::Chat(said.chat.id)
         },
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,

@@ -33,10 +33,8 @@ impl Edits {
                 "Choose another one.",
             ));
         }
-        let (old, chat) = (
-            self.library().chat_lookup.chat(message.chat).await?,
-            message.chat,
-        );
+        let old = self.library().chat_lookup.chat(message.chat).await?;
+        let chat = message.chat;
         let number = self
             .base()
             .store()
@@ -45,7 +43,8 @@ impl Edits {
         let title = named(title, || format!("{} - Branch #{number}", old.title));
         let new = self.successor(&old, title);
         let id = new.id;
-        let (at, last) = (message.id, message.position);
+        let at = message.id;
+        let last = message.position;
         let range = CopiedRange {
             from: old.id,
             to: id,
@@ -79,7 +78,10 @@ impl Edits {
         let (message, place) = self.quiet_message(&message).await?;
         let old = self.library().chat_lookup.chat(message.chat).await?;
         let new = self.successor(&old, format!("{} (2)", old.title));
-        let (id, first, chat, now) = (new.id, message.position, old.id, self.base().now());
+        let id = new.id;
+        let first = message.position;
+        let chat = old.id;
+        let now = self.base().now();
         let range = CopiedRange {
             from: chat,
             to: id,
@@ -153,7 +155,8 @@ fn copy(
         .scene_after
         .map(|after| after.saturating_add(range.shift))
         .filter(|after| *after >= 0);
-    let (id, updated) = (new.id, new.updated);
+    let id = new.id;
+    let updated = new.updated;
     store.chats_mut().insert(&Chat {
         scene_after: scene,
         ..new

@@ -17,10 +17,8 @@ impl Edits {
     /// `BadInput` if the chats belong to different characters, or if `other` is the same chat or
     /// has no messages; `Busy` while a reply is being written in one of them.
     pub(crate) async fn join_chats(&self, chat: String, other: String) -> ApiResult<JoinedChat> {
-        let (into, from) = (
-            self.library().chat_lookup.chat(chat.parse()?).await?,
-            self.library().chat_lookup.chat(other.parse()?).await?,
-        );
+        let into = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let from = self.library().chat_lookup.chat(other.parse()?).await?;
         if into.id == from.id {
             return Err(bad_input(
                 "A chat cannot be joined to itself.",
@@ -37,7 +35,9 @@ impl Edits {
             self.base().running().begin(into.id)?,
             self.base().running().begin(from.id)?,
         );
-        let (into, from, now) = (into.id, from.id, self.base().now());
+        let into = into.id;
+        let from = from.id;
+        let now = self.base().now();
         let append = move |store: &mut WriteTransaction<'_>| {
             let steps = store.branch_links().steps(from)?;
             let first = steps

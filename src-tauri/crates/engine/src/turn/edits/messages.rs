@@ -20,7 +20,8 @@ impl Edits {
         index: u32,
     ) -> ApiResult<api::Message> {
         let (message, reservation) = self.quiet_message(&message).await?;
-        let (id, chat) = (message.id, message.chat);
+        let id = message.id;
+        let chat = message.chat;
         let [shown, next] = [message.selected, index]
             .map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
         let select = move |store: &mut store::WriteTransaction<'_>| {
@@ -42,7 +43,9 @@ impl Edits {
         index: u32,
     ) -> ApiResult<api::Message> {
         let (message, reservation) = self.quiet_message(&message).await?;
-        let (id, chat, count) = (message.id, message.chat, message.swipes.len() as u32);
+        let id = message.id;
+        let chat = message.chat;
+        let count = message.swipes.len() as u32;
         if index >= count {
             return Err(bad_input(
                 "The message has no such version.",
@@ -77,13 +80,12 @@ impl Edits {
             macro_variables::show_version(store, chat, shown_now, next)?;
             store.swipes_mut().delete(id, index, selected)
         };
-        match index == shown {
-            true => self.change(&message, reservation, delete).await?,
-            false => {
-                self.base().store().write(delete).await?;
-                drop(reservation);
-                self.library().chat_lookup.messages_changed(chat);
-            }
+        if index == shown {
+            self.change(&message, reservation, delete).await?
+        } else {
+            self.base().store().write(delete).await?;
+            drop(reservation);
+            self.library().chat_lookup.messages_changed(chat);
         }
         self.library().chats.shown_message(id).await
     }
@@ -131,12 +133,10 @@ impl Edits {
                 .await?
                 .values
                 .memory;
-        let (persona, row, id, now) = (
-            self.library().personas.persona_in(&chat).await?,
-            chat.clone(),
-            message.id,
-            self.base().now(),
-        );
+        let persona = self.library().personas.persona_in(&chat).await?;
+        let row = chat.clone();
+        let id = message.id;
+        let now = self.base().now();
         let was = message.text().to_owned();
         let swipe = Some(message.swipe().id).filter(|_| convert::is_reply(message.role));
         let edit = move |store: &mut store::WriteTransaction<'_>| {
@@ -151,7 +151,8 @@ impl Edits {
             store.revisions_mut().keep(id, &text, now)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().mark(row.id)?;
-            let (text, limited) = (text.as_str(), false);
+            let text = text.as_str();
+            let limited = false;
             let said = CommandMessage {
                 chat: &row,
                 persona: &persona,
@@ -173,12 +174,10 @@ impl Edits {
 
     pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
         let (message, _reservation) = self.quiet_message(&message).await?;
-        let (id, chat, swipe, now) = (
-            message.id,
-            message.chat,
-            message.swipe().id,
-            self.base().now(),
-        );
+        let id = message.id;
+        let chat = message.chat;
+        let swipe = message.swipe().id;
+        let now = self.base().now();
         self.base()
             .store()
             .write(move |store| {
@@ -201,7 +200,8 @@ impl Edits {
         hidden: bool,
     ) -> ApiResult<api::Message> {
         let (message, reservation) = self.quiet_message(&message).await?;
-        let (id, chat) = (message.id, message.chat);
+        let id = message.id;
+        let chat = message.chat;
         let hide = move |store: &mut store::WriteTransaction<'_>| {
             store.messages_mut().set_hidden(id, hidden)?;
             if hidden {
@@ -238,14 +238,20 @@ impl Edits {
     }
 
     /// Changes a message, retracts what was derived from it, and ends the epoch.
-    async fn change<T, F>(&self, message: &Message, reservation: ChatReservation, work: F) -> ApiResult<T>
+    async fn change<T, F>(
+        &self,
+        message: &Message,
+        reservation: ChatReservation,
+        work: F,
+    ) -> ApiResult<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut store::WriteTransaction<'_>) -> Result<T, store::StoreError>
             + Send
             + 'static,
     {
-        let (id, chat) = (message.id, message.chat);
+        let id = message.id;
+        let chat = message.chat;
         let done = self.base().store().write(move |store| {
             crate::base::records::retraction::reworded(store, id)?;
             let done = work(store)?;

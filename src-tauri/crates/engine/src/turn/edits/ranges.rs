@@ -13,7 +13,9 @@ impl Edits {
     /// Deletes a message and all later ones. Returns them, for [`Self::restore_messages`].
     pub(crate) async fn delete_from(&self, message: String) -> ApiResult<Vec<String>> {
         let (message, place) = self.quiet_message(&message).await?;
-        let (chat, position, now) = (message.chat, message.position, self.base().now());
+        let chat = message.chat;
+        let position = message.position;
+        let now = self.base().now();
         let gone = self
             .base()
             .store()
@@ -54,10 +56,8 @@ impl Edits {
                 "Choose two messages of one chat.",
             ));
         }
-        let (from, to) = (
-            first.position.min(last.position),
-            first.position.max(last.position),
-        );
+        let from = first.position.min(last.position);
+        let to = first.position.max(last.position);
         let hide = move |store: &mut WriteTransaction<'_>| {
             let ids = store.messages().between(chat, from, to)?;
             hide(store, chat, &ids, hidden)
@@ -89,11 +89,13 @@ impl Edits {
     /// move undoes it.
     pub(crate) async fn move_message(&self, message: String, down: bool) -> ApiResult<()> {
         let (message, place) = self.quiet_message(&message).await?;
-        let (id, chat) = (message.id, message.chat);
+        let id = message.id;
+        let chat = message.chat;
         let exchange = move |store: &mut WriteTransaction<'_>| {
-            let other = match down {
-                true => store.messages().after(id)?,
-                false => store.messages().before(id)?.map(|message| message.id),
+            let other = if down {
+                store.messages().after(id)?
+            } else {
+                store.messages().before(id)?.map(|message| message.id)
             };
             let Some(other) = other else { return Ok(false) };
             store.messages_mut().exchange(id, other)?;

@@ -84,7 +84,10 @@ impl Inputs {
         model_handle: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<
-        Gathered<impl StartedRead<StandingFacts> + use<>, impl StartedRead<Vec<DocumentOwner>> + use<>>,
+        Gathered<
+            impl StartedRead<StandingFacts> + use<>,
+            impl StartedRead<Vec<DocumentOwner>> + use<>,
+        >,
     > {
         let known = self.knowledge(&snapshot, &reply_to, options).await?;
         let chat = &mut snapshot.chat;
@@ -101,8 +104,13 @@ impl Inputs {
         }
         // Start this read now, so that it runs in parallel with the others.
         let read = self.read_messages(&snapshot.chat, &reply_to, model_handle.budget.limit, &known);
-        self.inputs_with((snapshot, known), reply_to, (model_handle, options), Box::pin(read))
-            .await
+        self.inputs_with(
+            (snapshot, known),
+            reply_to,
+            (model_handle, options),
+            Box::pin(read),
+        )
+        .await
     }
 
     /// The inputs of a turn in a chat whose messages are `read`.
@@ -113,9 +121,13 @@ impl Inputs {
         (model_handle, options): (&ModelHandle, &TurnOptions),
         read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
     ) -> ApiResult<
-        Gathered<impl StartedRead<StandingFacts> + use<>, impl StartedRead<Vec<DocumentOwner>> + use<>>,
+        Gathered<
+            impl StartedRead<StandingFacts> + use<>,
+            impl StartedRead<Vec<DocumentOwner>> + use<>,
+        >,
     > {
-        let (started, id) = (Instant::now(), snapshot.chat.id);
+        let started = Instant::now();
+        let id = snapshot.chat.id;
         let values = values(model_handle, options);
         let mode = self
             .config()
@@ -166,10 +178,11 @@ impl Inputs {
         let position = history.last().map_or(0, |message| message.position)
             + i64::from(matches!(reply_to, ReplyTo::Draft(_)));
         let turn = known.speaker.clone();
-        let turn =
-            turn.unwrap_or_else(|| next_turn(&reply_to, newest.as_ref(), &history, &snapshot.group));
+        let turn = turn
+            .unwrap_or_else(|| next_turn(&reply_to, newest.as_ref(), &history, &snapshot.group));
         let speaker = turn.name(snapshot.card.display_name()).to_owned();
-        let (speakers, replaced) = (snapshot.speakers(), reply_to.replaced());
+        let speakers = snapshot.speakers();
+        let replaced = reply_to.replaced();
         let (mut history, mut notes) = sent_messages(history, &speakers);
         if let ReplyTo::Draft(text) = reply_to {
             // The draft is empty once its text is sent.
@@ -218,7 +231,10 @@ impl Inputs {
             open_rounds,
             bound: Vec::new(),
             embedding: TurnEmbedding::default(),
-            history_tokens: model_handle.budget.history_cap.min(model_handle.budget.room()),
+            history_tokens: model_handle
+                .budget
+                .history_cap
+                .min(model_handle.budget.room()),
             earlier: Earlier {
                 messages: before.all,
                 of_character: before.of_character,
@@ -258,7 +274,9 @@ impl Inputs {
         known: &Knowledge,
     ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
         let goes_on = matches!(reply_to, ReplyTo::Last | ReplyTo::By(_));
-        let (id, anchor, until) = (chat.id, chat.window.anchor, reply_to.replaced());
+        let id = chat.id;
+        let anchor = chat.window.anchor;
+        let until = reply_to.replaced();
         let missed = known.all_missed();
         self.base().store().read(move |store| {
             let messages = store.messages();
@@ -272,7 +290,8 @@ impl Inputs {
                 .first()
                 .map(|first| messages.count_before(id, first.position))
                 .transpose()?;
-            let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
+            let before = before.unwrap_or_default();
+            let newest = messages.last(id)?;
             Ok(ReadMessages {
                 history,
                 pictures,
@@ -426,7 +445,9 @@ fn kind(ask: Option<Ask>, reply_to: &ReplyTo, last: Option<&WindowMessage>) -> G
         // Use the kind of the surrounding turns, because another kind would change the head.
         (Some(Ask::Title), _) => GenerationKind::Normal,
         (_, ReplyTo::Before(_)) => GenerationKind::Swipe,
-        (_, ReplyTo::Last | ReplyTo::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
+        (_, ReplyTo::Last | ReplyTo::By(_))
+            if last.is_some_and(|last| last.role == Role::Character) =>
+        {
             GenerationKind::Continue
         }
         (_, ReplyTo::Last | ReplyTo::By(_) | ReplyTo::Draft(_)) => GenerationKind::Normal,

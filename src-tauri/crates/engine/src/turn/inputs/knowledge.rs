@@ -39,7 +39,12 @@ impl Inputs {
     }
 
     /// The speaker of the reply in a group scene. If nobody would speak, any member, for a preview.
-    async fn speaker(&self, chat: &Chat, scene: &Scene, reply_to: &ReplyTo) -> ApiResult<NextSpeaker> {
+    async fn speaker(
+        &self,
+        chat: &Chat,
+        scene: &Scene,
+        reply_to: &ReplyTo,
+    ) -> ApiResult<NextSpeaker> {
         if let ReplyTo::By(speaker) = reply_to {
             return Ok(speaker.clone());
         }

@@ -57,7 +57,8 @@ impl ChatEnd {
 
 impl Inputs {
     pub(crate) async fn chat_end(&self, chat: &Chat) -> ApiResult<ChatEnd> {
-        let (id, anchor) = (chat.id, chat.window.anchor);
+        let id = chat.id;
+        let anchor = chat.window.anchor;
         let read = self.base().store().read(move |store| {
             let messages = store.messages();
             let first = anchor

@@ -82,10 +82,8 @@ impl Inputs {
             drawn.push((key, place.to_owned()));
             place.to_owned()
         };
-        let (scene, setting) = (
-            choose("scene", &values.scene),
-            choose("setting", &values.setting),
-        );
+        let scene = choose("scene", &values.scene);
+        let setting = choose("setting", &values.setting);
         let episodes = plan(&values.episodes);
         let now = match values.episode {
             _ if episodes.is_empty() => 0,

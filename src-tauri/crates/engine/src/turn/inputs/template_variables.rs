@@ -161,7 +161,8 @@ fn picture_tags(inputs: &TurnInputs) -> Vec<&str> {
 
 pub(crate) fn switches(inputs: &TurnInputs) -> Vec<Flag> {
     let values = &inputs.values;
-    let (every, (said, since)) = (i64::from(values.remind_every_messages.max(1)), inputs.said);
+    let every = i64::from(values.remind_every_messages.max(1));
+    let (said, since) = inputs.said;
     // A reminder is due if a multiple of the interval was passed since the user's previous message.
     // In a chat of two, the user may never hit an exact multiple.
     let due = said / every > (said - since) / every;

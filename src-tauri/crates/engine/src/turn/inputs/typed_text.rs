@@ -56,7 +56,8 @@ impl Inputs {
         (placement, expansion): (ScriptTarget, Expansion),
         state: &mut MacroState,
     ) -> ApiResult<String> {
-        let (chat, words) = (&snapshot.chat, snapshot.words());
+        let chat = &snapshot.chat;
+        let words = snapshot.words();
         let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let scripts = self.library().scripts.scripts_in(snapshot, state);

@@ -297,17 +297,17 @@ pub(crate) fn outcome(
             .expand(text, &scene.now, &mut scene.of_now.clone())
             .text
     };
-    let (persona, depth_prompt) = (
-        shown(&inputs.snapshot.persona.description),
-        shown(macro_scope::depth_prompt(card)),
-    );
-    let (description, personality) = (shown(card.description()), shown(card.personality()));
+    let persona = shown(&inputs.snapshot.persona.description);
+    let depth_prompt = shown(macro_scope::depth_prompt(card));
+    let description = shown(card.description());
+    let personality = shown(card.personality());
     let external: Vec<(&str, &str)> = scene
         .near
         .iter()
         .map(|near| (near.book.as_str(), near.uid.as_str()))
         .collect();
-    let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
+    let scenario = shown(card.scenario());
+    let creator_notes = shown(card.creator_notes());
     let notes = notes::of(&inputs.values, inputs.user_messages)
         .into_iter()
         .filter(|note| note.absent.is_none());
@@ -406,7 +406,8 @@ impl Lore {
             lorebook::InsertionRole::Assistant => PromptRole::Character,
         };
         let constant = entry.reason == Reason::Constant;
-        let (order, injection_order) = (entry.order as i32, USUAL_ORDER);
+        let order = entry.order as i32;
+        let injection_order = USUAL_ORDER;
         self.placed.push(Placed {
             candidate,
             place,

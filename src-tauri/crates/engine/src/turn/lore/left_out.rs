@@ -23,7 +23,8 @@ pub(crate) fn notice(outcome: &LoreOutcome, books: &PreparedBooks) -> Option<Str
     if left.len() > MAX_NAMED {
         names.push(format!("{} more", left.len() - MAX_NAMED));
     }
-    let (names, tokens) = (names.join(", "), outcome.budget);
+    let names = names.join(", ");
+    let tokens = outcome.budget;
     Some(format!(
         "Lorebook entries over the token limit are left out: {names}. Lore may use {tokens} tokens, or fewer if a book \
          says so. Shorten the entries, or raise the lore budget in Settings."
@@ -34,7 +35,8 @@ pub(crate) fn notice(outcome: &LoreOutcome, books: &PreparedBooks) -> Option<Str
 pub(crate) fn blocks(outcome: &LoreOutcome, books: &PreparedBooks) -> Vec<PlannedBlock> {
     let row = |entry: &Rejected| {
         let written = books.rejected(entry);
-        let (book, title) = (entry.book.to_string(), name(entry, books));
+        let book = entry.book.to_string();
+        let title = name(entry, books);
         let source = Source::Lore {
             book,
             entry: entry.uid.to_string(),

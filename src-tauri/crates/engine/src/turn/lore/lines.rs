@@ -43,7 +43,8 @@ fn lines(
     let mut lines: Vec<LoreLine<'_>> = Vec::with_capacity(history.len());
     for message in history {
         if message.role != Role::Event {
-            let (name, from_user) = (message.speaker.as_str(), message.role == Role::User);
+            let name = message.speaker.as_str();
+            let from_user = message.role == Role::User;
             lines.push(LoreLine {
                 name,
                 text: Cow::Borrowed(&message.text),

@@ -38,7 +38,8 @@ impl LoreActivation {
         else {
             return Vec::new();
         };
-        let (books, cache) = (books.to_vec(), self.recall_service().reading().near());
+        let books = books.to_vec();
+        let cache = self.recall_service().reading().near();
         let find = move |store: &ReadTransaction<'_>| {
             let mut near = Vec::new();
             for (id, name) in &books {

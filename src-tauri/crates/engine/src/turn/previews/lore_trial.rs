@@ -94,7 +94,8 @@ impl Previews {
             .snapshot
             .head_at()
             .unwrap_or_else(|| inputs.answered_at(self.base().now()));
-        let mut scene = ActivationInput::new(&inputs, &model_handle, (self.base().clock(), head_at));
+        let mut scene =
+            ActivationInput::new(&inputs, &model_handle, (self.base().clock(), head_at));
         scene.near = self
             .lore_activation
             .near_entries(&inputs, shelf.ids())
@@ -192,9 +193,14 @@ impl Previews {
             if guessed.is_empty() {
                 return Ok(outcome);
             }
-            self.lore_activation.count_lore(model_handle, guessed).await?;
+            self.lore_activation
+                .count_lore(model_handle, guessed)
+                .await?;
         }
-        Ok(run(&LoreTokenCounter::new(&self.lore_activation, model_handle)))
+        Ok(run(&LoreTokenCounter::new(
+            &self.lore_activation,
+            model_handle,
+        )))
     }
 }
 

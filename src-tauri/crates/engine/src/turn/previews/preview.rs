@@ -41,7 +41,10 @@ impl Previews {
             .assembly
             .collect(chat, reply_to, &model_handle, &options)
             .await?;
-        let made = self.assembly.make(&mut turn, &model_handle, &options).await?;
+        let made = self
+            .assembly
+            .make(&mut turn, &model_handle, &options)
+            .await?;
         // Read this last, because it is slow and not part of a real turn.
         let previous = self.library().chats.turn_before(id, None).await?;
         Ok(made.report(&turn, &model_handle, previous.as_ref()))
@@ -86,7 +89,10 @@ impl Previews {
             .assembly
             .collect_first((snapshot, greeting, text), &model_handle, &options)
             .await?;
-        let made = self.assembly.make(&mut turn, &model_handle, &options).await?;
+        let made = self
+            .assembly
+            .make(&mut turn, &model_handle, &options)
+            .await?;
         Ok(made.report(&turn, &model_handle, None))
     }
 
@@ -109,9 +115,10 @@ impl Previews {
                 )
             }
             Some(last) if convert::is_reply(last.role) && options.ask.is_none() => {
-                match options.regenerate {
-                    true => ReplyTo::Before(last.id),
-                    false => ReplyTo::Draft(String::new()),
+                if options.regenerate {
+                    ReplyTo::Before(last.id)
+                } else {
+                    ReplyTo::Draft(String::new())
                 }
             }
             _ => ReplyTo::Last,

@@ -74,7 +74,11 @@ impl Previews {
     }
 
     /// Token counts of texts as content.
-    async fn count_texts(&self, model_handle: &ModelHandle, texts: Vec<String>) -> ApiResult<Vec<u32>> {
+    async fn count_texts(
+        &self,
+        model_handle: &ModelHandle,
+        texts: Vec<String>,
+    ) -> ApiResult<Vec<u32>> {
         let segments: Vec<Segment> = texts
             .into_iter()
             .map(|text| Segment {

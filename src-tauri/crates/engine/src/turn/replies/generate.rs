@@ -138,7 +138,9 @@ impl PreparedTurn {
     /// The grammar for the calls of a local model. One that the user has set replaces it, unless a
     /// call is demanded.
     fn call_grammar(&self) -> Option<String> {
-        let Self { model_handle, turn, .. } = self;
+        let Self {
+            model_handle, turn, ..
+        } = self;
         let rules = &model_handle.sampling.rules;
         let own = rules.grammar.is_some() || rules.json_schema.is_some();
         let syntax = turn
@@ -303,15 +305,12 @@ impl Generation {
         let id = chat.id;
         // If nobody follows, free the chat before announcing the end, so that the listeners' next
         // message does not find it busy.
-        let next = match whole {
-            true => {
-                self.next_in_queue((chat.clone(), options.clone()), reservation, queue)
-                    .await
-            }
-            false => {
-                drop(reservation);
-                None
-            }
+        let next = if whole {
+            self.next_in_queue((chat.clone(), options.clone()), reservation, queue)
+                .await
+        } else {
+            drop(reservation);
+            None
         };
         self.base()
             .events()
@@ -450,13 +449,20 @@ impl Generation {
     ) -> ApiResult<PreparedTurn> {
         let id = chat.id;
         let preparing = async {
-            let model_handle = self.config().model_handles.model_handle(chat, options).await?;
+            let model_handle = self
+                .config()
+                .model_handles
+                .model_handle(chat, options)
+                .await?;
             let snapshot = self.library().snapshots.snapshot_of(id).await?;
             let mut turn = self
                 .assembly
                 .collect_from(snapshot, reply_to, (&model_handle, options))
                 .await?;
-            let made = self.assembly.make(&mut turn, &model_handle, options).await?;
+            let made = self
+                .assembly
+                .make(&mut turn, &model_handle, options)
+                .await?;
             Ok(PreparedTurn {
                 model_handle,
                 turn,
@@ -570,7 +576,8 @@ impl Generation {
         );
         let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
         let reply = job.target.as_begun(speakers, self.base().now());
-        let (chat, message) = (job.chat.id.to_string(), reply.clone());
+        let chat = job.chat.id.to_string();
+        let message = reply.clone();
         self.base().events().announce(api::Event::Started {
             chat,
             sent: sent.clone(),

@@ -229,7 +229,9 @@ mod tests {
     fn whole(mut passages: Passages, texts: &[&str]) -> (String, String, String) {
         let mut parts: Vec<ReplyPart> = texts.iter().flat_map(|text| passages.push(text)).collect();
         parts.extend(passages.finish());
-        let (mut stored, mut words, mut thoughts) = (String::new(), String::new(), String::new());
+        let mut stored = String::new();
+        let mut words = String::new();
+        let mut thoughts = String::new();
         for part in parts {
             if part.closes_thoughts {
                 opened("", &mut stored);

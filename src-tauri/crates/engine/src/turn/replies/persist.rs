@@ -29,18 +29,24 @@ impl ReplyStore {
         draft: &mut ReplyDraft,
         model: &str,
     ) -> ApiResult<()> {
-        let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.base().now());
+        let target = job.target.clone();
+        let chat = job.chat.clone();
+        let now = self.base().now();
         // Trim the text as at the end. A later trim would count as an edit and discard what was
         // learned from the text.
         let text = draft.text.trim_end().to_owned();
-        let (model, insert) = (model.to_owned(), !draft.inserted);
+        let model = model.to_owned();
+        let insert = !draft.inserted;
         self.base()
             .store()
-            .checkpoint(move |store| match insert {
-                true => target.insert(store, &chat, &text, &model, now),
-                false => store
-                    .swipes_mut()
-                    .set_text(target.swipe(), &text, SwipeState::Streaming),
+            .checkpoint(move |store| {
+                if insert {
+                    target.insert(store, &chat, &text, &model, now)
+                } else {
+                    store
+                        .swipes_mut()
+                        .set_text(target.swipe(), &text, SwipeState::Streaming)
+                }
             })
             .await?;
         (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
@@ -60,7 +66,8 @@ impl ReplyStore {
         if !draft.inserted {
             self.checkpoint(job, draft, model).await?;
         }
-        let (swipe, calls) = (job.target.swipe(), draft.tool_calls.clone());
+        let swipe = job.target.swipe();
+        let calls = draft.tool_calls.clone();
         Ok(self
             .base()
             .store()
@@ -82,7 +89,8 @@ impl ReplyStore {
         let blocks = turn.lasting(&made.assembled.context_blocks);
         let judged = made.assembled.judged.clone();
         let covers = turn.memory.covers.clone();
-        let (covered, before) = (!covers.is_empty(), StoredMacroState::of(&chat));
+        let covered = !covers.is_empty();
+        let before = StoredMacroState::of(&chat);
         let kept = StoredMacroState {
             head_at: Some(made.head_at),
             timed: turn.lore.timed.clone(),
@@ -116,12 +124,11 @@ impl ReplyStore {
             shown.put_back(&mut state);
             kept.variables = state.local;
         }
-        let (variables_before, variables) = (
-            turn.inputs.snapshot.variables.clone(),
-            made.variables.clone(),
-        );
+        let variables_before = turn.inputs.snapshot.variables.clone();
+        let variables = made.variables.clone();
         let withdrawals = turn.inputs.withdrawals;
-        let (id, drawn) = (chat.id, turn.inputs.story.drawn().to_vec());
+        let id = chat.id;
+        let drawn = turn.inputs.story.drawn().to_vec();
         if !drawn.is_empty() {
             self.base()
                 .events()
@@ -211,7 +218,8 @@ impl ReplyStore {
         if !draft.inserted {
             return Ok(None);
         }
-        let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
+        let swipe = job.target.swipe();
+        let text = draft.text.trim_end().to_owned();
         let chat = job.chat.id;
         let (text, variables) = self
             .library()
@@ -219,7 +227,8 @@ impl ReplyStore {
             .stored_reply((chat, job.target.message()), job.target.base(), text)
             .await?;
         let emotion = self.emotion_of(job, draft).await?;
-        let (tokens, stored) = (std::mem::take(&mut draft.tokens), text.clone());
+        let tokens = std::mem::take(&mut draft.tokens);
+        let stored = text.clone();
         self.base()
             .store()
             .write(move |store| {

@@ -80,14 +80,12 @@ impl Generation {
             let called = self.library().groups.call_upon(&chat, &turn).await?;
             let speakers = self.library().groups.speakers(&chat).await?;
             let (message, swipe) = new_ids();
-            let (reply_to, target) = (
-                ReplyTo::By(turn.clone()),
-                Target::NewMessage {
-                    message,
-                    swipe,
-                    turn,
-                },
-            );
+            let reply_to = ReplyTo::By(turn.clone());
+            let target = Target::NewMessage {
+                message,
+                swipe,
+                turn,
+            };
             let job = ReplyJob {
                 chat,
                 reply_to,

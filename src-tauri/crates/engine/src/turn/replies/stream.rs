@@ -40,16 +40,18 @@ impl Generation {
         }
         self.separate_rounds(job, draft, &model_handle.name).await?;
         draft.tools.begin(&turn.tools, draft.words.len());
-        let (speaker, opened) = (&turn.inputs.speaker, made.opened());
+        let speaker = &turn.inputs.speaker;
+        let opened = made.opened();
         let marks = OwnMarks::read(&model_handle.values.thought_marks);
         draft.start = if draft.text.is_empty() {
             made.reply_start.clone()
         } else {
             String::new()
         };
-        let postfix = match job.target.is_after_token() {
-            true => ContinuePostfix::Nothing,
-            false => model_handle.values.continue_postfix,
+        let postfix = if job.target.is_after_token() {
+            ContinuePostfix::Nothing
+        } else {
+            model_handle.values.continue_postfix
         };
         draft.passages = match asks {
             true => Passages::behind(job.target.base(), speaker, opened, postfix)
@@ -64,7 +66,9 @@ impl Generation {
             false => Passages::going_on(&draft.text, postfix).with_marks_behind(marks, &draft.text),
         };
         let begun = !draft.start.is_empty();
-        let finish = self.follow(job, draft, model_handle, request, started).await;
+        let finish = self
+            .follow(job, draft, model_handle, request, started)
+            .await;
         let refused = begun && self.assembly.without_prefill().contains(&model_handle.key);
         let retries = refused || self.assembly.asks_to_continue(model_handle);
         if finish.is_err() && !asks && made.assembled.prompt.continues && retries {
@@ -124,7 +128,9 @@ impl Generation {
     ) -> ApiResult<Finish> {
         let chat = job.chat.id.to_string();
         TurnStep::Call.done(job.chat.id);
-        let mut stream = model_handle.provider.stream(request, job.reservation.cancel.clone());
+        let mut stream = model_handle
+            .provider
+            .stream(request, job.reservation.cancel.clone());
         let mut thoughts = ThoughtTags::default();
         loop {
             let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
@@ -149,8 +155,13 @@ impl Generation {
                     if text.is_empty() {
                         continue;
                     }
-                    self.hear(job, draft, &model_handle.name, (thoughts.text(text), started))
-                        .await?;
+                    self.hear(
+                        job,
+                        draft,
+                        &model_handle.name,
+                        (thoughts.text(text), started),
+                    )
+                    .await?;
                 }
                 Ok(GenerationEvent::Thoughts(text)) => {
                     let tagged = thoughts.thought(&draft.text, &text);
@@ -182,7 +193,9 @@ impl Generation {
                     .for_each(|event| self.base().events().announce(event)),
                 Err(error) => {
                     if error.kind == ProviderErrorKind::NoPrefill {
-                        self.assembly.without_prefill().insert(model_handle.key.clone());
+                        self.assembly
+                            .without_prefill()
+                            .insert(model_handle.key.clone());
                     }
                     return Err(error.into());
                 }
@@ -269,13 +282,13 @@ impl Generation {
             return Ok(());
         }
         let chat = job.chat.id.to_string();
-        let (message, swipe) = (
-            job.target.message().to_string(),
-            job.target.swipe().to_string(),
-        );
+        let message = job.target.message().to_string();
+        let swipe = job.target.swipe().to_string();
         if let Some(text) = turned {
             let seq = job.reservation.turn_into_thoughts(job.target.base());
-            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
+            let chat = chat.clone();
+            let message = message.clone();
+            let swipe = swipe.clone();
             self.base().events().announce(Event::ThoughtsClosed {
                 chat,
                 message,
@@ -286,7 +299,9 @@ impl Generation {
         }
         if !part.thoughts.is_empty() {
             let seq = job.reservation.think(&part.thoughts);
-            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
+            let chat = chat.clone();
+            let message = message.clone();
+            let swipe = swipe.clone();
             self.base().events().announce(Event::Thought {
                 chat,
                 message,

@@ -90,13 +90,20 @@ impl Sending {
             format!("{}: {text}", speakers.of(line.id, line.role))
         });
         let transcript = told.collect::<Vec<_>>().join("\n\n");
-        let model_handle = self.config().model_handles.model_handle(chat, options).await?;
-        let Some((prompt, most)) = self.question(&model_handle, scene, &able, &transcript).await?
+        let model_handle = self
+            .config()
+            .model_handles
+            .model_handle(chat, options)
+            .await?;
+        let Some((prompt, most)) = self
+            .question(&model_handle, scene, &able, &transcript)
+            .await?
         else {
             return Ok(None);
         };
         let key = format!("{} director", chat.id);
-        let answer = tokio::time::timeout(WAIT, answer(&model_handle, key.clone(), prompt, most)).await;
+        let answer =
+            tokio::time::timeout(WAIT, answer(&model_handle, key.clone(), prompt, most)).await;
         self.config().local().forget(&key);
         let Ok(answer) = answer else { return Ok(None) };
         Ok(scene.chosen_by_name(&said(Role::Character, answer?), &able))
@@ -152,10 +159,8 @@ impl Sending {
             .as_ref()
             .map(|template| template.at(self.base().clock().civil(now)));
         let setup = Setup::new(format.as_ref(), &model_handle.key, model_handle.budget);
-        let (state, mut counter) = (
-            WindowState::default(),
-            Counter::new(&self.config().token_counts, model_handle),
-        );
+        let state = WindowState::default();
+        let mut counter = Counter::new(&self.config().token_counts, model_handle);
         loop {
             match assemble(&frame, &setup, &state, &counter) {
                 Ok(assembled) => {

@@ -91,10 +91,14 @@ impl Sending {
             Ok(FinishReason::Cancelled) => EndReason::Cancelled,
             Err(error) => EndReason::Failed { error },
         };
-        let (id, kept) = (chat.id, text.clone());
-        let keep = move |store: &mut store::WriteTransaction<'_>| match kept.is_empty() {
-            true => Ok(()),
-            false => store.chats_mut().set_draft(id, &kept),
+        let id = chat.id;
+        let kept = text.clone();
+        let keep = move |store: &mut store::WriteTransaction<'_>| {
+            if kept.is_empty() {
+                Ok(())
+            } else {
+                store.chats_mut().set_draft(id, &kept)
+            }
         };
         let kept = self.base().store().write(keep).await;
         let reason = kept.map_or_else(

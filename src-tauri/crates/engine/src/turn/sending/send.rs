@@ -92,7 +92,9 @@ impl Sending {
             .changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
             let speakers = snapshot.speakers();
-            let Some((snapshot, reservation)) = self.after_user_message(snapshot, reservation).await? else {
+            let Some((snapshot, reservation)) =
+                self.after_user_message(snapshot, reservation).await?
+            else {
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
             let speakers = snapshot.speakers();
@@ -100,14 +102,12 @@ impl Sending {
                 drop(reservation);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
-            let (reply_to, target) = (
-                ReplyTo::By(turn.clone()),
-                Target::NewMessage {
-                    message,
-                    swipe,
-                    turn,
-                },
-            );
+            let reply_to = ReplyTo::By(turn.clone());
+            let target = Target::NewMessage {
+                message,
+                swipe,
+                turn,
+            };
             let job = ReplyJob {
                 chat: snapshot.chat,
                 reply_to,
@@ -145,7 +145,9 @@ impl Sending {
             .run_automatic(&snapshot.chat, Moment::UserMessage);
         let (reservation, ran) = reservation.lend(commands).await;
         ran?;
-        let Some(reservation) = reservation else { return Ok(None) };
+        let Some(reservation) = reservation else {
+            return Ok(None);
+        };
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
         Ok(Some((snapshot, reservation)))
     }
@@ -202,19 +204,19 @@ impl Sending {
         pictures: Checked,
         sender: Sender,
     ) -> ApiResult<Message> {
-        let (now, chat) = (self.base().now(), &snapshot.chat);
+        let now = self.base().now();
+        let chat = &snapshot.chat;
         let id = MessageId(Uuid::now_v7());
         let before = snapshot.variables.clone();
         let mut after = before.clone();
         let typed = text.clone();
         let resolved = AssertUnwindSafe(Box::pin(async {
-            match sender.limited {
-                true => self.inputs.scripted(snapshot, text, &mut after).await,
-                false => {
-                    self.inputs
-                        .resolve(snapshot, text, ScriptTarget::UserInput, &mut after)
-                        .await
-                }
+            if sender.limited {
+                self.inputs.scripted(snapshot, text, &mut after).await
+            } else {
+                self.inputs
+                    .resolve(snapshot, text, ScriptTarget::UserInput, &mut after)
+                    .await
             }
         }))
         .catch_unwind()
@@ -256,7 +258,8 @@ impl Sending {
                 message.source = sender.source;
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
-                let (text, limited) = (message.text(), sender.limited);
+                let text = message.text();
+                let limited = sender.limited;
                 let said = CommandMessage {
                     chat: &row,
                     persona: &persona,
@@ -348,14 +351,12 @@ impl Sending {
         let reservation = self.base().running().begin(chat.id)?;
         let called = self.library().groups.call_upon(&chat, &turn).await?;
         let speakers = self.library().groups.speakers(&chat).await?;
-        let (reply_to, target) = (
-            ReplyTo::By(turn.clone()),
-            Target::NewMessage {
-                message,
-                swipe,
-                turn,
-            },
-        );
+        let reply_to = ReplyTo::By(turn.clone());
+        let target = Target::NewMessage {
+            message,
+            swipe,
+            turn,
+        };
         let queue = SpeakerQueue::default();
         let job = ReplyJob {
             chat,
@@ -423,7 +424,8 @@ pub(crate) fn check(text: &str, alone: bool) -> ApiResult<()> {
         return Err(bad_input("There is nothing to send.", "Write something."));
     }
     if text.len() > MAX_MESSAGE {
-        let (size, limit) = (text.len() >> 20, MAX_MESSAGE >> 20);
+        let size = text.len() >> 20;
+        let limit = MAX_MESSAGE >> 20;
         return Err(bad_input(
             format!("The message is too long: {size} MiB."),
             format!("Send at most {limit} MiB."),

@@ -74,7 +74,9 @@ impl Sending {
 
     async fn add_begun_swipe(&self, last: &Message, text: String) -> ApiResult<Message> {
         let (_, swipe) = new_ids();
-        let (id, model, created) = (last.id, last.swipe().model.clone(), self.base().now());
+        let id = last.id;
+        let model = last.swipe().model.clone();
+        let created = self.base().now();
         let new = NewSwipe {
             id: swipe,
             text,

@@ -71,7 +71,8 @@ fn not_one(code: RefusalCode, info: &CommandInfo, wanted: &str, near: Vec<String
         (_, true) => format!("Nothing is named \"{wanted}\"."),
         (_, false) => format!("Nothing is named \"{wanted}\". Did you mean {listed}?"),
     };
-    let (command, value) = (info.name.to_owned(), wanted.to_owned());
+    let command = info.name.to_owned();
+    let value = wanted.to_owned();
     Halt::Refused(CommandRefusal {
         code,
         command,

@@ -57,9 +57,12 @@ impl Slash {
                 .collect(),
             Argument::Template => firsts(self.template_names().await?),
             Argument::Speaker => {
-                let quoted = |name: String| match name.contains(char::is_whitespace) {
-                    true => format!("\"{name}\""),
-                    false => name,
+                let quoted = |name: String| {
+                    if name.contains(char::is_whitespace) {
+                        format!("\"{name}\"")
+                    } else {
+                        name
+                    }
                 };
                 self.participants(chat)
                     .await?

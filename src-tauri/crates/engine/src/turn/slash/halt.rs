@@ -27,7 +27,8 @@ pub(crate) fn outcome(ran: Result<CommandOutcome, Halt>) -> ApiResult<CommandOut
 }
 
 pub(crate) fn refused(code: RefusalCode, command: &str, value: &str, message: String) -> Halt {
-    let (command, value) = (command.to_owned(), value.to_owned());
+    let command = command.to_owned();
+    let value = value.to_owned();
     Halt::Refused(CommandRefusal {
         code,
         command,
@@ -42,12 +43,14 @@ pub(crate) fn unknown_command(name: &str) -> Halt {
         .into_iter()
         .map(str::to_owned)
         .collect();
-    let meant = match near.is_empty() {
-        true => String::new(),
-        false => format!(" Did you mean /{}?", near.join(" or /")),
+    let meant = if near.is_empty() {
+        String::new()
+    } else {
+        format!(" Did you mean /{}?", near.join(" or /"))
     };
     let message = format!("There is no command /{name}.{meant} To send it as text, start with //.");
-    let (command, value) = (name.to_owned(), name.to_owned());
+    let command = name.to_owned();
+    let value = name.to_owned();
     Halt::Refused(CommandRefusal {
         code: RefusalCode::UnknownCommand,
         command,

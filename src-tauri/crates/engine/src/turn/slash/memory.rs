@@ -66,11 +66,10 @@ impl Slash {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
-        let (persona, now) = (
-            self.library().personas.persona_in(chat).await?,
-            self.base().now(),
-        );
-        let (row, thing) = (chat.clone(), text.to_owned());
+        let persona = self.library().personas.persona_in(chat).await?;
+        let now = self.base().now();
+        let row = chat.clone();
+        let thing = text.to_owned();
         let write = self
             .base()
             .store()

@@ -47,7 +47,8 @@ impl Slash {
                 "Write something.",
             ));
         }
-        let (now, id) = (self.base().now(), MessageId(Uuid::now_v7()));
+        let now = self.base().now();
+        let id = MessageId(Uuid::now_v7());
         let swipe = NewSwipe {
             id: SwipeId(Uuid::now_v7()),
             text,

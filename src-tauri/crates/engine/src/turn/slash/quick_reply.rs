@@ -90,7 +90,8 @@ impl Slash {
         commands: &[&str],
         typed: &str,
     ) -> ApiResult<QuickReplyRun> {
-        let (mut outcomes, mut used_text) = (Vec::new(), false);
+        let mut outcomes = Vec::new();
+        let mut used_text = false;
         // The composer may not have stored its text yet, and a command must not write over it.
         if !typed.trim().is_empty() {
             self.library()

@@ -91,14 +91,13 @@ impl Slash {
     /// Removes the command from the stored draft. A text that was typed meanwhile stays.
     async fn clear_draft(&self, chat: &Chat, text: &str) -> ApiResult<()> {
         let chat = self.library().chat_lookup.chat(chat.id).await?;
-        match !chat.draft.is_empty() && chat.draft.trim() == text.trim() {
-            true => {
-                self.library()
-                    .chats
-                    .keep_draft(chat.id, String::new())
-                    .await
-            }
-            false => Ok(()),
+        if !chat.draft.is_empty() && chat.draft.trim() == text.trim() {
+            self.library()
+                .chats
+                .keep_draft(chat.id, String::new())
+                .await
+        } else {
+            Ok(())
         }
     }
 
@@ -106,7 +105,8 @@ impl Slash {
         let Some(info) = slash::command(typed.name) else {
             return Err(unknown_command(typed.name));
         };
-        let (id, text) = (chat.id.to_string(), typed.arguments);
+        let id = chat.id.to_string();
+        let text = typed.arguments;
         match info.command {
             SlashCommand::Continue => Ok(CommandOutcome::Started {
                 started: self.sending().continue_reply(id).await?,
@@ -220,9 +220,10 @@ impl Slash {
     ) -> Result<CommandOutcome, Halt> {
         let (_, said) =
             slash::named_argument(text, "name").unwrap_or_else(|| slash::leading_word(text));
-        match said.is_empty() {
-            true => Err(argument_missing(info)),
-            false => self.speak_as(info, chat, text).await,
+        if said.is_empty() {
+            Err(argument_missing(info))
+        } else {
+            self.speak_as(info, chat, text).await
         }
     }
 
@@ -232,22 +233,24 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        match text.is_empty() {
-            true => Err(argument_missing(info)),
-            false => Ok(CommandOutcome::Added {
+        if text.is_empty() {
+            Err(argument_missing(info))
+        } else {
+            Ok(CommandOutcome::Added {
                 message: self.add_message(chat, Role::Event, None, text).await?,
-            }),
+            })
         }
     }
 
     async fn scene(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
         self.previews().new_scene(chat.id.to_string()).await?;
-        match text.is_empty() {
-            true => Ok(CommandOutcome::Set {
+        if text.is_empty() {
+            Ok(CommandOutcome::Set {
                 setting: CommandSetting::Scene,
                 value: String::new(),
-            }),
-            false => self.store_as(chat, Participant::Narrator, text).await,
+            })
+        } else {
+            self.store_as(chat, Participant::Narrator, text).await
         }
     }
 
@@ -282,7 +285,8 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (setting, names) = (CommandSetting::Mode, self.mode_names().await?);
+        let setting = CommandSetting::Mode;
+        let names = self.mode_names().await?;
         if text.is_empty() {
             let value = self
                 .config()
@@ -312,7 +316,8 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (setting, names) = (CommandSetting::Persona, self.persona_names().await?);
+        let setting = CommandSetting::Persona;
+        let names = self.persona_names().await?;
         if text.is_empty() {
             let value = self.library().personas.persona_in(chat).await?.name;
             return Ok(CommandOutcome::Shown {
@@ -335,7 +340,8 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (setting, names) = (CommandSetting::Model, self.model_names().await?);
+        let setting = CommandSetting::Model;
+        let names = self.model_names().await?;
         if text.is_empty() {
             let value = self.chosen_model(chat).await?;
             return Ok(CommandOutcome::Shown {
@@ -358,7 +364,8 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (setting, names) = (CommandSetting::Template, self.template_names().await?);
+        let setting = CommandSetting::Template;
+        let names = self.template_names().await?;
         if text.is_empty() {
             let chosen = self
                 .config()

@@ -54,9 +54,10 @@ impl Slash {
             return Err(argument_missing(info));
         }
         let (_, participant) = choose(info, name, self.participants(chat).await?)?;
-        match text.is_empty() {
-            true => self.call(chat, participant).await,
-            false => self.store_as(chat, participant, text).await,
+        if text.is_empty() {
+            self.call(chat, participant).await
+        } else {
+            self.store_as(chat, participant, text).await
         }
     }
 

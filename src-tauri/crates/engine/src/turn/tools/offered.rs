@@ -143,7 +143,8 @@ async fn offered(
     sources: impl Iterator<Item = Arc<dyn ToolSource>>,
     declared: Option<HashSet<String>>,
 ) -> Vec<OfferedTool> {
-    let (mut all, mut taken) = (Vec::new(), HashSet::from([SHOW_MORE.to_owned()]));
+    let mut all = Vec::new();
+    let mut taken = HashSet::from([SHOW_MORE.to_owned()]);
     for source in sources {
         let mut tools = source.tools().await;
         tools.sort_by(|one, other| one.name.cmp(&other.name));
@@ -180,9 +181,10 @@ async fn offered(
 
 /// `server__tool`, or the name alone for the app's own tools.
 fn full_name(source: &str, tool: &str) -> String {
-    match source.is_empty() {
-        true => plain_name(tool),
-        false => plain_name(&format!("{}__{}", plain_name(source), plain_name(tool))),
+    if source.is_empty() {
+        plain_name(tool)
+    } else {
+        plain_name(&format!("{}__{}", plain_name(source), plain_name(tool)))
     }
 }
 

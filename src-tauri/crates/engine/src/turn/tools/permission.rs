@@ -43,7 +43,8 @@ struct OpenRequest<'a> {
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         self.room.tool_requests().remove(&self.id);
-        let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
+        let chat = std::mem::take(&mut self.chat);
+        let request = std::mem::take(&mut self.id);
         self.room
             .base()
             .events()
@@ -89,7 +90,8 @@ impl Tools {
         if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
             return grants.decision(&offered.tool.name, chat).await;
         }
-        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
+        let source = offered.source_name().to_owned();
+        let tool = offered.tool.name.clone();
         Ok(self
             .base()
             .store()
@@ -106,7 +108,8 @@ impl Tools {
         if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
             return grants.keep(&offered.tool.name, chat, allowed).await;
         }
-        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
+        let source = offered.source_name().to_owned();
+        let tool = offered.tool.name.clone();
         let grant = ToolGrant {
             source,
             tool,
@@ -129,7 +132,8 @@ impl Tools {
         cancel: &CancellationToken,
     ) -> Result<Option<ToolDecision>, Stopped> {
         let (sender, receiver) = oneshot::channel();
-        let (id, chat) = (request.id.clone(), request.chat.clone());
+        let id = request.id.clone();
+        let chat = request.chat.clone();
         self.tool_requests().insert(request.clone(), sender);
         self.base().events().announce(Event::ToolAsked {
             chat: chat.clone(),

@@ -300,7 +300,8 @@ impl Tools {
         if !draft.inserted {
             self.reply_store.checkpoint(job, draft, model).await?;
         }
-        let (swipe, rounds) = (job.target.swipe(), draft.tools.rounds.clone());
+        let swipe = job.target.swipe();
+        let rounds = draft.tools.rounds.clone();
         Ok(self
             .base()
             .store()
@@ -310,10 +311,8 @@ impl Tools {
 
     fn announce_rounds(&self, job: &ReplyJob, draft: &ReplyDraft, running: bool) {
         let rounds = draft.tools.rounds.iter().map(convert::tool_round).collect();
-        let (message, swipe) = (
-            job.target.message().to_string(),
-            job.target.swipe().to_string(),
-        );
+        let message = job.target.message().to_string();
+        let swipe = job.target.swipe().to_string();
         self.base().events().announce(Event::ToolsUsed {
             chat: job.chat.id.to_string(),
             message,

@@ -24,7 +24,8 @@ pub(super) struct ChatSearch {
 
 impl ChatSearch {
     pub(super) fn new(room: &Tools, inputs: &TurnInputs) -> Self {
-        let (chat, known) = (inputs.snapshot.chat.id, inputs.known.clone());
+        let chat = inputs.snapshot.chat.id;
+        let known = inputs.known.clone();
         Self {
             room: room.clone(),
             chat,

@@ -25,7 +25,8 @@ impl Documents {
     /// `None` if no document applies.
     pub(super) async fn new(room: &Tools, inputs: &TurnInputs) -> ApiResult<Option<Self>> {
         let chat = &inputs.snapshot.chat;
-        let (character, persona) = (inputs.known.character(chat), inputs.snapshot.persona.id);
+        let character = inputs.known.character(chat);
+        let persona = inputs.snapshot.persona.id;
         let owners = room
             .library()
             .documents

@@ -31,7 +31,8 @@ impl LoreTool {
             return Ok(None);
         }
         let shelf = room.lore_activation.shelf(inputs).await?;
-        let (names, moment) = (inputs.snapshot.words(), inputs.now(room.base().clock()));
+        let names = inputs.snapshot.words();
+        let moment = inputs.now(room.base().clock());
         let expand = |text: &str| {
             names
                 .expand(text, &moment, &mut inputs.snapshot.variables.clone())
@@ -57,7 +58,8 @@ impl LoreTool {
             .map(str::to_owned)
             .collect();
         let score = |entry: &LoreText| -> usize {
-            let (title, content) = (entry.title.to_lowercase(), entry.content.to_lowercase());
+            let title = entry.title.to_lowercase();
+            let content = entry.content.to_lowercase();
             let of = |word: &String| {
                 3 * usize::from(title.contains(word.as_str()))
                     + 2 * usize::from(entry.keys.contains(word.as_str()))

@@ -124,7 +124,8 @@ pub(crate) fn can_be_long(tool: &str) -> bool {
 
 /// A tool that reads this chat and runs without a question.
 fn reading(name: &str, description: &str, parameters: Value) -> SourceTool {
-    let (name, description) = (name.to_owned(), description.to_owned());
+    let name = name.to_owned();
+    let description = description.to_owned();
     SourceTool {
         name,
         model_name: None,

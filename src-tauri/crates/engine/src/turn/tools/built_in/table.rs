@@ -67,9 +67,10 @@ impl BuiltIn for Tables {
     fn tool(&self) -> SourceTool {
         let names: Vec<&str> = self.tables.iter().map(|(name, _)| name.as_str()).collect();
         let options = json!({ "type": "array", "items": { "type": "string" } });
-        let properties = match names.is_empty() {
-            true => json!({ "options": options }),
-            false => json!({ "table": { "type": "string", "enum": names }, "options": options }),
+        let properties = if names.is_empty() {
+            json!({ "options": options })
+        } else {
+            json!({ "table": { "type": "string", "enum": names }, "options": options })
         };
         let schema = json!({ "type": "object", "properties": properties });
         reading(
