@@ -14,7 +14,8 @@ use store::AssetHash;
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::chats::{EMPTY, differences};
+use crate::import::chat_losses::differences;
+use crate::import::chats::EMPTY;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::talks::Titles;

@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, AssistantExport, ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, DetectedChats,
-    Losses, OtherChats, RisuChat, Transcript, detect_chats,
+    self, AssistantExport, ChatFile, ChatFileError, DetectedChats, Losses, OtherChats, RisuChat,
+    Transcript, detect_chats,
 };
-use domain::plain_line::plain_line;
 use domain::{CharacterId, ChatId, PersonaId, file_kind, lenient_json};
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
@@ -15,18 +14,15 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::assistants::Pictures;
 use crate::import::card_notes::git_lfs_pointer;
+use crate::import::chat_losses::differences;
+use crate::import::chat_titles::{ending, title, without_name, without_time};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::sillytavern::folder::{composed, file_name};
-use crate::import::sillytavern::groups::{GroupFile, Participants};
+use crate::import::sillytavern::group_file::GroupFile;
+use crate::import::sillytavern::groups::Participants;
 use crate::library::chats::bookmarks::import_links;
 
-/// Maximum length of a title, in characters.
-const MAX_TITLE: usize = 200;
-/// Maximum characters of a title that is made from a message.
-const FIRST_WORDS: usize = 40;
-/// Number of lines that a warning lists.
-const NAMED: usize = 8;
 /// Refusal kind of a chat without messages.
 pub(crate) const EMPTY: &str = "empty";
 
@@ -374,149 +370,6 @@ fn refusal(error: &ChatFileError) -> &'static str {
 pub(crate) fn read_chat(path: &Path) -> Result<ChatRead, (&'static str, String)> {
     let bytes = read_capped(path, chat_file::MAX_FILE, "a chat")?;
     ChatFile::from_jsonl(&bytes).map_err(|error| (refusal(&error), error.to_string()))
-}
-
-/// Warnings about data of the file that is missing or changed in the chat.
-pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
-    let count =
-        |is: fn(&ChatFileMessage) -> bool| chat.messages.iter().filter(|said| is(said)).count();
-    let words = |count: usize, one: &str, many: &str| {
-        format!("{count} {}", if count == 1 { one } else { many })
-    };
-    let notes = count(|said| said.note);
-    let hidden = count(|said| said.hidden);
-    let told = [
-        (
-            notes,
-            words(
-                notes,
-                "note without a speaker is kept",
-                "notes without a speaker are kept",
-            ) + ", hidden from the model",
-        ),
-        (
-            hidden,
-            words(
-                hidden,
-                "hidden message stays hidden",
-                "hidden messages stay hidden",
-            ) + ": the model does not read hidden messages",
-        ),
-        (
-            losses.cut_versions,
-            words(
-                losses.cut_versions,
-                "version of a message is",
-                "versions of messages are",
-            ) + " above the limit of 500 and left out",
-        ),
-        (
-            losses.oversized,
-            words(
-                losses.oversized,
-                "part that this app does not use is",
-                "parts that this app does not use are",
-            ) + " too large to store and left out",
-        ),
-    ];
-    let told = told
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(_, told)| told);
-    let lines = [
-        (
-            &losses.unread,
-            "line contains no message and is left out",
-            "lines contain no message and are left out",
-        ),
-        (
-            &losses.repaired,
-            "line had invalid characters, which are now \u{fffd}",
-            "lines had invalid characters, which are now \u{fffd}",
-        ),
-    ];
-    let of_lines = lines
-        .into_iter()
-        .filter(|(lines, ..)| !lines.is_empty())
-        .map(|(lines, one, many)| {
-            let first = lines
-                .iter()
-                .take(NAMED)
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = if lines.len() > NAMED { ", ..." } else { "" };
-            format!("{}: {first}{more}", words(lines.len(), one, many))
-        });
-    told.chain(of_lines).collect()
-}
-
-fn ending(file: &str) -> String {
-    file.rsplit_once('.')
-        .map(|(_, ending)| ending.to_ascii_lowercase())
-        .unwrap_or_default()
-}
-
-/// The file's name without its ending.
-pub(crate) fn title(file: &str) -> String {
-    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
-    let title: String = stem.chars().take(MAX_TITLE).collect();
-    if title.is_empty() {
-        "Chat".to_owned()
-    } else {
-        title
-    }
-}
-
-/// A title without the time of day that SillyTavern writes after the date: "Nora -
-/// 2025-03-01@10h00m00s".
-pub(crate) fn without_time(title: &str) -> &str {
-    let Some((date, time)) = title.rsplit_once('@') else {
-        return title;
-    };
-    let is_time = time
-        .trim_start()
-        .starts_with(|first: char| first.is_ascii_digit())
-        && time.contains('h')
-        && time
-            .chars()
-            .all(|one| one.is_ascii_digit() || matches!(one, 'h' | 'm' | 's' | ' '));
-    let date = date.trim_end();
-    let before_day = date.trim_end_matches(|digit: char| digit.is_ascii_digit());
-    if is_time && before_day.len() < date.len() && before_day.ends_with('-') {
-        date
-    } else {
-        title
-    }
-}
-
-/// A title without the character's name, which the list shows beside it: "Nora - 2025-03-01"
-/// becomes "2025-03-01". If the name is all, the first words of the user take its place.
-fn without_name(title: &str, name: &str, chat: &ChatFile) -> String {
-    let name = composed(name).to_lowercase();
-    let repeats = |part: &&str| composed(part.trim()).to_lowercase() == name;
-    let parts: Vec<&str> = title.split(" - ").filter(|part| !repeats(part)).collect();
-    if !parts.is_empty() {
-        return parts.join(" - ");
-    }
-    let said = chat
-        .messages
-        .iter()
-        .find(|message| message.by == ChatFileAuthor::User);
-    let words = said
-        .map(|message| plain_line(&message.shown().text))
-        .unwrap_or_default();
-    let short: String = words.chars().take(FIRST_WORDS).collect();
-    match (short.is_empty(), short.len() < words.len()) {
-        (true, _) => title.to_owned(),
-        (_, true) => format!(
-            "{}…",
-            short
-                .rsplit_once(' ')
-                .map_or(short.as_str(), |(whole, _)| whole)
-        ),
-        (_, false) => short,
-    }
 }
 
 /// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.

@@ -13,7 +13,8 @@ use crate::base::error::ApiResult;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::{composed, stem};
-use crate::import::sillytavern::groups::{FOLDER, GroupFile, Participants, take_part};
+use crate::import::sillytavern::group_file::GroupFile;
+use crate::import::sillytavern::groups::{FOLDER, Participants, take_part};
 use crate::library::groups::next_turns::MAX_MEMBERS;
 
 /// Begins the reason for refusing a group file whose chats were not imported yet.

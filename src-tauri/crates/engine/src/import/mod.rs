@@ -6,6 +6,8 @@ pub(crate) mod backyard;
 pub(crate) mod bundle;
 pub(crate) mod card_notes;
 pub(crate) mod cards;
+pub(crate) mod chat_losses;
+pub(crate) mod chat_titles;
 pub(crate) mod chats;
 pub(crate) mod group_files;
 pub(crate) mod handle;

@@ -12,7 +12,9 @@ use store::Character;
 
 use crate::api::{ImportReport, Imported, Refused, SettingOwner, Skipped};
 use crate::base::error::ApiResult;
-use crate::import::chats::{EMPTY, differences, title};
+use crate::import::chat_losses::differences;
+use crate::import::chat_titles::title;
+use crate::import::chats::EMPTY;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::library::characters::cards::card_of;

@@ -15,7 +15,8 @@ use recall::attributes::Attribute;
 use recall::statement::Statement;
 use store::ActiveMemory;
 
-use crate::recall_service::facts::{SURE, worth};
+use crate::recall_service::fact_candidates::worth;
+use crate::recall_service::facts::SURE;
 
 /// Maximum number of active memories in a scope. Going through that many takes about a second.
 pub(crate) const MOST: usize = 1_000;

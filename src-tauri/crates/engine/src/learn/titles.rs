@@ -15,8 +15,8 @@ use crate::api::{Ask, Changed, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
 use crate::turn::inputs::turn_inputs::ReplyTo;
-use crate::turn::replies::generate::PreparedTurn;
 use crate::turn::replies::passages::Passages;
+use crate::turn::replies::prepared::PreparedTurn;
 
 /// Numbers of user messages at which a title is tried. A greeting alone names nothing, and a model
 /// that has failed three times will fail again.

@@ -6,6 +6,7 @@
 pub(crate) mod by_name;
 pub(crate) mod calls;
 pub(crate) mod engine;
+pub(crate) mod model_calls;
 #[macro_use]
 pub(crate) mod list;
 pub(crate) mod local_api;

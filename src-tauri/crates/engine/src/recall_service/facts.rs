@@ -7,17 +7,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
-use context::reason::{BlockReason, two_decimals};
-use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
+use context::frame::{BlockKind, Candidate, Source};
+use context::reason::BlockReason;
+use domain::memory::{Memory, MemoryOrigin, MemoryScope};
 use domain::{LorebookId, MemoryId, MessageId, Timestamp};
 use recall::memory_mmr::{Doubles, Ranked, diversify, source};
 use recall::tokens::words;
-use recall::weights::memories;
-use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
+use store::{FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::library::groups::presence::Knowledge;
+use crate::recall_service::fact_candidates::{
+    candidate, is_vital, match_candidate, recency, standing_reason, vital_candidate, weigh,
+};
+use crate::recall_service::memory_scopes::MemoryScopes;
 use crate::recall_service::messages::branches::Branches;
 use crate::recall_service::messages::witnessed;
 
@@ -33,10 +36,10 @@ pub(crate) const SURE: u8 = 5;
 /// heard more of the same.
 pub(crate) const LOOKED_AT: usize = 1_000;
 /// Minimum importance of a memory that is included whatever the turn is about.
-const VITAL: u8 = 9;
-const DAY: f32 = 86_400_000.0;
+pub(super) const VITAL: u8 = 9;
+pub(super) const DAY: f32 = 86_400_000.0;
 /// Minimum importance of a memory that never fades.
-const LASTING: u8 = 10;
+pub(super) const LASTING: u8 = 10;
 
 /// The memories found in the scopes that apply.
 #[derive(Default)]
@@ -49,83 +52,6 @@ pub(crate) struct Facts {
     /// The words of the user's name.
     user: Vec<String>,
     doubles: Doubles,
-}
-
-/// The memories that apply in a chat.
-#[derive(Clone)]
-pub(crate) struct MemoryScopes {
-    /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
-    pub(crate) company: ChatParticipants,
-    /// The scopes that apply whatever the lorebooks; the second is the pair's.
-    pub(crate) scopes: Vec<MemoryScope>,
-    /// Knowledge of the speaker.
-    pub(crate) known: Knowledge,
-    /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that
-    /// the user wrote was made from no chat; one that has outlived its chat was.
-    pub(crate) others: bool,
-}
-
-impl MemoryScopes {
-    /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a
-    /// wait.
-    fn everywhere(&self, store: &ReadTransaction<'_>) -> Result<Vec<MemoryScope>, StoreError> {
-        let worlds = store.memories().worlds(self.company)?;
-        Ok(self
-            .scopes
-            .iter()
-            .copied()
-            .chain(worlds.into_iter().map(MemoryScope::World))
-            .collect())
-    }
-
-    /// Number of rows to read to find `wanted` memories that apply: if other chats or branches are
-    /// excluded, most rows may be theirs.
-    fn among(&self, branches: &Branches, wanted: u32) -> u32 {
-        if self.others && branches.are_none() && self.known.missed_nothing() {
-            wanted
-        } else {
-            20 * wanted
-        }
-    }
-
-    /// The first `most` memories that apply.
-    fn first<T>(
-        &self,
-        (store, branches): (&ReadTransaction<'_>, &Branches),
-        most: u32,
-        all: Vec<T>,
-        of: impl Fn(&T) -> &Memory,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut kept = Vec::new();
-        for one in all {
-            if kept.len() == most as usize {
-                break;
-            }
-            if self.known.knows(of(&one))
-                && self.counts(store, of(&one))?
-                && !branches.have_left(store, of(&one))?
-            {
-                kept.push(one);
-            }
-        }
-        Ok(kept)
-    }
-
-    fn counts(
-        &self,
-        store: &ReadTransaction<'_>,
-        Memory {
-            sources,
-            merged_sources: echoes,
-            origin,
-            ..
-        }: &Memory,
-    ) -> Result<bool, StoreError> {
-        Ok(self.others
-            || sources.is_empty() && *origin == MemoryOrigin::User
-            || store.memories().any_in_chat(self.company.chat, sources)?
-            || store.memories().any_in_chat(self.company.chat, echoes)?)
-    }
 }
 
 /// The memories that apply in every turn.
@@ -181,15 +107,15 @@ impl StandingFacts {
 /// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to
 /// 1.
 pub(crate) struct MatchedMemory {
-    memory: Memory,
+    pub(super) memory: Memory,
     /// It belongs to a world of [`witnessed::own_worlds`].
     own_world: bool,
-    words: f32,
-    nearness: f32,
+    pub(super) words: f32,
+    pub(super) nearness: f32,
 }
 
 impl MatchedMemory {
-    fn fit(&self) -> f32 {
+    pub(super) fn fit(&self) -> f32 {
         (self.words + self.nearness).min(1.0)
     }
 
@@ -390,114 +316,6 @@ impl Facts {
         let mut diverse = diversify(ranked.collect());
         self.doubles.mark(&mut diverse);
         diverse
-    }
-}
-
-/// Whether the memory is included whatever the turn is about.
-fn is_vital(memory: &Memory) -> bool {
-    memory.pinned
-        || memory.importance >= VITAL
-            && memory.confidence >= SURE
-            && memory.origin != MemoryOrigin::Keyframe
-}
-
-fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Candidate {
-    let score = weigh(&called.memory, called.fit(), now);
-    let reason = if called.words > 0.0 {
-        BlockReason::WordsOfThisTurn {
-            score: two_decimals(score),
-        }
-    } else {
-        BlockReason::ByMeaning {
-            similarity: two_decimals(called.nearness),
-        }
-    };
-    candidate(&called.memory, clock, reason, score).with_signals(signals(called, now))
-}
-
-fn standing_reason(memory: &Memory) -> BlockReason {
-    if memory.pinned {
-        BlockReason::Pinned
-    } else {
-        BlockReason::Importance {
-            value: memory.importance,
-        }
-    }
-}
-
-fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate {
-    let reason = standing_reason(memory);
-    candidate(memory, clock, reason, weigh(memory, 0.0, now))
-}
-
-/// The score, 0 to 1: `0.5 * fit + 0.3 * importance + 0.2 * recency`.
-fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
-    memories::FIT * fit
-        + memories::IMPORTANCE * worth(memory, now) / 10.0
-        + memories::RECENCY * recency(memory, now)
-}
-
-/// The importance, 0 to 10, as it has faded until `now`. The highest importance and pinned memories
-/// do not fade.
-pub(crate) fn worth(memory: &Memory, now: Timestamp) -> f32 {
-    let importance = f32::from(memory.importance);
-    if memory.pinned || memory.importance >= LASTING {
-        importance
-    } else {
-        importance * faded(memory, now, memories::IMPORTANCE_HALF_LIFE)
-    }
-}
-
-fn signals(called: &MatchedMemory, now: Timestamp) -> Vec<Signal> {
-    let importance = worth(&called.memory, now) / 10.0;
-    vec![
-        SignalKind::Words.is(called.words),
-        SignalKind::Nearness.is(called.nearness),
-        SignalKind::Importance.is(importance),
-        SignalKind::Recency.is(recency(&called.memory, now)),
-    ]
-}
-
-fn recency(memory: &Memory, now: Timestamp) -> f32 {
-    faded(memory, now, memories::RECENCY_HALF_LIFE)
-}
-
-/// Exponential decay from 1 to 0 since the last change, with a half-life of `half` days.
-fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
-    let days = (now.0 - memory.updated.0).max(0) as f32 / DAY;
-    0.5_f32.powf(days / half)
-}
-
-fn candidate(memory: &Memory, clock: &Clock, reason: BlockReason, score: f32) -> Candidate {
-    // The title says of which day the memory is and how important it is.
-    let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
-    let text = told(memory, clock);
-    Candidate::new(kind(memory.kind), source(memory), reason, text)
-        .with_score(score)
-        .with_title(title)
-        .with_source_messages(memory.sources.clone())
-}
-
-/// The text for the prompt. A superseded memory says until when it was true.
-fn told(memory: &Memory, clock: &Clock) -> String {
-    match memory.archived {
-        Some(archived) => format!(
-            "{} (until {}; not so now)",
-            memory.text,
-            clock.day(archived.since)
-        ),
-        None => memory.text.clone(),
-    }
-}
-
-fn kind(kind: MemoryType) -> BlockKind {
-    match kind {
-        MemoryType::Relationship => BlockKind::Relationship,
-        MemoryType::Fact | MemoryType::Personality | MemoryType::Preference | MemoryType::Rule => {
-            BlockKind::Fact
-        }
-        MemoryType::OpenThread => BlockKind::LastSession,
-        _ => BlockKind::Memory,
     }
 }
 

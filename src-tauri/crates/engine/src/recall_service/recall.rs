@@ -14,12 +14,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use context::frame::{BlockKind, Candidate, Share, Source};
+use context::frame::{BlockKind, Candidate, Source};
 use context::importance::{IMPORTANT, judge};
 use context::reason::BlockReason;
 use domain::chat::Chat;
 use domain::document::DocumentOwner;
-use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
 use domain::{MessageId, PersonaId};
@@ -27,18 +26,18 @@ use recall::command_parser;
 use recall::excerpt::ExcerptTerms;
 use recall::query_embedding::Understood;
 use store::{ChatParticipants, EmbeddingGroup, Query, StoreError};
-use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::base::error::ApiResult;
 use crate::library::chats::chat::said;
 use crate::library::groups::presence::Knowledge;
-use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
+use crate::recall_service::facts::{Facts, MatchedMemory, StandingFacts};
 use crate::recall_service::handle::RecallService;
-use crate::recall_service::messages::keyframes::Cover;
+use crate::recall_service::memory_scopes::MemoryScopes;
 use crate::recall_service::messages::older::Older;
 use crate::recall_service::messages::{duplicates, older, passages};
 use crate::recall_service::query::TurnQuery;
+use crate::recall_service::recalled::{Late, Recalled};
 use crate::recall_service::{facts, hit, query_terms};
 
 /// Maximum number of messages before the window that are kept verbatim. A tenth of the history
@@ -55,9 +54,6 @@ pub(crate) trait StartedRead<T>: Future<Output = Result<T, StoreError>> + Send {
 
 impl<T, F: Future<Output = Result<T, StoreError>> + Send> StartedRead<T> for F {}
 
-/// The result of a search, or its timeout.
-type Late<T> = Result<ApiResult<T>, Elapsed>;
-
 /// Results of searches that run in parallel; each has its own timeout.
 struct SearchResults {
     /// Candidates made of memories.
@@ -65,102 +61,6 @@ struct SearchResults {
     /// Messages that those memories repeat.
     repeated: HashSet<MessageId>,
     older: Late<Older>,
-}
-
-/// Everything that was recalled for a turn.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Recalled {
-    /// Candidates for the digest.
-    pub(crate) digest: Vec<Candidate>,
-    /// Candidates for this turn's context block.
-    pub(crate) context: Vec<Candidate>,
-    /// Keyframes of messages in the window and right before it, oldest first.
-    pub(crate) keyframes: Vec<Keyframe>,
-    /// Those of them that must be stored with the window as it is cut now.
-    pub(crate) covers: Vec<Cover>,
-    /// Sources that only the speaker of a group scene knows.
-    pub(crate) private: HashSet<Source>,
-    /// Why something is missing, for the user.
-    pub(crate) notices: Vec<String>,
-}
-
-impl Recalled {
-    /// Number of memories. Excerpts of messages are not memories.
-    pub(crate) fn count(&self) -> usize {
-        self.each()
-            .filter(|candidate| candidate.kind.share() == Some(Share::Memory))
-            .count()
-    }
-
-    fn add(&mut self, facts: Self) {
-        self.digest.extend(facts.digest);
-        self.context.extend(facts.context);
-        self.notices.extend(facts.notices);
-        self.private.extend(facts.private);
-    }
-
-    /// Moves candidates for the digest that only the speaker knows to the context block of this
-    /// turn. The digest stays in the prompts of all members.
-    fn keep_private(&mut self, private: HashSet<Source>) {
-        let (own, shared) = self
-            .digest
-            .drain(..)
-            .partition(|candidate| private.contains(&candidate.source));
-        self.digest = shared;
-        self.context.extend::<Vec<Candidate>>(own);
-        self.private = private;
-    }
-
-    /// The result of a search. If it failed or was too slow, a notice says that `what` is missing,
-    /// and why.
-    fn unless_late<T>(&mut self, what: &str, found: Late<T>) -> Option<T> {
-        let notice = match found {
-            Ok(Ok(found)) => return Some(found),
-            Ok(Err(error)) => {
-                tracing::warn!(?error, "a part of recall failed");
-                format!("{what} were not searched: reading them failed.")
-            }
-            Err(_) => format!("{what} were not searched: it took too long."),
-        };
-        if !self.notices.contains(&notice) {
-            self.notices.push(notice);
-        }
-        None
-    }
-
-    /// All candidates, without repeating one that is in the digest and in the context block.
-    fn each(&self) -> impl Iterator<Item = &Candidate> {
-        let standing: HashSet<&Source> = self
-            .digest
-            .iter()
-            .map(|candidate| &candidate.source)
-            .collect();
-        let called = self
-            .context
-            .iter()
-            .filter(move |candidate| !standing.contains(&candidate.source));
-        self.digest.iter().chain(called)
-    }
-
-    /// The texts of some kinds, one per line.
-    pub(crate) fn joined(&self, kinds: &[BlockKind]) -> String {
-        let texts = self
-            .each()
-            .filter(|candidate| kinds.contains(&candidate.kind))
-            .map(|candidate| candidate.text.as_str());
-        texts.collect::<Vec<_>>().join("\n")
-    }
-
-    /// The passages of documents, each with its source. Their text comes from outside, so their
-    /// macros must not run.
-    pub(crate) fn citations(&self) -> String {
-        let passages = self
-            .each()
-            .filter(|candidate| candidate.kind == BlockKind::Document);
-        let cited = passages
-            .map(|passage| format!("{}: {}", passage.title, passage.text).replace("{{", "{ {"));
-        cited.collect::<Vec<_>>().join("\n")
-    }
 }
 
 impl RecallService {

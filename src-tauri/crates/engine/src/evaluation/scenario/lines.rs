@@ -10,10 +10,10 @@ use super::stage::Stage;
 use super::step::{Say, Turn};
 use crate::api::{Figures, TurnOptions};
 use crate::base::error::ApiResult;
-use crate::library::groups::next_turns::NextSpeaker as Speaking;
+use crate::library::groups::scene::NextSpeaker as Speaking;
 use crate::turn::commands::tell::{CommandMessage, obey};
 use crate::turn::inputs::turn_inputs::ReplyTo;
-use crate::turn::replies::generate::PreparedTurn;
+use crate::turn::replies::prepared::PreparedTurn;
 use crate::turn::replies::target::Target;
 use crate::turn::sending::send::Sender;
 

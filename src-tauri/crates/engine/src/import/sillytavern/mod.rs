@@ -2,6 +2,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod folder_settings;
+pub(crate) mod group_file;
 pub(crate) mod groups;
 pub(crate) mod persona_backup;
 pub(crate) mod persona_details;

@@ -17,7 +17,8 @@ use crate::import::sillytavern::folder::{
     SillyTavernFolder, composed, file_name, files_skipped, stem,
 };
 use crate::library::assets::pictures::{MAX_PICTURE_BYTES, plain};
-use crate::library::characters::card_assets::{NewAsset, ending, mime};
+use crate::library::characters::card_asset_list::{ending, mime};
+use crate::library::characters::card_assets::NewAsset;
 
 /// A file with its stored hash and type, or with the reason for refusing it.
 type PictureFile = (

@@ -1,5 +1,6 @@
 //! Characters: their cards with pictures, files, earlier versions and texts of one chat.
 
+pub(crate) mod card_asset_list;
 pub(crate) mod card_assets;
 pub(crate) mod card_cache;
 pub(crate) mod card_export;

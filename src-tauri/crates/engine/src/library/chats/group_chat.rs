@@ -7,7 +7,7 @@ use store::NewMessage;
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::chats::Chats;
-use crate::library::groups::next_turns::distinct;
+use crate::library::groups::scene::distinct;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;

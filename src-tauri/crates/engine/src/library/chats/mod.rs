@@ -9,6 +9,7 @@ pub(crate) mod item_search;
 pub(crate) mod manifest;
 pub(crate) mod marks;
 pub(crate) mod message_search;
+pub(crate) mod start;
 pub(crate) mod startup;
 pub(crate) mod story_tree;
 

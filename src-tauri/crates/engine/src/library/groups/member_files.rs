@@ -4,7 +4,7 @@ use domain::CharacterId;
 
 use crate::base::error::ApiResult;
 use crate::library::groups::Groups;
-use crate::library::groups::next_turns::{Member, Scene};
+use crate::library::groups::scene::{Member, Scene};
 
 /// Characters that SillyTavern leaves out of file names, besides control characters.
 const UNFIT: [char; 9] = ['/', '?', '<', '>', '\\', ':', '*', '|', '"'];

@@ -11,7 +11,8 @@ use crate::api::{self, Changed, GroupEvent, GroupEventKind};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::records::group_events;
 use crate::library::groups::Groups;
-use crate::library::groups::next_turns::{MAX_MEMBERS, NextSpeaker, distinct};
+use crate::library::groups::next_turns::MAX_MEMBERS;
+use crate::library::groups::scene::{NextSpeaker, distinct};
 
 /// Maximum seconds between two replies in auto mode.
 pub(crate) const MAX_DELAY: u32 = 3_600;

@@ -4,6 +4,7 @@ pub(crate) mod member_files;
 pub(crate) mod members;
 pub(crate) mod next_turns;
 pub(crate) mod presence;
+pub(crate) mod scene;
 pub(crate) mod speakers;
 pub(crate) mod turn_order;
 

@@ -12,7 +12,7 @@ use domain::{CharacterId, MessageId, PersonaId};
 
 use crate::base::error::ApiResult;
 use crate::library::groups::Groups;
-use crate::library::groups::next_turns::{NextSpeaker, Scene};
+use crate::library::groups::scene::{NextSpeaker, Scene};
 
 /// Knowledge of the speaker of one turn.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use crate::api::{
     DraftKind, LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry,
 };
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
-use crate::library::lorebooks::{Lorebooks, book};
+use crate::library::lorebooks::Lorebooks;
 
 /// A deleted entry and its position.
 #[derive(Serialize, Deserialize)]
@@ -223,7 +223,7 @@ fn view(entry: &Entry, id: String) -> LorebookEntry {
         use_regex: entry.use_regex && !entry.is_sillytavern_export(),
         case_sensitive: entry.case_sensitive.or(entry.spec_case_sensitive),
         whole_words: entry.match_whole_words,
-        scan_depth: book::shown(entry.scan_depth),
+        scan_depth: crate::library::lorebooks::stored_book::shown(entry.scan_depth),
         sources: LoreSources {
             persona: entry.match_persona_description,
             description: entry.match_character_description,
@@ -237,7 +237,7 @@ fn view(entry: &Entry, id: String) -> LorebookEntry {
         order: entry.order,
         priority: entry.priority,
         position: entry.position.map(position),
-        depth: book::shown(entry.depth),
+        depth: crate::library::lorebooks::stored_book::shown(entry.depth),
         role: entry.role.map_or(LoreRole::System, role),
         outlet: entry.outlet.clone(),
         use_probability: entry.use_probability,
@@ -250,9 +250,9 @@ fn view(entry: &Entry, id: String) -> LorebookEntry {
         prevent_recursion: entry.prevent_recursion,
         delay_until_recursion: entry.delay_until_recursion,
         ignore_budget: entry.ignore_budget,
-        sticky: book::shown(entry.sticky),
-        cooldown: book::shown(entry.cooldown),
-        delay: book::shown(entry.delay),
+        sticky: crate::library::lorebooks::stored_book::shown(entry.sticky),
+        cooldown: crate::library::lorebooks::stored_book::shown(entry.cooldown),
+        delay: crate::library::lorebooks::stored_book::shown(entry.delay),
         character_filter: entry.character_filter.as_ref().map(|filter| LoreFilter {
             names: filter.names.clone(),
             tags: filter.tags.clone(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod book;
 pub(crate) mod entries;
+pub(crate) mod stored_book;
 
 use crate::base::handle::Base;
 use crate::library::drafts::Drafts;

@@ -12,7 +12,7 @@ use store::{Preset, PresetKind, ReadTransaction, StoreError};
 
 use crate::api;
 use crate::base::error::ApiResult;
-use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::groups::scene::NextSpeaker;
 use crate::library::scripts::Scripts;
 use crate::library::scripts::list::{self, listed};
 use crate::library::scripts::run::{ActiveScripts, ScriptRun, hash};

@@ -10,7 +10,7 @@ use domain::{ChatId, MessageId};
 use serde_json::Value;
 
 use crate::base::panics;
-use crate::library::groups::next_turns::{Member, Scene};
+use crate::library::groups::scene::{Member, Scene};
 
 /// Maximum number of macro names in one notice.
 const MAX_TOLD: usize = 50;

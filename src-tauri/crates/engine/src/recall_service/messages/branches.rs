@@ -79,7 +79,8 @@ mod tests {
     use crate::Clock;
     use crate::evaluation::corpus::{empty, nobody};
     use crate::library::groups::presence::Knowledge;
-    use crate::recall_service::facts::{Facts, MemoryScopes, StandingFacts};
+    use crate::recall_service::facts::{Facts, StandingFacts};
+    use crate::recall_service::memory_scopes::MemoryScopes;
 
     const OWN: ChatId = ChatId(Uuid::from_u128(1));
     const BRANCH: ChatId = ChatId(Uuid::from_u128(2));

@@ -23,7 +23,7 @@ use crate::base::records::convert::Speakers;
 use crate::library::chats::chat::said;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::recall::Recalled;
+use crate::recall_service::recalled::Recalled;
 
 /// Approximate tokens of a summary. Every prompt has two of them.
 pub(crate) const TOKENS: u32 = 110;

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use local::library;
 use provider::download::{Conditions, DownloadError, discard, download_with};
-use provider::hub::{HubError, HubFault};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::{ApiError, DownloadState};
 use crate::base::error::internal;
+use crate::settings::hub::download_faults::{Fault, fault, final_fault, unwritable};
 use crate::settings::hub::download_job::{DownloadJob, JobFile, JobStop};
 use crate::settings::hub::downloads::{Downloads, NEWS};
 use crate::settings::hub::{Hub, WeakHub};
@@ -28,20 +28,6 @@ const LONGEST_ASKED: Duration = Duration::from_secs(300);
 const RETRIES: u32 = 6;
 /// Bytes that stay free on the disk, for the database and other programs.
 const RESERVE: u64 = 256 << 20;
-
-/// Why a try ended.
-enum Fault {
-    /// The user paused or cancelled it, or the app ends.
-    Stopped,
-    /// Another try may succeed, after this pause if the hub asks for one.
-    Retry {
-        reason: String,
-        hint: String,
-        after: Option<Duration>,
-    },
-    /// The user must act.
-    Final { reason: String, hint: String },
-}
 
 /// Runs the download until it is complete, stopped or failed.
 pub(crate) async fn run(hub: WeakHub, downloads: Downloads, id: Uuid, cancel: CancellationToken) {
@@ -130,7 +116,7 @@ async fn fail(hub: &WeakHub, downloads: &Downloads, id: Uuid, reason: String, hi
     downloads.enter(id, DownloadState::Failed, (&reason, &hint), None);
 }
 
-async fn attempt(
+pub(super) async fn attempt(
     hub: &WeakHub,
     downloads: &Downloads,
     job: &DownloadJob,
@@ -271,7 +257,7 @@ async fn keep_existing(
     })
 }
 
-async fn source(
+pub(super) async fn source(
     hub: &WeakHub,
     job: &DownloadJob,
     file: &JobFile,
@@ -376,85 +362,4 @@ async fn hash_of(path: &Path) -> Result<String, Fault> {
 
 fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |about| about.len())
-}
-
-fn unwritable(path: &Path, source: &std::io::Error) -> Fault {
-    Fault::Final {
-        reason: format!("{} cannot be written: {source}.", path.display()),
-        hint: "Free some space on the disk, or make the folder writable, then try again.".into(),
-    }
-}
-
-fn final_fault(error: ApiError) -> Fault {
-    let (reason, hint) = match error {
-        ApiError::BadInput { message, hint }
-        | ApiError::Provider { message, hint, .. }
-        | ApiError::Storage { message, hint }
-        | ApiError::Keychain { message, hint } => (message, hint),
-        other => (other.to_string(), String::new()),
-    };
-    Fault::Final { reason, hint }
-}
-
-fn fault(error: DownloadError) -> Fault {
-    if let DownloadError::Refused {
-        host,
-        status,
-        fault,
-    } = error
-    {
-        return refusal(HubError { host, fault }, status.as_u16());
-    }
-    let reason = crate::base::error::sentence(&error.to_string());
-    match error {
-        DownloadError::Stopped { .. } => Fault::Stopped,
-        DownloadError::Broken { .. } => Fault::Retry {
-            reason: "The connection was lost.".into(),
-            hint: "Check the network. The download resumes where it stopped.".into(),
-            after: None,
-        },
-        DownloadError::Expired { .. } => Fault::Retry {
-            reason: "The link to the file has expired.".into(),
-            hint: "The download gets a new link from the hub, and resumes where it stopped.".into(),
-            after: None,
-        },
-        DownloadError::Full { .. } => Fault::Final {
-            reason: "The disk is full. What was downloaded is deleted.".into(),
-            hint: "Free some space, or choose another download folder, then try again.".into(),
-        },
-        DownloadError::Size { .. } => Fault::Final {
-            reason: reason + " It was deleted.",
-            hint: "Search for the model again. If it happens again, choose another one.".into(),
-        },
-        DownloadError::Address { .. }
-        | DownloadError::File { .. }
-        | DownloadError::Refused { .. } => Fault::Final {
-            reason,
-            hint: "Make the download folder writable, then try again.".into(),
-        },
-    }
-}
-
-fn refusal(error: HubError, status: u16) -> Fault {
-    let reason = crate::base::error::sentence(&error.to_string());
-    let hint = error.hint().to_owned();
-    match error.fault {
-        HubFault::RateLimited(after) => Fault::Retry {
-            reason,
-            hint,
-            after,
-        },
-        HubFault::Server(_) | HubFault::Timeout | HubFault::Unreachable => Fault::Retry {
-            reason,
-            hint,
-            after: None,
-        },
-        // The part was longer than the file; it is deleted, and the next try starts over.
-        HubFault::Refused(_) if status == 416 => Fault::Retry {
-            reason,
-            hint,
-            after: None,
-        },
-        _ => Fault::Final { reason, hint },
-    }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod by_address;
 pub(crate) mod catalogue;
+pub(crate) mod download_faults;
 pub(crate) mod download_job;
 pub(crate) mod download_operations;
 pub(crate) mod download_run;

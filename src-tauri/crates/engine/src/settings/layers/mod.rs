@@ -5,6 +5,7 @@ pub(crate) mod edits;
 pub(crate) mod random_places;
 pub(crate) mod shown;
 pub(crate) mod stack;
+pub(crate) mod values;
 
 use crate::base::handle::Base;
 use crate::settings::app_settings::AppSettings;

@@ -4,7 +4,7 @@ use context::FrozenBlock;
 use context::frame::Source;
 use domain::MessageId;
 
-use crate::recall_service::recall::Recalled;
+use crate::recall_service::recalled::Recalled;
 use crate::turn::assembly::tasks::PromptTask;
 use crate::turn::inputs::speaker_texts::follows_speaker;
 use crate::turn::inputs::turn_inputs::TurnInputs;

@@ -2,31 +2,27 @@
 //! expanded.
 
 use context::frame::{
-    BlockKind, Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, Source,
-    USUAL_ORDER, differing_source_text,
+    Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, USUAL_ORDER,
+    differing_source_text,
 };
 use context::macros::{Expanded, MacroState};
 use context::plan::PlannedBlock;
 use context::prompt_template::{
     self, Composed, ComposedSection, Heading, ResolvedTemplate, SectionKind, SectionPlacement,
-    SectionRole, TemplateFlags,
+    TemplateFlags,
 };
-use context::reason::BlockReason;
-use context::tools::{ToolForm, wording};
 use domain::Timestamp;
-use domain::overrides::{CardText, InstructionSource};
 use domain::prompt::PromptRole;
-use serde_json::Value;
 
 use crate::base::clock::Clock;
 use crate::base::error::{ApiResult, bad_input};
-use crate::library::groups::next_turns::named;
 use crate::library::snapshots::macro_changes::VariableChanges;
 use crate::library::snapshots::macro_scope::{self, MacroMoment, MacroNames};
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::settings::model_handles::message_content;
 use crate::turn::assembly::activated::ActivatedTurn;
-use crate::turn::assembly::{emotion_prompt, notes, persona_place};
+use crate::turn::assembly::frame_sources::{kind, place_of, reason, role, written};
+use crate::turn::assembly::persona_place;
 use crate::turn::inputs::{late_events, template_variables};
 use crate::turn::lore::activation::Lore;
 
@@ -216,14 +212,14 @@ fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Compo
     })
 }
 
-struct Builder<'a> {
-    turn: &'a ActivatedTurn,
+pub(super) struct Builder<'a> {
+    pub(super) turn: &'a ActivatedTurn,
     head_words: MacroNames<'a>,
-    words: MacroNames<'a>,
+    pub(super) words: MacroNames<'a>,
     head: MacroMoment<'a>,
-    now: MacroMoment<'a>,
-    state: MacroState,
-    built: Built,
+    pub(super) now: MacroMoment<'a>,
+    pub(super) state: MacroState,
+    pub(super) built: Built,
 }
 
 impl<'a> Builder<'a> {
@@ -365,7 +361,7 @@ impl<'a> Builder<'a> {
         });
     }
 
-    fn place(
+    pub(super) fn place(
         &mut self,
         candidate: Candidate,
         (depth, injection_order): (u32, i32),
@@ -382,135 +378,6 @@ impl<'a> Builder<'a> {
                 constant: true,
             };
             self.built.frame.placed.push(placed);
-        }
-    }
-
-    /// The instruction to begin replies with a tag, at the end of the head.
-    fn emotion_tags(&mut self) {
-        let Some(text) = emotion_prompt::instruction(&self.turn.inputs.values) else {
-            return;
-        };
-        self.built.frame.head.push(HeadPart {
-            kind: BlockKind::Section,
-            source: Source::Setting {
-                key: "emotion_tags".to_owned(),
-            },
-            reasons: BlockReason::Always.into(),
-            role: PromptRole::System,
-            text,
-            written: None,
-        });
-    }
-
-    /// Explains tools to a model that knows none.
-    fn tool_instructions(&mut self) {
-        let tools = &self.turn.tools.frame;
-        if tools.form != ToolForm::Text || tools.definitions.is_empty() {
-            return;
-        }
-        self.built.frame.head.push(HeadPart {
-            kind: BlockKind::Section,
-            source: Source::Setting {
-                key: "tools_as_text".to_owned(),
-            },
-            reasons: BlockReason::Always.into(),
-            role: PromptRole::System,
-            text: wording::instructions(&tools.definitions),
-            written: None,
-        });
-    }
-
-    /// The system messages of a program that uses the local API, verbatim: the first at the end of
-    /// the head, later ones with this turn's message.
-    fn client_instructions(&mut self) {
-        let Some(client) = self.turn.inputs.client.clone() else {
-            return;
-        };
-        let source = Source::Client;
-        let reasons = BlockReason::Always;
-        if !client.instructions.trim().is_empty() {
-            let kind = BlockKind::Section;
-            let role = PromptRole::System;
-            let text = client.instructions.trim().to_owned();
-            self.built.frame.head.push(HeadPart {
-                kind,
-                source,
-                reasons: reasons.into(),
-                role,
-                text,
-                written: None,
-            });
-        }
-        if !client.late_instructions.trim().is_empty() {
-            let text = client.late_instructions.trim();
-            self.built.frame.context.push(Candidate::new(
-                BlockKind::Section,
-                Source::Client,
-                BlockReason::Always,
-                text,
-            ));
-        }
-    }
-
-    /// The card's note at a depth, as SillyTavern's cards store it.
-    fn depth_prompt(&mut self) {
-        let card = self.turn.inputs.voice().0;
-        let written = macro_scope::depth_prompt(card);
-        let text = if self.turn.inputs.known.is_scene {
-            self.say_now(&named(written, card.display_name()))
-        } else {
-            self.say_now(written)
-        };
-        let note = card.extensions().and_then(|all| all.get("depth_prompt"));
-        let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
-        let spoken_as = note
-            .and_then(|note| note.get("role"))
-            .and_then(Value::as_str);
-        let role = match spoken_as {
-            Some("user") => PromptRole::User,
-            Some("assistant") => PromptRole::Character,
-            _ => PromptRole::System,
-        };
-        let source = Source::CardField {
-            card: card.display_name().to_owned(),
-            field: "depth_prompt".to_owned(),
-        };
-        let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text)
-            .with_source_text(written);
-        let depth = number("depth").unwrap_or(4).try_into().unwrap_or(4);
-        self.place(candidate, (depth, USUAL_ORDER), role);
-    }
-
-    /// The speaker's own texts in a group scene.
-    fn speaker_texts(&mut self) {
-        for (candidate, own) in self.turn.inputs.texts_of_turn() {
-            // The template's text stays in the head, so `{{original}}` adds nothing here.
-            let expanded = self
-                .words
-                .expand_over(&own.text, Some(""), &self.now, &mut self.state);
-            let text = self.noticed(expanded, &own.card);
-            if !text.is_empty() {
-                let written = own.text.as_str();
-                self.built
-                    .frame
-                    .context
-                    .push(Candidate { text, ..candidate }.with_source_text(written));
-            }
-        }
-    }
-
-    /// The notes that this turn includes. The X-ray lists the others.
-    fn notes(&mut self) {
-        let inputs = &self.turn.inputs;
-        for note in notes::of(&inputs.values, inputs.user_messages) {
-            if let Some(block) = note.left_out() {
-                self.built.left_out.push(block);
-                continue;
-            }
-            let placed = note.placed(self.say_now(note.written), &inputs.values);
-            if !placed.candidate.text.is_empty() {
-                self.built.frame.placed.push(placed);
-            }
         }
     }
 
@@ -544,80 +411,16 @@ impl<'a> Builder<'a> {
         self.words.expand(text, &self.now, &mut self.state).text
     }
 
-    fn say_now(&mut self, text: &str) -> String {
+    pub(super) fn say_now(&mut self, text: &str) -> String {
         let expanded = self.words.expand(text, &self.now, &mut self.state);
         self.noticed(expanded, "notes")
     }
 
-    fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
+    pub(super) fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
         self.built
             .notices
             .extend(macro_scope::notices(place, &expanded));
         expanded.text.trim().to_owned()
-    }
-
-    fn source(&self, section: &ComposedSection) -> Source {
-        let persona = || Source::Persona {
-            name: self.turn.inputs.snapshot.persona.name.clone(),
-        };
-        match section.kind {
-            _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
-                self.card_text(CardText::PostHistory)
-            }
-            _ if section.original.is_some()
-                && self.turn.inputs.snapshot.instructions().0 == InstructionSource::Persona =>
-            {
-                persona()
-            }
-            _ if section.original.is_some() => self.card_text(CardText::SystemPrompt),
-            SectionKind::Description => self.card_text(CardText::Description),
-            SectionKind::Personality => self.card_text(CardText::Personality),
-            SectionKind::Scenario => self.card_text(CardText::Scenario),
-            SectionKind::Examples => self.card_text(CardText::Examples),
-            SectionKind::Persona => persona(),
-            SectionKind::Mode => Source::Mode {
-                name: self.turn.inputs.mode.name.clone(),
-            },
-            SectionKind::Reminder => Source::Reminder,
-            SectionKind::Scene => Source::Setting {
-                key: "scene".to_owned(),
-            },
-            SectionKind::Episode => Source::Setting {
-                key: "episodes".to_owned(),
-            },
-            SectionKind::Extra => Source::Setting {
-                key: "extra_instructions".to_owned(),
-            },
-            SectionKind::Rating => Source::Setting {
-                key: "content_rating".to_owned(),
-            },
-            _ => Source::Template {
-                template: self.turn.inputs.template.id.clone(),
-                section: section.name.clone(),
-            },
-        }
-    }
-
-    fn card_text(&self, text: CardText) -> Source {
-        let field = text.as_str().to_owned();
-        if let Some(own) = self
-            .turn
-            .inputs
-            .speaker_text(text)
-            .filter(|own| !own.card.is_empty())
-        {
-            return Source::CardField {
-                card: own.card,
-                field,
-            };
-        }
-        match self.turn.inputs.snapshot.own_texts.get(text) {
-            Some(_) => Source::ChatText { field },
-            None => Source::CardField {
-                card: self.turn.inputs.snapshot.card.display_name().to_owned(),
-                field,
-            },
-        }
     }
 
     fn finish(self, stop: Vec<String>) -> Built {
@@ -626,58 +429,5 @@ impl<'a> Builder<'a> {
             variables: self.state,
             ..self.built
         }
-    }
-}
-
-/// The section's source text: as written in the template, or in the card, persona or setting that
-/// supplies it. The block links to that place.
-fn written<'s>(section: &'s ComposedSection, source: &Source) -> &'s str {
-    match source {
-        Source::Template { .. } => &section.written,
-        _ => &section.text,
-    }
-}
-
-/// The lore place that a section shows; `None` for other sections.
-fn place_of(kind: SectionKind) -> Option<InsertionPoint> {
-    match kind {
-        SectionKind::LoreBefore => Some(InsertionPoint::BeforeCharacter),
-        SectionKind::LoreAfter => Some(InsertionPoint::AfterCharacter),
-        _ => None,
-    }
-}
-
-fn kind(kind: SectionKind) -> BlockKind {
-    match kind {
-        SectionKind::Rules => BlockKind::Rules,
-        SectionKind::Description => BlockKind::Description,
-        SectionKind::Personality => BlockKind::Personality,
-        SectionKind::Scenario => BlockKind::Scenario,
-        SectionKind::Persona => BlockKind::Persona,
-        SectionKind::Examples => BlockKind::Examples,
-        SectionKind::PostHistory => BlockKind::PostHistory,
-        SectionKind::Mode => BlockKind::Mode,
-        SectionKind::Note => BlockKind::Note,
-        SectionKind::Reminder => BlockKind::Reminder,
-        _ => BlockKind::Section,
-    }
-}
-
-fn role(role: SectionRole) -> PromptRole {
-    match role {
-        SectionRole::System => PromptRole::System,
-        SectionRole::User => PromptRole::User,
-        SectionRole::Assistant => PromptRole::Character,
-    }
-}
-
-fn reason(kind: BlockKind) -> BlockReason {
-    match kind {
-        BlockKind::Examples => BlockReason::KeptWhileThereIsRoom,
-        BlockKind::PostHistory => BlockReason::InHead,
-        BlockKind::Mode => BlockReason::ChatMode,
-        BlockKind::Reminder => BlockReason::ReminderDue,
-        BlockKind::Note => BlockReason::Note,
-        _ => BlockReason::Always,
     }
 }

@@ -4,6 +4,8 @@ pub(crate) mod activated;
 pub(crate) mod collect;
 pub(crate) mod emotion_prompt;
 pub(crate) mod frame;
+pub(crate) mod frame_additions;
+pub(crate) mod frame_sources;
 pub(crate) mod hint;
 pub(crate) mod made;
 pub(crate) mod make;

@@ -17,8 +17,8 @@ use crate::turn::client::calls::{Conversation, GivenMessage};
 use crate::turn::client::stream::{ReplyReader, ReplyText};
 use crate::turn::client::{Clients, past};
 use crate::turn::inputs::turn_inputs::ReplyTo;
-use crate::turn::replies::generate::PreparedTurn;
 use crate::turn::replies::passages::Passages;
+use crate::turn::replies::prepared::PreparedTurn;
 
 /// Distinguishes the KV sequence of such requests from that of any chat.
 const SEQUENCE: u128 = 0x6170_692d_6769_7665_6e00_0000_0000_0000;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use context::frame::HistoryMessage;
-use context::lore::{Earlier, GenerationKind};
+use context::lore::Earlier;
 use context::prompt_template::ResolvedTemplate;
-use domain::card::Card;
-use domain::chat::{Chat, Message, MessageSource, Picture, Role};
+use domain::chat::{Chat, Message, Picture, Role};
 use domain::document::DocumentOwner;
 use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, ToolRound};
@@ -16,12 +15,13 @@ use futures_util::future::BoxFuture;
 use store::{ChatParticipants, MessageCount, StoreError, WindowMessage};
 use uuid::Uuid;
 
-use crate::api::{self, Ask, TurnOptions};
+use crate::api::{self, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
 use crate::base::records::convert::{self, Speakers};
-use crate::library::groups::next_turns::{self, Scene};
+use crate::library::groups::next_turns;
 use crate::library::groups::presence::Knowledge;
+use crate::library::groups::scene::Scene;
 use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;
@@ -32,6 +32,7 @@ use crate::settings::model_handles::message_content;
 use crate::turn::inputs::history::{in_prompt, near};
 use crate::turn::inputs::late_events::LateEvents;
 use crate::turn::inputs::turn_inputs::{ReplyTo, TurnInputs};
+use crate::turn::inputs::turn_kind::{greeting, is_spoken, kind, said_so_far, swipes};
 use crate::turn::inputs::{Inputs, template_variables};
 use crate::turn::previews::prompt_sections;
 
@@ -374,7 +375,7 @@ fn next_turn(
     newest: Option<&Message>,
     history: &[WindowMessage],
     group: &Scene,
-) -> next_turns::NextSpeaker {
+) -> crate::library::groups::scene::NextSpeaker {
     match (reply_to, newest) {
         (ReplyTo::Before(reply), Some(newest)) if newest.id == *reply => {
             group.who_said(*reply, newest.role)
@@ -414,69 +415,4 @@ fn sent_messages(
             .collect(),
         notes,
     )
-}
-
-/// Index of the shown greeting in the card. Blank greetings have an index there but no swipe.
-fn greeting(card: &Card, shown: u32) -> Option<u32> {
-    let all = std::iter::once(card.first_mes())
-        .chain(card.alternate_greetings())
-        .zip(0..);
-    all.filter(|(greeting, _)| !greeting.trim().is_empty())
-        .nth(shown as usize)
-        .map(|(_, index)| index)
-}
-
-/// Whether the user spoke the message that the turn answers. A previewed message has the source of
-/// the options.
-fn is_spoken(reply_to: &ReplyTo, newest: Option<&Message>, preview: api::MessageSource) -> bool {
-    match reply_to {
-        ReplyTo::Draft(_) => preview == api::MessageSource::Voice,
-        ReplyTo::Last | ReplyTo::By(_) => newest.is_some_and(|message| {
-            message.role == Role::User && message.source == MessageSource::Voice
-        }),
-        ReplyTo::Before(_) => false,
-    }
-}
-
-/// If the last message is the character's, the reply continues it.
-fn kind(ask: Option<Ask>, reply_to: &ReplyTo, last: Option<&WindowMessage>) -> GenerationKind {
-    match (ask, reply_to) {
-        (Some(Ask::Impersonate), _) => GenerationKind::Impersonate,
-        // Use the kind of the surrounding turns, because another kind would change the head.
-        (Some(Ask::Title), _) => GenerationKind::Normal,
-        (_, ReplyTo::Before(_)) => GenerationKind::Swipe,
-        (_, ReplyTo::Last | ReplyTo::By(_))
-            if last.is_some_and(|last| last.role == Role::Character) =>
-        {
-            GenerationKind::Continue
-        }
-        (_, ReplyTo::Last | ReplyTo::By(_) | ReplyTo::Draft(_)) => GenerationKind::Normal,
-    }
-}
-
-fn swipes(reply_to: &ReplyTo, newest: Option<&Message>) -> (u64, u64) {
-    let of_newest =
-        newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
-    match (reply_to, of_newest) {
-        (ReplyTo::Draft(_), _) | (_, None) => (1, 1),
-        (ReplyTo::Before(_), Some((all, _))) => (all, all + 1),
-        (ReplyTo::Last | ReplyTo::By(_), Some(swipes)) => swipes,
-    }
-}
-
-/// Number of messages up to the user's last message, and how many of them follow the user's message
-/// before that. `history` ends at `position` of its chat.
-fn said_so_far(history: &[HistoryMessage], position: i64) -> (i64, i64) {
-    let mut of_user = history
-        .iter()
-        .rev()
-        .zip(0_i64..)
-        .filter(|(message, _)| message.role == Role::User);
-    let Some((_, behind)) = of_user.next() else {
-        return (position + 1, 1);
-    };
-    let before = of_user
-        .next()
-        .map_or(history.len() as i64, |(_, behind)| behind);
-    (position + 1 - behind, before - behind)
 }

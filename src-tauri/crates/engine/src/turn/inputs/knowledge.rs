@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::api::{Ask, TurnOptions};
 use crate::base::error::ApiResult;
-use crate::library::groups::next_turns::{NextSpeaker, Scene};
 use crate::library::groups::presence::Knowledge;
+use crate::library::groups::scene::{NextSpeaker, Scene};
 use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::turn::inputs::Inputs;

@@ -9,6 +9,7 @@ pub(crate) mod speaker_texts;
 pub(crate) mod story;
 pub(crate) mod template_variables;
 pub(crate) mod turn_inputs;
+pub(crate) mod turn_kind;
 pub(crate) mod typed_text;
 
 use crate::base::handle::Base;

@@ -11,7 +11,7 @@ use context::reason::BlockReason;
 use domain::overrides::CardText;
 use domain::settings::GroupTexts;
 
-use crate::library::groups::next_turns::{Member, named};
+use crate::library::groups::scene::{Member, named};
 use crate::library::snapshots::macro_scope::MacroNames;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 

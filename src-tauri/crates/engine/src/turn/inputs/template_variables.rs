@@ -9,7 +9,7 @@ use domain::settings::{ContentRating, PlacementMode, Values};
 
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::snapshots::snapshot::ChatSnapshot;
-use crate::recall_service::recall::Recalled;
+use crate::recall_service::recalled::Recalled;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::lore::activation::Lore;

@@ -14,8 +14,8 @@ use store::BoundLorebook;
 
 use crate::api::client::ClientOptions;
 use crate::base::records::convert::Speakers;
-use crate::library::groups::next_turns::NextSpeaker;
 use crate::library::groups::presence::Knowledge;
+use crate::library::groups::scene::NextSpeaker;
 use crate::library::scripts::run::ActiveScripts;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::recall_service::embeddings::turn_embedding::TurnEmbedding;

@@ -14,7 +14,7 @@ use domain::{CharacterId, LorebookId};
 use store::{BoundLorebook, Lorebook};
 
 use crate::base::error::ApiResult;
-use crate::library::lorebooks::book::{StoredBook, free_name};
+use crate::library::lorebooks::stored_book::{StoredBook, free_name};
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::lore::LoreActivation;
 use crate::turn::lore::cache::PreparedBookSet;

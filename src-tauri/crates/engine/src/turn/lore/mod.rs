@@ -7,6 +7,7 @@ pub(crate) mod counts;
 pub(crate) mod left_out;
 pub(crate) mod lines;
 pub(crate) mod macros;
+pub(crate) mod reasons;
 pub(crate) mod similarity;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

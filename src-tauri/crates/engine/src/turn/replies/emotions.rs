@@ -8,7 +8,8 @@ use domain::settings::Values;
 
 use crate::base::error::ApiResult;
 use crate::turn::replies::ReplyStore;
-use crate::turn::replies::generate::{ReplyDraft, ReplyJob};
+use crate::turn::replies::draft::ReplyDraft;
+use crate::turn::replies::generate::ReplyJob;
 
 /// Longest time that the end of a reply waits for a guess.
 const PATIENCE: Duration = Duration::from_millis(1_500);

@@ -1,6 +1,7 @@
 //! Replies: requested, read as a stream, checked, stored.
 
 pub(crate) mod choices;
+pub(crate) mod draft;
 pub(crate) mod emotions;
 pub(crate) mod generate;
 pub(crate) mod hooks;
@@ -8,6 +9,7 @@ pub(crate) mod joint;
 pub(crate) mod opening;
 pub(crate) mod passages;
 pub(crate) mod persist;
+pub(crate) mod prepared;
 pub(crate) mod speaker_queue;
 pub(crate) mod stream;
 pub(crate) mod target;

@@ -20,7 +20,8 @@ use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::assembly::made::BuiltPrompt;
 use crate::turn::inputs::story;
 use crate::turn::replies::ReplyStore;
-use crate::turn::replies::generate::{ReplyDraft, ReplyJob};
+use crate::turn::replies::draft::ReplyDraft;
+use crate::turn::replies::generate::ReplyJob;
 
 impl ReplyStore {
     pub(crate) async fn checkpoint(

@@ -9,7 +9,7 @@ use crate::api::{ReplyTurn, TurnOptions};
 use crate::base::error::ApiResult;
 use crate::base::records::convert::Speakers;
 use crate::base::running::ChatReservation;
-use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::groups::scene::NextSpeaker;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::Generation;
 use crate::turn::replies::generate::ReplyJob;

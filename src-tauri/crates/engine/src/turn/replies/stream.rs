@@ -14,8 +14,10 @@ use crate::base::error::{ApiResult, internal};
 use crate::base::step::TurnStep;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::replies::Generation;
-use crate::turn::replies::generate::{CHECKPOINT, Finish, PreparedTurn, ReplyDraft, ReplyJob};
+use crate::turn::replies::draft::ReplyDraft;
+use crate::turn::replies::generate::{CHECKPOINT, Finish, ReplyJob};
 use crate::turn::replies::passages::{self, Passages, ReplyPart};
+use crate::turn::replies::prepared::PreparedTurn;
 use crate::turn::replies::thought_tags::ThoughtTags;
 
 impl Generation {

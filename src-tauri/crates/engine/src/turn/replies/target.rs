@@ -8,7 +8,7 @@ use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use crate::api;
 use crate::base::records::convert::{self, Speakers};
 use crate::library::groups::members::hears_itself;
-use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::groups::scene::NextSpeaker;
 use crate::library::snapshots::macro_variables;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::api::TurnOptions;
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::chats::chat::said;
-use crate::library::groups::next_turns::{NextSpeaker, Scene};
+use crate::library::groups::scene::{NextSpeaker, Scene};
 use crate::library::groups::turn_order::SpokenLine;
 use crate::library::snapshots::snapshot::ChatSnapshot;
 use crate::settings::counting::token_counter::Counter;

@@ -10,8 +10,9 @@ use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
 use crate::turn::inputs::turn_inputs::ReplyTo;
-use crate::turn::replies::generate::{self, Finish, PreparedTurn};
+use crate::turn::replies::generate::Finish;
 use crate::turn::replies::passages::{Passages, ReplyPart};
+use crate::turn::replies::prepared::PreparedTurn;
 use crate::turn::replies::stream;
 use crate::turn::sending::Sending;
 
@@ -81,10 +82,10 @@ impl Sending {
         let text = words.text.trim_end().to_owned();
         let reason = match written {
             Ok(FinishReason::Stop) if text.is_empty() => EndReason::Failed {
-                error: generate::silent(),
+                error: crate::turn::replies::draft::silent(),
             },
             Ok(FinishReason::Length) if text.is_empty() => EndReason::Failed {
-                error: generate::only_thoughts(FinishReason::Length),
+                error: crate::turn::replies::draft::only_thoughts(FinishReason::Length),
             },
             Ok(FinishReason::Stop) => EndReason::Stop,
             Ok(FinishReason::Length) => EndReason::Length,
@@ -175,7 +176,11 @@ impl Sending {
         for part in passages.finish() {
             self.say(reservation, &name, part, words);
         }
-        words.figures = generate::figures(Some(&finish), made.assembled.total, first_text_ms);
+        words.figures = crate::turn::replies::draft::figures(
+            Some(&finish),
+            made.assembled.total,
+            first_text_ms,
+        );
         Ok(finish.reason)
     }
 

@@ -16,7 +16,7 @@ use crate::base::records::convert;
 use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
 use crate::library::assets::pictures::Checked;
-use crate::library::groups::next_turns::NextSpeaker;
+use crate::library::groups::scene::NextSpeaker;
 use crate::library::quick_replies::automatic::Moment;
 use crate::library::snapshots::macro_variables;
 use crate::library::snapshots::snapshot::ChatSnapshot;

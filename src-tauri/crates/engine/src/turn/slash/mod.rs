@@ -1,6 +1,7 @@
 //! Slash commands. A front end passes the composer's text to `Slash::run_command`, which sends it
 //! or runs it, so that window, command line and HTTP agree. No other text is read as a command.
 
+pub(crate) mod chat_settings;
 pub(crate) mod choose;
 pub(crate) mod complete;
 pub(crate) mod halt;

@@ -5,7 +5,7 @@ use domain::slash::{self, COMMANDS, CommandInfo, SlashCommand, Typed, TypedComma
 
 use crate::api::{
     ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode,
-    RegenerateOptions, SettingOwner, SettingValue, TurnOptions,
+    RegenerateOptions, TurnOptions,
 };
 use crate::base::error::ApiResult;
 use crate::base::random::random_below;
@@ -21,7 +21,7 @@ use crate::turn::slash::speakers::Participant;
 /// Maximum number of messages that one command hides or shows.
 const MAX_HIDDEN: u32 = 200;
 /// The argument that removes a text.
-const NOTHING: &str = "-";
+pub(super) const NOTHING: &str = "-";
 
 /// Formats for `/export`, with the names that users write.
 pub(crate) const FORMATS: [(&str, ChatFileFormat); 4] = [
@@ -254,142 +254,6 @@ impl Slash {
         }
     }
 
-    async fn note(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
-        let setting = CommandSetting::Note;
-        if text.is_empty() {
-            let value = self
-                .config()
-                .setting_layers
-                .resolved(chat, None, None)
-                .await?
-                .values
-                .author_note;
-            return Ok(CommandOutcome::Shown {
-                setting,
-                value,
-                choices: Vec::new(),
-            });
-        }
-        let value = if text == NOTHING {
-            String::new()
-        } else {
-            text.to_owned()
-        };
-        self.set(chat, "author_note", Some(value.clone())).await?;
-        Ok(CommandOutcome::Set { setting, value })
-    }
-
-    async fn choose_mode(
-        &self,
-        info: &CommandInfo,
-        chat: &Chat,
-        text: &str,
-    ) -> Result<CommandOutcome, Halt> {
-        let setting = CommandSetting::Mode;
-        let names = self.mode_names().await?;
-        if text.is_empty() {
-            let value = self
-                .config()
-                .setting_layers
-                .resolved(chat, None, None)
-                .await?
-                .values
-                .mode;
-            return Ok(CommandOutcome::Shown {
-                setting,
-                value,
-                choices: names,
-            });
-        }
-        let (value, ()) = choose(
-            info,
-            text,
-            names.into_iter().map(|name| (name, ())).collect(),
-        )?;
-        self.set(chat, "mode", Some(value.clone())).await?;
-        Ok(CommandOutcome::Set { setting, value })
-    }
-
-    async fn choose_persona(
-        &self,
-        info: &CommandInfo,
-        chat: &Chat,
-        text: &str,
-    ) -> Result<CommandOutcome, Halt> {
-        let setting = CommandSetting::Persona;
-        let names = self.persona_names().await?;
-        if text.is_empty() {
-            let value = self.library().personas.persona_in(chat).await?.name;
-            return Ok(CommandOutcome::Shown {
-                setting,
-                value,
-                choices: firsts(names),
-            });
-        }
-        let (value, persona) = choose(info, text, names)?;
-        self.library()
-            .chats
-            .set_chat_persona(chat.id.to_string(), persona)
-            .await?;
-        Ok(CommandOutcome::Set { setting, value })
-    }
-
-    async fn choose_model(
-        &self,
-        info: &CommandInfo,
-        chat: &Chat,
-        text: &str,
-    ) -> Result<CommandOutcome, Halt> {
-        let setting = CommandSetting::Model;
-        let names = self.model_names().await?;
-        if text.is_empty() {
-            let value = self.chosen_model(chat).await?;
-            return Ok(CommandOutcome::Shown {
-                setting,
-                value,
-                choices: firsts(names),
-            });
-        }
-        let (value, model) = choose(info, text, names)?;
-        self.library()
-            .chats
-            .set_chat_model(chat.id.to_string(), model)
-            .await?;
-        Ok(CommandOutcome::Set { setting, value })
-    }
-
-    async fn choose_template(
-        &self,
-        info: &CommandInfo,
-        chat: &Chat,
-        text: &str,
-    ) -> Result<CommandOutcome, Halt> {
-        let setting = CommandSetting::Template;
-        let names = self.template_names().await?;
-        if text.is_empty() {
-            let chosen = self
-                .config()
-                .setting_layers
-                .resolved(chat, None, None)
-                .await?
-                .values
-                .template;
-            let named = names
-                .iter()
-                .find(|(_, id)| *id == chosen)
-                .map(|(name, _)| name.clone());
-            return Ok(CommandOutcome::Shown {
-                setting,
-                value: named.unwrap_or(chosen),
-                choices: firsts(names),
-            });
-        }
-        let (value, template) = choose(info, text, names)?;
-        self.set(chat, "template", Some(template).filter(|id| id != "auto"))
-            .await?;
-        Ok(CommandOutcome::Set { setting, value })
-    }
-
     /// Copies the chat into a new one, up to its last message.
     async fn branch(
         &self,
@@ -435,17 +299,6 @@ impl Slash {
             setting: CommandSetting::Checkpoint,
             value,
         })
-    }
-
-    async fn set(&self, chat: &Chat, key: &str, value: Option<String>) -> ApiResult<()> {
-        let owner = SettingOwner::Chat {
-            id: chat.id.to_string(),
-        };
-        self.config()
-            .setting_edits
-            .set_setting(owner, key.to_owned(), value.map(SettingValue::Text))
-            .await
-            .map(drop)
     }
 
     /// Hides the last messages from the model, or sends them again. Messages that are hidden, or
@@ -521,6 +374,6 @@ fn help(text: &str) -> Result<CommandOutcome, Halt> {
     })
 }
 
-fn firsts<T>(items: Vec<(String, T)>) -> Vec<String> {
+pub(super) fn firsts<T>(items: Vec<(String, T)>) -> Vec<String> {
     items.into_iter().map(|(name, _)| name).collect()
 }

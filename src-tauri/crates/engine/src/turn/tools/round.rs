@@ -21,7 +21,8 @@ use crate::settings::counting::token_counter::Counter;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::assembly::activated::ActivatedTurn;
 use crate::turn::assembly::made::BuiltPrompt;
-use crate::turn::replies::generate::{ReplyDraft, ReplyJob};
+use crate::turn::replies::draft::ReplyDraft;
+use crate::turn::replies::generate::ReplyJob;
 use crate::turn::tools::cut_result::cut;
 use crate::turn::tools::permission::Permission;
 use crate::turn::tools::turn_tools::{OfferedTool, TurnTools};
@@ -71,7 +72,7 @@ impl Tools {
         if draft.tool_calls.len() == unanswered || !turn.tools.can_run() {
             return Ok(AfterCalls::Nothing);
         }
-        if job.place.cancel.is_cancelled() {
+        if job.reservation.cancel.is_cancelled() {
             return Ok(AfterCalls::Stopped);
         }
         let mut calls = draft.tool_calls.split_off(unanswered);
@@ -174,7 +175,7 @@ impl Tools {
         let Some(calls) = draft.tools.rounds.last().map(|round| round.calls.clone()) else {
             return Ok(false);
         };
-        let cancel = &round.job.place.cancel;
+        let cancel = &round.job.reservation.cancel;
         let mut index = 0;
         while index < calls.len() {
             let together = calls[index..]
@@ -263,7 +264,7 @@ impl Tools {
         let Some(source) = &offered.source else {
             return Ok(Some(read_on(&arguments, whole)));
         };
-        let cancel = &round.job.place.cancel;
+        let cancel = &round.job.reservation.cancel;
         let refusal = match self
             .permission(&round.job.chat, round.speaker, (offered, call), cancel)
             .await?
