@@ -39,7 +39,6 @@ mod hub_search;
 mod import_reports;
 mod imported_chats;
 mod invariants;
-mod layers;
 mod learning;
 mod learning_model;
 mod library;

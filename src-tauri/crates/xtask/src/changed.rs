@@ -101,9 +101,9 @@ fn plan(files: &[&str], crates: &BTreeSet<String>) -> ChangePlan {
             _ => return ChangePlan::EVERYTHING,
         }
     }
-    // These tests start our programs without a dependency on their packages.
+    // These tests start our programs, or read our code, without a dependency on the packages.
     if packages.iter().any(|package| *package != "xtask") {
-        packages.insert("tests");
+        packages.extend(["tests", "xtask"]);
     }
     let filters: Vec<String> = packages
         .iter()
@@ -155,15 +155,15 @@ mod tests {
         ];
         assert_eq!(
             planned(&files),
-            matching("rdeps(engine) | rdeps(store) | rdeps(tests)")
+            matching("rdeps(engine) | rdeps(store) | rdeps(tests) | rdeps(xtask)")
         );
         assert_eq!(
             planned(&["src-tauri/src/main.rs"]),
-            matching("rdeps(inglenook) | rdeps(tests)")
+            matching("rdeps(inglenook) | rdeps(tests) | rdeps(xtask)")
         );
         assert_eq!(
             planned(&["tests/tests/it/turns.rs"]),
-            matching("rdeps(tests)")
+            matching("rdeps(tests) | rdeps(xtask)")
         );
         assert_eq!(
             planned(&["src-tauri/crates/xtask/src/main.rs"]),
@@ -182,7 +182,7 @@ mod tests {
             planned(&[GENERATED[0]]),
             ChangePlan {
                 ui: true,
-                ..matching("rdeps(engine) | rdeps(tests)")
+                ..matching("rdeps(engine) | rdeps(tests) | rdeps(xtask)")
             }
         );
     }

@@ -9,6 +9,7 @@ mod bench;
 mod bundle;
 mod changed;
 mod fuzz;
+mod house;
 mod models;
 mod process;
 mod python;
@@ -45,6 +46,8 @@ enum XtaskCommand {
     Fuzz(fuzz::Options),
     /// Runs one of the benchmarks that the README quotes.
     Bench(bench::Options),
+    /// Counts large files, functions and handles, cycles and other signs of poor structure.
+    House(house::Options),
     /// Builds the installers into target/package/<profile>/bundle.
     Bundle(bundle::Options),
     /// Takes screenshots of every screen of the UI, in ui/test-results/screenshots.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         XtaskCommand::Test(options) => return test::all(&options),
         XtaskCommand::Fuzz(options) => fuzz::fuzz(&options),
         XtaskCommand::Bench(options) => bench::bench(&options),
+        XtaskCommand::House(options) => house::house(&options),
         XtaskCommand::Bundle(options) => bundle::bundle(&options),
         XtaskCommand::Screenshots => run::screenshots(),
     };
