@@ -1,47 +1,48 @@
-//! Import layer: files and folders of this app and of others.
+//! Import layer: all rooms of imports.
 
-use std::sync::Arc;
-
-use crate::base::handle::Base;
-use crate::import::progress::Importing;
+use crate::import::chats::ChatImports;
+use crate::import::files::FileImports;
+use crate::import::groups::GroupImports;
+use crate::import::prompts::PromptImports;
+use crate::import::reports::ImportReports;
+use crate::import::sillytavern::FolderImports;
 use crate::library::handle::Library;
-use crate::settings::handle::Configuration;
 
-/// Imports. Clones share one state.
+/// The rooms of imports, lowest first.
 #[derive(Clone)]
 pub(crate) struct Imports {
-    inner: Arc<ImportsState>,
-}
-
-struct ImportsState {
-    library: Library,
-    importing: Importing,
+    pub(crate) import_reports: ImportReports,
+    pub(crate) chat_imports: ChatImports,
+    pub(crate) file_imports: FileImports,
+    pub(crate) folder_imports: FolderImports,
 }
 
 impl Imports {
-    pub(crate) fn new(library: Library) -> Self {
+    pub(crate) fn new(library: &Library) -> Self {
+        let import_reports = ImportReports::new(library.base());
+        let prompt_imports = PromptImports::new(library);
+        let group_imports = GroupImports::new(library);
+        let chat_imports = ChatImports::new(library, &group_imports, &import_reports);
+        let file_imports = FileImports::new(
+            library,
+            &chat_imports,
+            &group_imports,
+            &import_reports,
+            &prompt_imports,
+        );
+        let folder_imports = FolderImports::new(
+            library,
+            &chat_imports,
+            &file_imports,
+            &group_imports,
+            &import_reports,
+            &prompt_imports,
+        );
         Self {
-            inner: Arc::new(ImportsState {
-                library,
-                importing: Importing::default(),
-            }),
+            import_reports,
+            chat_imports,
+            file_imports,
+            folder_imports,
         }
-    }
-
-    pub(crate) fn base(&self) -> &Base {
-        self.inner.library.base()
-    }
-
-    pub(crate) fn config(&self) -> &Configuration {
-        self.inner.library.config()
-    }
-
-    pub(crate) fn library(&self) -> &Library {
-        &self.inner.library
-    }
-
-    /// The folder import in progress.
-    pub(crate) fn importing(&self) -> &Importing {
-        &self.inner.importing
     }
 }

@@ -262,7 +262,7 @@ impl Engine {
     /// # Errors
     /// Fails only if the database does.
     pub fn import_paths(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_paths(paths))
+        Box::pin(self.imports.folder_imports.import_paths(paths))
     }
 
     /// Imports a file whose content is already loaded, such as an upload.
@@ -274,7 +274,7 @@ impl Engine {
         file_name: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_bytes(file_name, bytes))
+        Box::pin(self.imports.file_imports.import_bytes(file_name, bytes))
     }
 
     /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report.
@@ -287,7 +287,11 @@ impl Engine {
         file_name: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_one_of_many(file_name, bytes))
+        Box::pin(
+            self.imports
+                .file_imports
+                .import_one_of_many(file_name, bytes),
+        )
     }
 
     /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of
@@ -300,7 +304,11 @@ impl Engine {
         character: String,
         files: Vec<PathBuf>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_chats_with(character, files))
+        Box::pin(
+            self.imports
+                .chat_imports
+                .import_chats_with(character, files),
+        )
     }
 
     /// Works like [`Engine::import_chats_with`], for a file whose content is already loaded.
@@ -313,7 +321,11 @@ impl Engine {
         file: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_chat_with(character, file, bytes))
+        Box::pin(
+            self.imports
+                .chat_imports
+                .import_chat_with(character, file, bytes),
+        )
     }
 
     /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports
@@ -327,7 +339,11 @@ impl Engine {
         file: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_one_chat_of_many(character, file, bytes))
+        Box::pin(
+            self.imports
+                .chat_imports
+                .import_one_chat_of_many(character, file, bytes),
+        )
     }
 
     /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such
@@ -337,7 +353,7 @@ impl Engine {
     /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported;
     /// errors of the database.
     pub fn import_sillytavern(&self, folder: PathBuf) -> BoxFuture<'_, ApiResult<ImportReport>> {
-        Box::pin(self.imports.import_sillytavern(folder))
+        Box::pin(self.imports.folder_imports.import_sillytavern(folder))
     }
 
     /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file

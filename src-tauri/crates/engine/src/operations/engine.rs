@@ -111,7 +111,7 @@ impl Engine {
         let recall = RecallService::new(library.clone(), reading);
         let turns = Turns::new(recall.clone());
         let learning = Learning::new(turns.clone());
-        let imports = Imports::new(library.clone());
+        let imports = Imports::new(&library);
         Self {
             base,
             config,
@@ -171,7 +171,7 @@ impl Engine {
     async fn close(&self) {
         self.base.idle().end();
         self.base.running().cancel_all();
-        self.imports.importing().cancel();
+        self.imports.import_reports.importing().cancel();
         if tokio::time::timeout(GOODBYE, self.config.tool_servers.tool_servers().end_all())
             .await
             .is_err()

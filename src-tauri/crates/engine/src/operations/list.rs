@@ -170,16 +170,16 @@ macro_rules! operations {
             /// Removes one from the gallery. Chats that use it show none.
             library.backgrounds: remove_background(picture: String) -> ();
             /// The progress of a folder import; `null` if none is running.
-            imports: import_progress() -> Option<ImportProgress>;
+            imports.import_reports: import_progress() -> Option<ImportProgress>;
             /// Cancels the import of a folder after its current item. Everything imported so far
             /// stays.
-            imports: cancel_import() -> ();
+            imports.import_reports: cancel_import() -> ();
             /// The stored reports of imports, newest first.
-            imports: list_import_reports() -> Vec<ImportRecord>;
-            imports: get_import_report(id: String) -> ImportReport;
+            imports.import_reports: list_import_reports() -> Vec<ImportRecord>;
+            imports.import_reports: get_import_report(id: String) -> ImportReport;
             /// Stores the report of files that were sent one by one as one selection, and notifies
             /// listeners.
-            imports: keep_import_report(report: ImportReport) -> ();
+            imports.import_reports: keep_import_report(report: ImportReport) -> ();
 
             library.personas: list_personas() -> Vec<Persona>;
             /// An empty `id` creates a new one.

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::api::{ImportReport, Imported, SettingOwner, Skipped};
 use crate::base::error::ApiResult;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{SETTINGS, composed};
 use crate::library::chats::foreign_chat::{place_word, role_word};
 
@@ -45,7 +45,7 @@ const CHARACTER_NOTE: [&str; 3] = ["replace", "before", "after"];
 /// Setting keys and values of one owner, in the text form that users enter.
 type Wanted = Vec<(&'static str, String)>;
 
-impl Imports {
+impl FolderImports {
     /// Imports the settings of a SillyTavern folder.
     pub(crate) async fn import_folder_settings(
         &self,

@@ -4,22 +4,20 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use domain::chat::{GroupSettings, MemberState};
 use domain::chat_file::{ChatFile, ChatFileAuthor};
 use domain::lorebook::Binding;
-use domain::overrides::CardText;
 use domain::{CharacterId, ChatId};
 use serde_json::Value;
 
 use crate::api::{ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::cards::Cast;
-use crate::import::chat_losses::differences;
-use crate::import::chat_titles::{title, without_time};
-use crate::import::chats::{ChatRead, not_taken, read_chat, refuse};
-use crate::import::handle::Imports;
-use crate::import::new_chat::NewChat;
-use crate::import::progress::ImportRun;
+use crate::import::chats::chat::{ChatRead, not_taken, read_chat, refuse};
+use crate::import::chats::losses::differences;
+use crate::import::chats::new_chat::NewChat;
+use crate::import::chats::titles::{title, without_time};
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::group_file::{GroupFile, read_group};
 use crate::import::sillytavern::worlds::{WantedBindings, metadata};
@@ -31,7 +29,7 @@ pub(super) const NAMED: usize = 8;
 /// the same file name.
 pub(crate) const FOLDER: &str = "group chats";
 
-impl Imports {
+impl FolderImports {
     pub(crate) async fn import_groups_of(
         &self,
         tavern: &SillyTavernFolder,
@@ -165,7 +163,10 @@ impl Imports {
                 "the library has no {names}: their messages keep these names"
             ));
         }
-        let persona = self.persona_named(&chat.user, &mut warnings).await?;
+        let persona = self
+            .chat_imports
+            .persona_named(&chat.user, &mut warnings)
+            .await?;
         let several = group.chats.iter().collect::<HashSet<_>>().len() > 1;
         let title = match group.name.as_str() {
             "" => without_time(&title(&file)).to_owned(),
@@ -183,8 +184,13 @@ impl Imports {
             voices: part.voices,
             ..NewChat::of(chat, character, persona)
         };
-        let id = self.keep_chat_and_note(new, &mut warnings).await?;
-        self.keep_group(id, settings, muted, scenario).await?;
+        let id = self
+            .chat_imports
+            .keep_chat_and_note(new, &mut warnings)
+            .await?;
+        self.group_imports
+            .keep_group(id, settings, muted, scenario)
+            .await?;
         report.imported.push(Imported {
             kind: "chat".into(),
             id: id.to_string(),
@@ -193,33 +199,6 @@ impl Imports {
             warnings,
         });
         Ok(Some(id))
-    }
-
-    /// Stores how the members of an imported group take turns, who is muted, and the scenario of
-    /// the group.
-    pub(crate) async fn keep_group(
-        &self,
-        chat: ChatId,
-        settings: GroupSettings,
-        muted: Vec<CharacterId>,
-        scenario: String,
-    ) -> ApiResult<()> {
-        let write = self.base().store().write(move |store| {
-            store.groups_mut().set_settings(chat, &settings)?;
-            if !scenario.is_empty() {
-                store
-                    .chat_texts_mut()
-                    .set(chat, CardText::Scenario, Some(&scenario))?;
-            }
-            let state = MemberState {
-                muted: true,
-                away: false,
-            };
-            muted
-                .into_iter()
-                .try_for_each(|member| store.groups_mut().set_state(chat, member, state))
-        });
-        Ok(write.await?)
     }
 
     /// Older messages contain the speaker's name, but no picture file.

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::api::{NoteRole, PersonaPlace, PersonaPosition};
 use crate::base::error::ApiResult;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::composed;
 use crate::import::sillytavern::settings::personas;
 
@@ -60,7 +60,7 @@ pub(crate) fn persona_place(about: Option<&Value>, warnings: &mut Vec<String>) -
     }
 }
 
-impl Imports {
+impl FolderImports {
     /// Binds personas to the characters that they are connected to, unless a character has a
     /// persona already.
     pub(crate) async fn bind_personas_of(&self, settings: &Value, cast: &Cast) -> ApiResult<()> {

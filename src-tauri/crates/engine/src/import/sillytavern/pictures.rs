@@ -10,9 +10,9 @@ use store::{AssetHash, Background, Store};
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{
     SillyTavernFolder, composed, file_name, files_skipped, stem,
 };
@@ -26,7 +26,7 @@ type PictureFile = (
     Result<(AssetHash, &'static str), (&'static str, String)>,
 );
 
-impl Imports {
+impl FolderImports {
     /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or
     /// why it could not.
     pub(crate) async fn import_face_of_persona(

@@ -11,8 +11,8 @@ use store::{PresetKind, QuickReplyOwner};
 use crate::api::{ImportReport, Imported, PresetChoice, SettingOwner, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
 use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::settings::MAX_SETTINGS;
 use crate::import::sillytavern::shipped_presets::is_shipped;
@@ -64,7 +64,7 @@ impl InUse {
     }
 }
 
-impl Imports {
+impl FolderImports {
     /// Imports the user's own presets and those in use. The others come with SillyTavern and are
     /// skipped by name.
     pub(crate) async fn import_presets_of(
@@ -166,10 +166,11 @@ impl Imports {
         let before = report.imported.len();
         match text {
             Some(text) => {
-                self.import_one(file_name(file), text.into_bytes(), report)
+                self.file_imports
+                    .import_one(file_name(file), text.into_bytes(), report)
                     .await?
             }
-            None => self.import_path(file, false, report).await?,
+            None => self.file_imports.import_path(file, false, report).await?,
         }
         let new = report.imported.get(before..).unwrap_or_default().iter();
         Ok(new

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
 use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::persona_details::persona_place;
 use crate::import::sillytavern::worlds::WantedBindings;
@@ -21,7 +21,7 @@ pub(crate) const MAX_SETTINGS: usize = 32 << 20;
 /// Maximum number of personas.
 const MAX_PERSONAS: usize = 500;
 
-impl Imports {
+impl FolderImports {
     /// Imports the personas with new names.
     pub(crate) async fn import_personas_of(
         &self,
@@ -193,7 +193,8 @@ impl Imports {
             .collect();
         let text = serde_json::to_string(&fresh).map_err(|error| internal(&error.to_string()))?;
         report.imported.extend(
-            self.import_preset(SETTINGS, text.as_bytes())
+            self.prompt_imports
+                .import_preset(SETTINGS, text.as_bytes())
                 .await?
                 .unwrap_or_default(),
         );

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::api::{Folder, FolderColor, FolderKind, ImportReport, Imported, Refused, Skipped};
 use crate::base::error::ApiResult;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{SETTINGS, stem};
 
 /// A tag with a folder.
@@ -24,7 +24,7 @@ struct TagFolder {
     files: Vec<String>,
 }
 
-impl Imports {
+impl FolderImports {
     /// Creates the folders that do not exist yet, and puts characters in them. A character with
     /// several folders goes into the first. One that is in a folder already stays there, and so
     /// does one that was imported earlier, unless the folder is new: the user may have moved it.

@@ -15,10 +15,12 @@ use serde_json::Value;
 
 use crate::api::{ApiError, ImportReport, ImportStage};
 use crate::base::error::{ApiResult, internal};
-use crate::import::cards::{Cast, side_by_side};
-use crate::import::chats::{ChatRead, not_taken, read_chat};
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::chats::chat::{ChatRead, not_taken, read_chat};
+use crate::import::files::any_file::files;
+use crate::import::groups::files::WITHOUT_CHAT;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::{Cast, side_by_side};
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::presets_in_use::PRESETS;
 use crate::import::sillytavern::settings::{personas, settings};
@@ -41,7 +43,7 @@ enum ChatFileStatus {
     Refused(&'static str, String),
 }
 
-impl Imports {
+impl FolderImports {
     /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such
     /// as files that were imported before. Listeners receive the progress and the end.
     ///
@@ -49,7 +51,10 @@ impl Imports {
     /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported;
     /// errors of the database.
     pub(crate) async fn import_sillytavern(&self, folder: PathBuf) -> ApiResult<ImportReport> {
-        let mut run = self.importing().begin(self.base().events())?;
+        let mut run = self
+            .import_reports
+            .importing()
+            .begin(self.base().events())?;
         let look = move || {
             let mut tavern = SillyTavernFolder::look(&folder)?;
             let settings = settings(&mut tavern);
@@ -78,7 +83,7 @@ impl Imports {
         report.skipped.append(&mut tavern.left);
         report.cancelled = run.cancelled();
         report.clean_names();
-        self.store_report(&report).await;
+        self.import_reports.store_report(&report).await;
         run.end(&report);
         Ok(report)
     }
@@ -133,7 +138,9 @@ impl Imports {
             if run.cancelled() {
                 break;
             }
-            self.import_path(file, false, &mut report).await?;
+            self.file_imports
+                .import_path(file, false, &mut report)
+                .await?;
             run.step();
         }
         if !run.cancelled() {
@@ -177,10 +184,16 @@ impl Imports {
             } = next?;
             let chat = match found {
                 ChatFileStatus::Known(known, with) => {
-                    self.skip_chat(known, with, file, report).await?;
+                    self.chat_imports
+                        .skip_chat(known, with, file, report)
+                        .await?;
                     Some(known)
                 }
-                ChatFileStatus::Read(read) => self.take_chat(file, *read, with, report).await?,
+                ChatFileStatus::Read(read) => {
+                    self.chat_imports
+                        .take_chat(file, *read, with, report)
+                        .await?
+                }
                 ChatFileStatus::Refused(kind, reason) => {
                     not_taken(report, file, kind, reason);
                     None
@@ -202,6 +215,7 @@ impl Imports {
         let file = file_name(&path);
         let known = match with {
             Some(with) => self
+                .chat_imports
                 .known_chat(with, &file)
                 .await?
                 .map(|known| ChatFileStatus::Known(known, with)),
@@ -231,4 +245,51 @@ impl Imports {
 fn whose_folder(chat: &std::path::Path, cast: &Cast) -> Option<CharacterId> {
     cast.get(&composed(&chat.parent()?.file_name()?.to_string_lossy()))
         .copied()
+}
+
+impl FolderImports {
+    /// Imports files, including those in folders and their subfolders, and SillyTavern's folder as
+    /// a whole. The report lists every file: imported, skipped because it already exists, or
+    /// refused with a reason. A refused file does not stop the others. Listeners receive the report
+    /// as well.
+    ///
+    /// # Errors
+    /// Errors of the database; `Busy` while another folder of SillyTavern is imported.
+    pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
+        let mut report = ImportReport::default();
+        let (taverns, paths): (Vec<_>, Vec<_>) = paths
+            .into_iter()
+            .partition(|path| SillyTavernFolder::is_whole(path));
+        for folder in taverns {
+            report.append(self.import_sillytavern(folder).await?);
+        }
+        if paths.is_empty() || report.cancelled {
+            return Ok(report);
+        }
+        let found = tokio::task::spawn_blocking(move || files(paths)).await;
+        let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
+        let mut groups = Vec::new();
+        for (path, asked_for) in files {
+            self.file_imports
+                .import_path(&path, asked_for, &mut report)
+                .await?;
+            if report
+                .refused
+                .pop_if(|last| last.reason.starts_with(WITHOUT_CHAT))
+                .is_some()
+            {
+                groups.push(path);
+            }
+        }
+        // Their chats may have come after them.
+        for path in groups {
+            self.file_imports
+                .import_path(&path, true, &mut report)
+                .await?;
+        }
+        report.skipped.extend(left_out);
+        report.clean_names();
+        self.import_reports.report_import(&report).await;
+        Ok(report)
+    }
 }

@@ -13,9 +13,9 @@ use store::AssetHash;
 use crate::api::{ImportReport, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{composed, file_name, stem};
 use crate::import::sillytavern::tags::TagNames;
 use crate::library::characters::cards::card_of;
@@ -73,7 +73,7 @@ impl WantedBindings {
     }
 }
 
-impl Imports {
+impl FolderImports {
     /// Imports the books and creates their bindings. Each binding is created only once, so that a
     /// later change by the user stays.
     pub(crate) async fn import_worlds_of(
@@ -139,6 +139,7 @@ impl Imports {
             return Ok(Some(known.id));
         }
         let brought = self
+            .prompt_imports
             .import_world_book(&name, &bytes, (stem(file), tags), report)
             .await?;
         if brought.is_none() {

@@ -63,7 +63,7 @@ pub(crate) fn count(root: &Path, sources: &Sources) -> Result<Counted> {
     Ok(counted)
 }
 
-/// The operations that take an id as a text: `library.get_chat(id: String)`.
+/// The operations that take an id as a text: `library.chats: get_chat(id: String)`.
 fn with_text_ids(tokens: TokenStream) -> Vec<String> {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut found = Vec::new();
@@ -75,11 +75,11 @@ fn with_text_ids(tokens: TokenStream) -> Vec<String> {
     for window in trees.windows(4) {
         if let [
             TokenTree::Ident(_),
-            TokenTree::Punct(dot),
+            TokenTree::Punct(colon),
             TokenTree::Ident(name),
             TokenTree::Group(arguments),
         ] = window
-            && dot.as_char() == '.'
+            && colon.as_char() == ':'
             && arguments.delimiter() == Delimiter::Parenthesis
         {
             let ids = text_ids(arguments);
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn finds_operations_with_text_ids() {
         let list = "macro_rules! m { () => { $then! { \
-            /// Doc.\n library.get_chat(id: String) -> Chat; \
-            library.find(text: String) -> Chat; library.typed(chat: ChatId) -> Chat; \
+            /// Doc.\n library.chats: get_chat(id: String) -> Chat; \
+            library.chats: find(text: String) -> Chat; library.chats: typed(chat: ChatId) -> Chat; \
             turns.send(chat: Option<String>, memories: Vec<String>) -> (); } } }";
         assert_eq!(
             with_text_ids(list.parse().unwrap()),

@@ -4,12 +4,12 @@ use domain::{ChatId, MessageId};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::library::groups::presence::Knowledge;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::tools::Tools;
+use crate::turn::tools::built_in::tool::{BuiltIn, object, reading, text};
 
 pub(super) const NAME: &str = "search_chat";
 /// Maximum number of messages in a result.

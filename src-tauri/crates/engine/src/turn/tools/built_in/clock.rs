@@ -3,11 +3,11 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, reading};
 use crate::base::clock::Clock;
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::turn::tools::Tools;
+use crate::turn::tools::built_in::tool::{BuiltIn, reading};
 
 pub(super) struct ClockTool {
     clock: Clock,

@@ -4,10 +4,10 @@ use domain::dice::DiceFormula;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::random::random_below;
 use crate::base::tool_source::{SourceTool, ToolOutput};
+use crate::turn::tools::built_in::tool::{BuiltIn, object, reading, text};
 
 pub(super) struct Dice;
 

@@ -6,11 +6,11 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use store::ChatParticipants;
 
-use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::tools::Tools;
+use crate::turn::tools::built_in::tool::{BuiltIn, object, reading, text};
 
 pub(super) const NAME: &str = "read_document";
 /// Maximum number of passages in a result. A passage has at most some hundred words.

@@ -3,11 +3,11 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::tools::Tools;
+use crate::turn::tools::built_in::tool::{BuiltIn, object, reading, text};
 
 pub(super) const NAME: &str = "look_up_lore";
 /// Maximum number of entries in a result.

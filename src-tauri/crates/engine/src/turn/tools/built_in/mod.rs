@@ -9,6 +9,7 @@ mod memory;
 mod mood;
 mod scene;
 mod table;
+mod tool;
 
 use domain::settings::Values;
 use futures_util::future::BoxFuture;
@@ -28,14 +29,8 @@ use crate::turn::tools::built_in::memory::MemoryTool;
 use crate::turn::tools::built_in::mood::MoodTool;
 use crate::turn::tools::built_in::scene::SceneTool;
 use crate::turn::tools::built_in::table::Tables;
+use crate::turn::tools::built_in::tool::BuiltIn;
 use crate::turn::tools::turn_tools::Mood;
-
-/// One tool of the app, ready for a turn.
-trait BuiltIn: Send + Sync {
-    fn tool(&self) -> SourceTool;
-    fn run<'a>(&'a self, arguments: &'a Map<String, Value>)
-    -> BoxFuture<'a, ApiResult<ToolOutput>>;
-}
 
 /// The tools of the app that are switched on in a chat.
 pub(crate) struct BuiltIns {
@@ -120,46 +115,4 @@ impl ToolSource for BuiltIns {
 /// Whether the results of a tool can be long.
 pub(crate) fn can_be_long(tool: &str) -> bool {
     [chat_search::NAME, documents::NAME, lore::NAME, memory::NAME].contains(&tool)
-}
-
-/// A tool that reads this chat and runs without a question.
-fn reading(name: &str, description: &str, parameters: Value) -> SourceTool {
-    let name = name.to_owned();
-    let description = description.to_owned();
-    SourceTool {
-        name,
-        model_name: None,
-        description,
-        parameters,
-        reads_only: true,
-        harmless: true,
-    }
-}
-
-/// A tool that changes something, so the user is asked.
-fn changing(name: &str, description: &str, parameters: Value) -> SourceTool {
-    SourceTool {
-        reads_only: false,
-        harmless: false,
-        ..reading(name, description, parameters)
-    }
-}
-
-/// The schema of an object whose properties are all required.
-fn object(properties: Value) -> Value {
-    let required: Vec<&String> = properties
-        .as_object()
-        .into_iter()
-        .flat_map(Map::keys)
-        .collect();
-    json!({ "type": "object", "properties": properties, "required": required })
-}
-
-/// A text among the arguments, without spaces around it; empty if it is missing.
-fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
-    arguments
-        .get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .trim()
 }

@@ -4,9 +4,9 @@ use domain::emotion;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, changing, object, text};
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
+use crate::turn::tools::built_in::tool::{BuiltIn, changing, object, text};
 use crate::turn::tools::turn_tools::Mood;
 
 pub(super) struct MoodTool {

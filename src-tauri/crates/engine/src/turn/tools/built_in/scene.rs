@@ -3,12 +3,12 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, changing, object, text};
 use crate::api::SettingOwner;
 use crate::base::error::ApiResult;
 use crate::base::tool_source::{SourceTool, ToolOutput};
 use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::tools::Tools;
+use crate::turn::tools::built_in::tool::{BuiltIn, changing, object, text};
 
 /// Maximum number of backgrounds that the model may choose from.
 const MAX: usize = 50;

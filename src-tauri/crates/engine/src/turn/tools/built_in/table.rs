@@ -3,10 +3,10 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{BuiltIn, reading, text};
 use crate::base::error::ApiResult;
 use crate::base::random::random_below;
 use crate::base::tool_source::{SourceTool, ToolOutput};
+use crate::turn::tools::built_in::tool::{BuiltIn, reading, text};
 
 /// Maximum number of tables, and of entries in one.
 const MAX: usize = 500;

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::base::error::ApiResult;
-use crate::import::handle::Imports;
+use crate::import::files::FileImports;
 use crate::import::sillytavern::persona_details::persona_place;
 use crate::library::personas::persona::new_persona;
 
 /// Maximum number of personas per file.
 const MAX_PERSONAS: usize = 500;
 
-impl Imports {
+impl FileImports {
     /// Imports the personas of a backup that have new names. Returns `false` if the file is not a
     /// persona backup.
     pub(crate) async fn import_personas(

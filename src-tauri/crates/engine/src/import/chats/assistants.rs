@@ -14,11 +14,11 @@ use store::AssetHash;
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::chat_losses::differences;
-use crate::import::chats::EMPTY;
-use crate::import::handle::Imports;
-use crate::import::new_chat::NewChat;
-use crate::import::talks::Titles;
+use crate::import::chats::ChatImports;
+use crate::import::chats::chat::EMPTY;
+use crate::import::chats::losses::differences;
+use crate::import::chats::new_chat::NewChat;
+use crate::import::chats::talks::Titles;
 use crate::library::assets::pictures::MAX_PICTURE_BYTES;
 
 /// Total size of the pictures that are read from one archive, in bytes.
@@ -35,7 +35,7 @@ pub(crate) struct PackedExport {
     others: usize,
 }
 
-impl Imports {
+impl ChatImports {
     /// Imports the conversations as chats of `with`, or of the character with the assistant's name.
     pub(crate) async fn import_assistant(
         &self,

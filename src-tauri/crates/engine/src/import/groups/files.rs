@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use domain::chat::{GroupSettings, MemberState};
 use domain::chat_file::{ChatFile, ChatFileAuthor};
+use domain::overrides::CardText;
 use domain::{CharacterId, ChatId};
 use serde_json::Value;
 
 use crate::api::{ImportReport, Imported, Refused};
 use crate::base::error::ApiResult;
-use crate::import::cards::Cast;
-use crate::import::handle::Imports;
+use crate::import::groups::GroupImports;
+use crate::import::sillytavern::cards::Cast;
 use crate::import::sillytavern::folder::{composed, stem};
 use crate::import::sillytavern::group_file::GroupFile;
 use crate::import::sillytavern::groups::{FOLDER, Participants, take_part};
@@ -27,7 +29,7 @@ struct Known {
     file: Option<String>,
 }
 
-impl Imports {
+impl GroupImports {
     /// The characters who speak in a chat of a group; `None` for a chat with one character.
     pub(crate) async fn participants(
         &self,
@@ -261,4 +263,33 @@ fn without_chat(group: &GroupFile) -> String {
         "{WITHOUT_CHAT}: it says that {members} take part and how they take turns, but it has no \
          messages. Import {first} first, then this file"
     )
+}
+
+impl GroupImports {
+    /// Stores how the members of an imported group take turns, who is muted, and the scenario of
+    /// the group.
+    pub(crate) async fn keep_group(
+        &self,
+        chat: ChatId,
+        settings: GroupSettings,
+        muted: Vec<CharacterId>,
+        scenario: String,
+    ) -> ApiResult<()> {
+        let write = self.base().store().write(move |store| {
+            store.groups_mut().set_settings(chat, &settings)?;
+            if !scenario.is_empty() {
+                store
+                    .chat_texts_mut()
+                    .set(chat, CardText::Scenario, Some(&scenario))?;
+            }
+            let state = MemberState {
+                muted: true,
+                away: false,
+            };
+            muted
+                .into_iter()
+                .try_for_each(|member| store.groups_mut().set_state(chat, member, state))
+        });
+        Ok(write.await?)
+    }
 }

@@ -12,17 +12,17 @@ use store::Character;
 
 use crate::api::{ImportReport, Imported, Refused, SettingOwner, Skipped};
 use crate::base::error::ApiResult;
-use crate::import::chat_losses::differences;
-use crate::import::chat_titles::title;
-use crate::import::chats::EMPTY;
-use crate::import::handle::Imports;
-use crate::import::new_chat::NewChat;
+use crate::import::chats::ChatImports;
+use crate::import::chats::chat::EMPTY;
+use crate::import::chats::losses::differences;
+use crate::import::chats::new_chat::NewChat;
+use crate::import::chats::titles::title;
 use crate::library::characters::cards::card_of;
 
 /// Names that people use for themselves in transcripts.
 const OURSELVES: [&str; 3] = ["You", "User", "Me"];
 
-impl Imports {
+impl ChatImports {
     pub(crate) async fn import_risuai_chats(
         &self,
         file: String,

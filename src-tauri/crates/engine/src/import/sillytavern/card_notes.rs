@@ -7,8 +7,8 @@ use domain::regex_script;
 use serde_json::Value;
 
 use crate::base::picture::{self, PngPicture};
-use crate::import::lorebooks as books;
-use crate::import::presets::script_note;
+use crate::import::prompts::lorebooks as books;
+use crate::import::prompts::presets::script_note;
 
 /// Refusal kind of a picture without a card.
 pub(crate) const NO_CARD: &str = "noCard";

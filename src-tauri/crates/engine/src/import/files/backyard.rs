@@ -6,13 +6,13 @@ use store::Character;
 
 use crate::api::{CardField, ImportReport, Imported, SettingOwner};
 use crate::base::error::{ApiResult, internal};
-use crate::import::handle::Imports;
-use crate::import::new_chat::NewChat;
+use crate::import::chats::new_chat::NewChat;
+use crate::import::files::FileImports;
 
 /// Maximum total size of the messages imported from one file, in bytes.
 const MAX_SAID: usize = MAX_FILE;
 
-impl Imports {
+impl FileImports {
     /// Applies the card's sampler settings to the character, because it would reply differently
     /// without them. Returns the reason for each value that could not be set.
     pub(crate) async fn import_sampling(
@@ -110,6 +110,7 @@ impl Imports {
         let user = self.library().personas.persona_of(None).await?.name;
         let chat = scenario.into_chat(card.display_name(), &user);
         let id = self
+            .chat_imports
             .keep_chat(NewChat {
                 title: title.clone(),
                 ..NewChat::of(chat, character.id, None)

@@ -9,7 +9,7 @@ use store::AssetHash;
 
 use crate::api::{ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::handle::Imports;
+use crate::import::prompts::PromptImports;
 use crate::import::sillytavern::tags::TagNames;
 
 /// Maximum length of a name, in characters.
@@ -19,7 +19,7 @@ const DEPTH: i64 = 4;
 /// Number of skipped entries that warnings list.
 const NAMED: usize = 8;
 
-impl Imports {
+impl PromptImports {
     /// Imports `bytes` if they are a lorebook; returns `None` otherwise. Skips a book with known
     /// content. A book with a known name but other content is added under a new name. The name is
     /// `name`, or else the book's own, or else the file's.

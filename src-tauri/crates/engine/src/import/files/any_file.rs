@@ -12,11 +12,11 @@ use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files;
 use crate::base::files::read_capped;
-use crate::import::card_notes::{NO_CARD, git_lfs_pointer, notes, picture_of, refusal};
-use crate::import::group_files::WITHOUT_CHAT;
-use crate::import::handle::Imports;
-use crate::import::known_files::Json;
-use crate::import::sillytavern::folder::SillyTavernFolder;
+use crate::import::files::FileImports;
+use crate::import::files::known_files::Json;
+use crate::import::sillytavern::card_notes::{
+    NO_CARD, git_lfs_pointer, notes, picture_of, refusal,
+};
 use crate::library::characters::cards::card_of;
 
 const ARCHIVE: &str = "application/zip";
@@ -28,48 +28,7 @@ pub(crate) const CHATS: [&str; 2] = ["jsonl", "txt"];
 /// a card alone.
 const ARCHIVES: [&str; 6] = ["charx", "byaf", "jpg", "jpeg", "zip", "exe"];
 
-impl Imports {
-    /// Imports files, including those in folders and their subfolders, and SillyTavern's folder as
-    /// a whole. The report lists every file: imported, skipped because it already exists, or
-    /// refused with a reason. A refused file does not stop the others. Listeners receive the report
-    /// as well.
-    ///
-    /// # Errors
-    /// Errors of the database; `Busy` while another folder of SillyTavern is imported.
-    pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
-        let mut report = ImportReport::default();
-        let (taverns, paths): (Vec<_>, Vec<_>) = paths
-            .into_iter()
-            .partition(|path| SillyTavernFolder::is_whole(path));
-        for folder in taverns {
-            report.append(self.import_sillytavern(folder).await?);
-        }
-        if paths.is_empty() || report.cancelled {
-            return Ok(report);
-        }
-        let found = tokio::task::spawn_blocking(move || files(paths)).await;
-        let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
-        let mut groups = Vec::new();
-        for (path, asked_for) in files {
-            self.import_path(&path, asked_for, &mut report).await?;
-            if report
-                .refused
-                .pop_if(|last| last.reason.starts_with(WITHOUT_CHAT))
-                .is_some()
-            {
-                groups.push(path);
-            }
-        }
-        // Their chats may have come after them.
-        for path in groups {
-            self.import_path(&path, true, &mut report).await?;
-        }
-        report.skipped.extend(left_out);
-        report.clean_names();
-        self.report_import(&report).await;
-        Ok(report)
-    }
-
+impl FileImports {
     /// Imports a file whose content is already loaded, such as an upload.
     ///
     /// # Errors
@@ -80,7 +39,7 @@ impl Imports {
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
         let report = self.import_one_of_many(file_name, bytes).await?;
-        self.report_import(&report).await;
+        self.import_reports.report_import(&report).await;
         Ok(report)
     }
 
@@ -100,7 +59,8 @@ impl Imports {
             .unwrap_or_default()
             .to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
-            self.import_chat(file_name, bytes, None, &mut report)
+            self.chat_imports
+                .import_chat(file_name, bytes, None, &mut report)
                 .await?;
         } else {
             self.import_card(file_name, bytes, &mut report).await?;
@@ -127,7 +87,7 @@ impl Imports {
             return self.import_model(path, name, report).await;
         }
         if ending == "jsonl" || (asked_for && ending == "txt") {
-            return self.import_chat_file(path, None, report).await;
+            return self.chat_imports.import_chat_file(path, None, report).await;
         }
         if !asked_for && !CARDS.iter().any(|known| ending == *known) {
             return Ok(());
@@ -263,6 +223,7 @@ impl Imports {
             Err(error) => {
                 // A picture can contain a lorebook.
                 if self
+                    .prompt_imports
                     .import_lorebook(&file, &bytes, None, report)
                     .await?
                     .is_none()
@@ -363,7 +324,7 @@ fn mime(card: &[u8]) -> &'static str {
 
 /// The files to import, each with whether the user named it directly, and the skipped ones. Chats
 /// come last, because they need their characters.
-fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
+pub(crate) fn files(paths: Vec<PathBuf>) -> (Vec<(PathBuf, bool)>, Vec<Skipped>) {
     let mut files = Vec::new();
     let mut left_out = Vec::new();
     let skipped = |path: &Path, reason: String| {

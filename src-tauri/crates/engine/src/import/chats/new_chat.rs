@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::api::Changed;
 use crate::base::error::ApiResult;
 use crate::base::records::group_events;
-use crate::import::handle::Imports;
+use crate::import::chats::ChatImports;
 use crate::import::sillytavern::folder::composed;
 use crate::library::assets::pictures::MAX_PICTURES;
 use crate::library::chats::{exported_rounds, foreign_chat};
@@ -19,7 +19,7 @@ use crate::library::snapshots::chat_macros::StoredMacroState;
 
 const THOUGHTS_END: &str = "</think>";
 
-impl Imports {
+impl ChatImports {
     /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
     pub(crate) async fn keep_chat_and_note(
         &self,
@@ -107,7 +107,7 @@ impl Imports {
             })
             .await?;
         // A folder import announces all its chats at once.
-        if self.importing().none() {
+        if self.import_reports.importing().none() {
             self.base()
                 .events()
                 .changed(Changed::Chats, Some(id.to_string()));

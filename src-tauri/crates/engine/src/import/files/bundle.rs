@@ -8,15 +8,15 @@ use tokio::sync::mpsc;
 
 use crate::api::{ImportReport, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
-use crate::import::any_file::CHATS;
-use crate::import::assistants::packed_assistant;
-use crate::import::card_notes::{NO_CARD, refusal};
-use crate::import::handle::Imports;
+use crate::import::chats::assistants::packed_assistant;
+use crate::import::files::FileImports;
+use crate::import::files::any_file::CHATS;
+use crate::import::sillytavern::card_notes::{NO_CARD, refusal};
 
 /// Name and content of a file in the archive.
 type Unpacked = (String, Result<Vec<u8>, ArchiveError>);
 
-impl Imports {
+impl FileImports {
     /// Imports the files in an archive and unpacks only one at a time. Returns `bytes` if they are
     /// not a bundle.
     pub(crate) async fn import_bundle(
@@ -39,7 +39,9 @@ impl Imports {
             Ok(about) => about,
             Err(export) => {
                 drop(bytes);
-                self.import_packed_assistant(file, export, report).await?;
+                self.chat_imports
+                    .import_packed_assistant(file, export, report)
+                    .await?;
                 return Ok(None);
             }
         };
@@ -93,7 +95,10 @@ impl Imports {
             .unwrap_or_default()
             .to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
-            return self.import_chat(file, bytes, None, report).await;
+            return self
+                .chat_imports
+                .import_chat(file, bytes, None, report)
+                .await;
         }
         let before = report.refused.len();
         self.import_one(file, bytes, report).await?;

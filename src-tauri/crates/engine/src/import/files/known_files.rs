@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::api::{ImportReport, Refused};
 use crate::base::error::ApiResult;
-use crate::import::card_notes::refusal;
-use crate::import::chats::unsupported;
-use crate::import::handle::Imports;
-use crate::import::lorebooks::{beyond_limits, is_lorebook};
+use crate::import::chats::chat::unsupported;
+use crate::import::files::FileImports;
+use crate::import::prompts::lorebooks::{beyond_limits, is_lorebook};
+use crate::import::sillytavern::card_notes::refusal;
 
 /// Length of the beginning that tells the kind of a file that is too large, in bytes.
 const MAX_START: usize = 64 << 10;
@@ -64,7 +64,7 @@ impl Json {
     }
 }
 
-impl Imports {
+impl FileImports {
     /// Imports or refuses a JSON file that is not a card. Returns `false` if the file may be a
     /// card.
     pub(crate) async fn import_known(
@@ -117,7 +117,10 @@ impl Imports {
         // Parse the text again only if the file may be a template: two copies of the largest file
         // would need too much memory.
         if may_be_template(&value)
-            && let Some(imported) = self.import_template(file, text.as_bytes()).await?
+            && let Some(imported) = self
+                .prompt_imports
+                .import_template(file, text.as_bytes())
+                .await?
         {
             report.imported.push(imported);
             return Ok(true);
@@ -135,7 +138,8 @@ impl Imports {
                 return Ok(true);
             }
             Some(_) => {
-                self.import_chat(file.to_owned(), bytes.to_vec(), None, report)
+                self.chat_imports
+                    .import_chat(file.to_owned(), bytes.to_vec(), None, report)
                     .await?;
                 return Ok(true);
             }
@@ -153,13 +157,16 @@ impl Imports {
         if let Some(entries) = file_kind::entries_without_book(&value) {
             let book = json!({ "entries": entries }).to_string();
             return Ok(self
+                .prompt_imports
                 .import_lorebook(file, book.as_bytes(), None, report)
                 .await?
                 .is_some());
         }
         if let Some(UnsupportedFile { what, instead }) = file_kind::foreign(&value) {
             if what == file_kind::GROUP {
-                self.import_group_file(file, &value, report).await?;
+                self.group_imports
+                    .import_group_file(file, &value, report)
+                    .await?;
                 return Ok(true);
             }
             let way_out = if instead.is_empty() {
@@ -181,7 +188,10 @@ impl Imports {
         let too_large = text.len() > MAX_BYTES && is_preset;
         drop(value);
         if (!may_be_card || is_preset)
-            && let Some(imported) = self.import_preset(file, text.as_bytes()).await?
+            && let Some(imported) = self
+                .prompt_imports
+                .import_preset(file, text.as_bytes())
+                .await?
         {
             report.imported.extend(imported);
             return Ok(true);
@@ -204,6 +214,7 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<bool> {
         if self
+            .prompt_imports
             .import_lorebook(file, bytes, None, report)
             .await?
             .is_some()

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{ApiError, Changed, Event, ImportProgress, ImportReport, ImportStage};
 use crate::base::error::ApiResult;
 use crate::base::events::Announcer;
-use crate::import::handle::Imports;
+use crate::import::reports::ImportReports;
 
 /// Minimum interval between progress events.
 const NEWS: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ pub(crate) struct ImportRun {
     report: Option<ImportReport>,
 }
 
-impl Imports {
+impl ImportReports {
     /// Progress of the folder import, if one is running.
     pub(crate) async fn import_progress(&self) -> ApiResult<Option<ImportProgress>> {
         Ok(self

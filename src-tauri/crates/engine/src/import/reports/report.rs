@@ -6,13 +6,13 @@ use uuid::Uuid;
 use crate::api::{self, ApiError, Event, ImportReport};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, not_found};
-use crate::import::handle::Imports;
+use crate::import::reports::ImportReports;
 
 /// Maximum number of lines of each kind in a stored report. The counts in the list include all
 /// lines.
 const LINES: usize = 2_000;
 
-impl Imports {
+impl ImportReports {
     /// Stored reports, newest first.
     pub(crate) async fn list_import_reports(&self) -> ApiResult<Vec<api::ImportRecord>> {
         let records = self

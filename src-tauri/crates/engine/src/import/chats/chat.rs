@@ -12,12 +12,12 @@ use domain::{CharacterId, ChatId, PersonaId, file_kind, lenient_json};
 use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::assistants::Pictures;
-use crate::import::card_notes::git_lfs_pointer;
-use crate::import::chat_losses::differences;
-use crate::import::chat_titles::{ending, title, without_name, without_time};
-use crate::import::handle::Imports;
-use crate::import::new_chat::NewChat;
+use crate::import::chats::ChatImports;
+use crate::import::chats::assistants::Pictures;
+use crate::import::chats::losses::differences;
+use crate::import::chats::new_chat::NewChat;
+use crate::import::chats::titles::{ending, title, without_name, without_time};
+use crate::import::sillytavern::card_notes::git_lfs_pointer;
 use crate::import::sillytavern::folder::{composed, file_name};
 use crate::import::sillytavern::group_file::GroupFile;
 use crate::import::sillytavern::groups::Participants;
@@ -26,7 +26,7 @@ use crate::library::chats::bookmarks::import_links;
 /// Refusal kind of a chat without messages.
 pub(crate) const EMPTY: &str = "empty";
 
-impl Imports {
+impl ChatImports {
     /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of
     /// `character`, regardless of the names in the files. Also notifies listeners.
     ///
@@ -49,7 +49,7 @@ impl Imports {
                 .await?;
         }
         report.clean_names();
-        self.report_import(&report).await;
+        self.import_reports.report_import(&report).await;
         Ok(report)
     }
 
@@ -65,7 +65,7 @@ impl Imports {
     ) -> ApiResult<ImportReport> {
         let mut report = self.import_one_chat_of_many(character, file, bytes).await?;
         report.clean_names();
-        self.report_import(&report).await;
+        self.import_reports.report_import(&report).await;
         Ok(report)
     }
 
@@ -154,7 +154,7 @@ impl Imports {
         with: Option<CharacterId>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<ChatId>> {
-        let mut part = self.participants(&chat, with).await?;
+        let mut part = self.group_imports.participants(&chat, with).await?;
         let heard = part.as_ref().and_then(|part| part.members.first().copied());
         let character = match with.or(heard) {
             Some(id) => id,
@@ -204,7 +204,8 @@ impl Imports {
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
         if is_group {
             let GroupFile { settings, .. } = GroupFile::read(&serde_json::Value::Null);
-            self.keep_group(id, settings, Vec::new(), String::new())
+            self.group_imports
+                .keep_group(id, settings, Vec::new(), String::new())
                 .await?;
         }
         let named = file.clone();

@@ -17,9 +17,9 @@ use uuid::Uuid;
 use crate::api::{ApiError, ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
-use crate::import::card_notes::{notes, picture_of};
-use crate::import::handle::Imports;
-use crate::import::progress::ImportRun;
+use crate::import::reports::progress::ImportRun;
+use crate::import::sillytavern::FolderImports;
+use crate::import::sillytavern::card_notes::{notes, picture_of};
 use crate::import::sillytavern::folder::{SillyTavernFolder, file_name, stem};
 use crate::import::sillytavern::tags::Tags;
 use crate::import::sillytavern::worlds::WantedBindings;
@@ -54,7 +54,7 @@ struct New {
     warnings: Vec<String>,
 }
 
-impl Imports {
+impl FolderImports {
     /// Imports the cards of `tavern`, and adds the lorebooks that they are linked to.
     pub(crate) async fn import_cards_of(
         &self,
@@ -282,7 +282,7 @@ impl Imports {
         }
         let imported = report.imported.len();
         let skipped = report.skipped.len();
-        self.import_path(path, false, report).await?;
+        self.file_imports.import_path(path, false, report).await?;
         let added = report.imported[imported..]
             .iter()
             .find(|one| one.kind == "character")

@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use crate::api::{Changed, Imported};
 use crate::base::error::{ApiResult, internal};
-use crate::import::handle::Imports;
+use crate::import::prompts::PromptImports;
 
-impl Imports {
+impl PromptImports {
     /// Imports `bytes` if they are a template of any version; returns `None` otherwise.
     pub(crate) async fn import_template(
         &self,
