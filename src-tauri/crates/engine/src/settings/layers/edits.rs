@@ -4,7 +4,7 @@
 use domain::model::ModelChoice;
 use domain::settings::{
     ConfigValue, IgnoredValue, InvalidValue, Owner, Resolved, SETTINGS, Setting, SettingOrigin,
-    ValueType, Values, resolve, setting,
+    ValueType, resolve, setting,
 };
 
 use crate::api::{ApiError, Changed, LayeredSettings, SettingChoice, SettingOwner, SettingValue};
@@ -132,18 +132,6 @@ impl SettingEdits {
             Some(choice) => Ok(Some(ConfigValue::Text(choice.name.clone().into()))),
             None => Err(unknown_name(setting, word, name, &choices)),
         }
-    }
-
-    /// The notice for the user if the chosen sampler preset no longer exists. Its values then do
-    /// not apply.
-    pub(crate) async fn missing_preset(&self, values: &Values) -> ApiResult<Option<String>> {
-        let id = &values.sampler_preset;
-        if id == "none" || self.prompts.sampler_preset(id).await?.is_some() {
-            return Ok(None);
-        }
-        Ok(Some(format!(
-            "The sampler preset \"{id}\" no longer exists, so the other settings apply."
-        )))
     }
 
     async fn put_setting(

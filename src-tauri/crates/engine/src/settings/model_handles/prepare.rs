@@ -102,18 +102,16 @@ fn within(budget: Budget, values: &Values) -> Budget {
 }
 
 impl ModelHandles {
-    /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the
+    /// Prepares the model that answers in `chat`. See [`SettingLayers::choice`] for the order of the
     /// choices.
     pub(crate) async fn model_handle(
         &self,
         chat: &Chat,
         options: &TurnOptions,
     ) -> ApiResult<ModelHandle> {
-        let choice = self.setting_layers.choice(chat, options).await;
-        let withdrawals = self
-            .base()
-            .store()
-            .read(|store| store.memories().retraction_count())
+        let (choice, withdrawals) = self
+            .setting_layers
+            .choice_and_retractions(chat, options)
             .await?;
         let values = self
             .setting_layers

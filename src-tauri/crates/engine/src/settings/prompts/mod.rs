@@ -4,6 +4,7 @@ pub(crate) mod built_in_samplers;
 pub(crate) mod chat_formats;
 pub(crate) mod choices;
 pub(crate) mod modes;
+pub(crate) mod of_turn;
 pub(crate) mod sampler_presets;
 pub(crate) mod templates;
 

@@ -88,19 +88,6 @@ impl Prompts {
         Ok(())
     }
 
-    /// Returns the mode with this name. If it does not exist, returns the default one with a notice
-    /// for the user.
-    pub(crate) async fn mode(&self, name: &str) -> ApiResult<(Mode, Option<String>)> {
-        let (modes, _) = self.modes().await?;
-        if let Ok(mode) = find_mode(&modes, if name == "auto" { DEFAULT } else { name }) {
-            return Ok((mode.clone(), None));
-        }
-        let default = find_mode(&modes, DEFAULT).map_err(|error| internal(&error.to_string()))?;
-        let notice =
-            format!("The mode \"{name}\" no longer exists, so the mode \"{DEFAULT}\" is used.");
-        Ok((default.clone(), Some(notice)))
-    }
-
     /// The built-in modes, some of them replaced by the user's, and the user's own.
     async fn modes(&self) -> ApiResult<(Vec<Mode>, Vec<Preset>)> {
         let own = self
@@ -108,18 +95,36 @@ impl Prompts {
             .store()
             .read(|store| store.presets().list(PresetKind::Mode))
             .await?;
-        let mut modes = built_in()?.to_vec();
-        for preset in &own {
-            let Ok(mode) = serde_json::from_str::<Mode>(&preset.json) else {
-                continue;
-            };
-            match modes.iter_mut().find(|known| known.name == mode.name) {
-                Some(known) => *known = mode,
-                None => modes.push(mode),
-            }
-        }
-        Ok((modes, own))
+        Ok((modes_with(&own)?, own))
     }
+}
+
+/// The built-in modes, some of them replaced by `own`, and the others of `own`.
+fn modes_with(own: &[Preset]) -> ApiResult<Vec<Mode>> {
+    let mut modes = built_in()?.to_vec();
+    for preset in own {
+        let Ok(mode) = serde_json::from_str::<Mode>(&preset.json) else {
+            continue;
+        };
+        match modes.iter_mut().find(|known| known.name == mode.name) {
+            Some(known) => *known = mode,
+            None => modes.push(mode),
+        }
+    }
+    Ok(modes)
+}
+
+/// The mode with this name, among the built-in ones and `own`. If it does not exist, the default
+/// one with a notice for the user.
+pub(super) fn mode_among(own: &[Preset], name: &str) -> ApiResult<(Mode, Option<String>)> {
+    let modes = modes_with(own)?;
+    if let Ok(mode) = find_mode(&modes, if name == "auto" { DEFAULT } else { name }) {
+        return Ok((mode.clone(), None));
+    }
+    let default = find_mode(&modes, DEFAULT).map_err(|error| internal(&error.to_string()))?;
+    let notice =
+        format!("The mode \"{name}\" no longer exists, so the mode \"{DEFAULT}\" is used.");
+    Ok((default.clone(), Some(notice)))
 }
 
 fn built_in() -> ApiResult<&'static [Mode]> {

@@ -22,6 +22,17 @@ const MAX_NAME: usize = 200;
 /// Maximum number of presets, because a list shows all of them.
 const MOST: usize = 500;
 
+/// The row of the user's preset `id` in the settings table.
+pub(super) fn row(id: &str) -> String {
+    format!("{ROW}{id}")
+}
+
+/// The preset in `json`, the user's row of `id`, or else the built-in one.
+pub(super) fn own_or_built_in(json: Option<String>, id: &str) -> Option<SamplerPreset> {
+    let own = json.and_then(|json| serde_json::from_str(&json).ok());
+    own.or_else(|| built_in().get(place(id)?).map(|(_, preset)| preset.clone()))
+}
+
 impl Prompts {
     /// Lists the user's presets by name, then the built-in ones.
     pub(crate) async fn list_sampler_presets(&self) -> ApiResult<Vec<api::SamplerPreset>> {
@@ -145,14 +156,13 @@ impl Prompts {
 
     /// The preset with this id, if it exists.
     pub(crate) async fn sampler_preset(&self, id: &str) -> ApiResult<Option<SamplerPreset>> {
-        let row = format!("{ROW}{id}");
+        let row = row(id);
         let json = self
             .base()
             .store()
             .read(move |store| store.settings().get(&row))
             .await?;
-        let own = json.and_then(|json| serde_json::from_str(&json).ok());
-        Ok(own.or_else(|| built_in().get(place(id)?).map(|(_, preset)| preset.clone())))
+        Ok(own_or_built_in(json, id))
     }
 
     /// All presets by id. A preset of the user hides a built-in one with the same id.

@@ -29,6 +29,7 @@ use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::StartedRead;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::settings::model_handles::message_content;
+use crate::settings::prompts::of_turn::TurnPrompts;
 use crate::turn::inputs::history::{in_prompt, near};
 use crate::turn::inputs::late_events::LateEvents;
 use crate::turn::inputs::turn_inputs::{ReplyTo, TurnInputs};
@@ -130,12 +131,12 @@ impl Inputs {
         let started = Instant::now();
         let id = snapshot.chat.id;
         let values = values(model_handle, options);
-        let mode = self
+        let mode = options.mode.as_ref().unwrap_or(&values.mode);
+        let prompts = self
             .config()
             .prompts
-            .mode(options.mode.as_ref().unwrap_or(&values.mode));
-        let missing = self.config().setting_edits.missing_preset(&values);
-        let ((mode, no_mode), missing) = tokio::try_join!(mode, missing)?;
+            .of_turn(mode, &values.sampler_preset)
+            .await?;
         if let Some(reply) = reply_to.replaced() {
             // Another version begins where the shown one began.
             let shown = self
@@ -166,7 +167,7 @@ impl Inputs {
             opening,
         } = read.await?;
         let (template, notice) = self
-            .turn_template(options, &values, &snapshot.group)
+            .turn_template(options, &values, &snapshot.group, &prompts)
             .await?;
         let (history, open_rounds) = without_empty_reply(history, &reply_to);
         let spoken = is_spoken(&reply_to, newest.as_ref(), options.source);
@@ -219,7 +220,7 @@ impl Inputs {
             .count() as i64;
         let mut inputs = TurnInputs {
             template,
-            mode,
+            mode: prompts.mode,
             story,
             speakers,
             speaker,
@@ -246,9 +247,9 @@ impl Inputs {
             late_events,
             client: options.client.clone(),
             in_passing: false,
-            notices: [notice, no_mode, missing]
+            notices: notice
                 .into_iter()
-                .flatten()
+                .chain(prompts.notices)
                 .chain(template_variables::unknown_details(&values))
                 .collect(),
             withdrawals: model_handle.withdrawals,
@@ -310,8 +311,12 @@ impl Inputs {
         options: &TurnOptions,
         values: &Values,
         group: &Scene,
+        prompts: &TurnPrompts,
     ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
-        let (mut template, notice) = self.whole_template(options, values, group).await?;
+        let (mut template, notice) = match &options.template_json {
+            Some(json) => (self.config().prompts.written_template(json).await?, None),
+            None => prompts.template(template_id(options, values, group))?,
+        };
         // A template that is being edited is shown as it is written.
         if options.template_json.is_none() {
             template.leave_out(&prompt_sections::names(values));
@@ -326,18 +331,21 @@ impl Inputs {
         values: &Values,
         group: &Scene,
     ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
-        if let Some(json) = &options.template_json {
-            return Ok((self.config().prompts.written_template(json).await?, None));
+        let prompts = &self.config().prompts;
+        match &options.template_json {
+            Some(json) => Ok((prompts.written_template(json).await?, None)),
+            None => prompts.template(template_id(options, values, group)).await,
         }
-        let named = options.template.as_ref().unwrap_or(&values.template);
-        self.config()
-            .prompts
-            .template(if named == "auto" && group.is_scene() {
-                next_turns::TEMPLATE
-            } else {
-                named
-            })
-            .await
+    }
+}
+
+/// The template that a turn names, or that its settings choose.
+fn template_id<'v>(options: &'v TurnOptions, values: &'v Values, group: &Scene) -> &'v str {
+    let named = options.template.as_ref().unwrap_or(&values.template);
+    if named == "auto" && group.is_scene() {
+        next_turns::TEMPLATE
+    } else {
+        named
     }
 }
 

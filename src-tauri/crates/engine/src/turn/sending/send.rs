@@ -6,6 +6,7 @@ use domain::chat::{Chat, Message, MessageSource, Role, SwipeState};
 use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
+use recall::command_parser::asked;
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
 
@@ -223,6 +224,15 @@ impl Sending {
         .await;
         // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or_else(|_| Ok(typed.clone()))?;
+        // The settings are read only for a message with commands.
+        let obeys = !asked(&text).is_empty()
+            && self
+                .config()
+                .setting_layers
+                .resolved(chat, None, None)
+                .await?
+                .values
+                .memory;
         let new = NewMessage {
             id,
             chat: chat.id,
@@ -238,13 +248,6 @@ impl Sending {
             selected: 0,
             context_block: None,
         };
-        let learns = self
-            .config()
-            .setting_layers
-            .resolved(chat, None, None)
-            .await?
-            .values
-            .memory;
         let persona = snapshot.persona.clone();
         let row = chat.clone();
         let (message, done) = self
@@ -270,7 +273,7 @@ impl Sending {
                 };
                 // A panic while reading memory commands must not lose the message.
                 let obey = || crate::turn::commands::tell::obey(store, &said);
-                let done = if learns {
+                let done = if obeys {
                     panics::or_plain("a command to memory", obey, || Ok(Vec::new()))?
                 } else {
                     Vec::new()

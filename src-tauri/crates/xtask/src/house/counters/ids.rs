@@ -129,7 +129,7 @@ mod tests {
         let list = "macro_rules! m { () => { $then! { \
             /// Doc.\n library.chats: get_chat(id: String) -> Chat; \
             library.chats: find(text: String) -> Chat; library.chats: typed(chat: ChatId) -> Chat; \
-            turns.send(chat: Option<String>, memories: Vec<String>) -> (); } } }";
+            turns.sending: send(chat: Option<String>, memories: Vec<String>) -> (); } } }";
         assert_eq!(
             with_text_ids(list.parse().unwrap()),
             [

@@ -13,7 +13,7 @@ mod tool;
 
 use domain::settings::Values;
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::error::ApiResult;
