@@ -16,7 +16,7 @@ pub struct Before {
 
 impl Before {
     /// The deletion time of items that must be purged now
-    /// ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
+    /// ([`TrashMut::mark_for_purge`](crate::TrashMut::mark_for_purge)).
     pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
     /// Purges only condemned items.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);

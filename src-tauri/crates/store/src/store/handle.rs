@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    /// Removes `folder` when the last handle is dropped. Does nothing if this is not the only handle.
+    /// Removes `folder` when the last handle is dropped. This must be the only handle so far.
     pub(crate) fn keep_folder(&mut self, folder: TempDir) {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner._temporary = Some(folder);

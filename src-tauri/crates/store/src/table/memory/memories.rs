@@ -335,8 +335,8 @@ impl MemoriesMut<'_> {
     }
 
     /// Permanently removes memories that were deleted at or before `before`, and those made from
-    /// messages or chats deleted by then. Returns how many. [`Memories::rewritten`] returns their
-    /// ids for the removal of quotes.
+    /// messages or chats deleted by then. Returns how many. `changed_since_purge` returns their ids
+    /// for the removal of quotes.
     pub(crate) fn purge(&mut self, before: Before) -> Result<usize, StoreError> {
         self.conn.execute(
             "UPDATE memory SET deleted = ?1 WHERE number IN (

@@ -1,6 +1,6 @@
 //! Models, endpoints, presets and tool servers.
 
 mod endpoint_models;
-mod models;
+mod local_and_remote;
 mod presets;
 mod tool_servers;

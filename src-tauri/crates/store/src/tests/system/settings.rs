@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::settings::Owner;
 
-use crate::tests::{CHARACTER, CHAT, furnished, purge, uuid};
+use crate::tests::{CHARACTER, CHAT, furnished, purge};
 use crate::{Store, StoreError};
 
 #[tokio::test]
