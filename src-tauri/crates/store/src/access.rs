@@ -1,64 +1,12 @@
-//! The handles of one transaction: a read or write handle for each table.
+//! The handles of one transaction: a read handle and a write handle for each table.
+//!
+//! The list at the end of this file defines all handles. The file of a table implements the methods
+//! of its two handles, so it depends on this file, and this file depends on no table.
 
 use std::ops::Deref;
 use std::path::Path;
 
 use rusqlite::Connection;
-
-use crate::table::api_chat::{ApiChats, ApiChatsMut};
-use crate::table::api_key::{ApiKeys, ApiKeysMut};
-use crate::table::asset::{Assets, AssetsMut};
-use crate::table::background::{Backgrounds, BackgroundsMut};
-use crate::table::bound_persona::{BoundPersonas, BoundPersonasMut};
-use crate::table::branch::{BranchLinks, BranchLinksMut};
-use crate::table::calibration::{Calibrations, CalibrationsMut};
-use crate::table::card_file::{CardFiles, CardFilesMut};
-use crate::table::card_version::{CardVersions, CardVersionsMut};
-use crate::table::character::{Characters, CharactersMut};
-use crate::table::chat::{Chats, ChatsMut};
-use crate::table::chat_text::{ChatTexts, ChatTextsMut};
-use crate::table::checkpoint::{Checkpoints, CheckpointsMut};
-use crate::table::document::{Documents, DocumentsMut};
-use crate::table::download::{Downloads, DownloadsMut};
-use crate::table::draft::{Drafts, DraftsMut};
-use crate::table::endpoint::{Endpoints, EndpointsMut};
-use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
-use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
-use crate::table::favourite::{Favourites, FavouritesMut};
-use crate::table::folder::{Folders, FoldersMut};
-use crate::table::foreign::{ForeignData, ForeignDataMut};
-use crate::table::group::{Groups, GroupsMut};
-use crate::table::import_report::{ImportReports, ImportReportsMut};
-use crate::table::item_embedding::{ItemEmbeddings, ItemEmbeddingsMut};
-use crate::table::item_search::ItemSearch;
-use crate::table::keyframe::{Keyframes, KeyframesMut};
-use crate::table::listing::{Listings, ListingsMut};
-use crate::table::lorebook::{Lorebooks, LorebooksMut};
-use crate::table::manifest::{Manifests, ManifestsMut};
-use crate::table::memory::{Memories, MemoriesMut};
-use crate::table::message::{Messages, MessagesMut};
-use crate::table::message_search::MessageSearch;
-use crate::table::message_text::MessageTexts;
-use crate::table::model::{Models, ModelsMut};
-use crate::table::model_adapter::{ModelAdapters, ModelAdaptersMut};
-use crate::table::model_move::{ModelMoves, ModelMovesMut};
-use crate::table::model_projector::{ModelProjectors, ModelProjectorsMut};
-use crate::table::persona::{Personas, PersonasMut};
-use crate::table::picture::{Pictures, PicturesMut};
-use crate::table::preset::{Presets, PresetsMut};
-use crate::table::quick_reply::{QuickReplyBindings, QuickReplyBindingsMut};
-use crate::table::revision::{Revisions, RevisionsMut};
-use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
-use crate::table::setting::{Settings, SettingsMut};
-use crate::table::source::{Sources, SourcesMut};
-use crate::table::stale_cache::{StaleCaches, StaleCachesMut};
-use crate::table::swipe::{Swipes, SwipesMut};
-use crate::table::token_choice::{StoredChoices, StoredChoicesMut};
-use crate::table::token_count::{TokenCounts, TokenCountsMut};
-use crate::table::tool_grant::{ToolGrants, ToolGrantsMut};
-use crate::table::tool_server::{ToolServers, ToolServersMut};
-use crate::table::trash::{Trash, TrashMut};
-use crate::table::vector::{Vectors, VectorsMut};
 
 /// A consistent snapshot of the store.
 pub struct ReadTransaction<'c> {
@@ -80,90 +28,194 @@ impl<'c> Deref for WriteTransaction<'c> {
     }
 }
 
-macro_rules! tables {
-    ($($read:ident: $reads:ident, $write:ident: $writes:ident;)*) => {
-        impl ReadTransaction<'_> {
-            $(pub fn $read(&self) -> $reads<'_> {
-                $reads { conn: self.conn }
-            })*
+/// Assets: pictures and imported files. This handle also knows the folder of their files.
+pub struct Assets<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) dir: &'a Path,
+}
 
-            pub fn item_search(&self) -> ItemSearch<'_> {
-                ItemSearch { conn: self.conn }
-            }
+/// Write access to [`Assets`].
+pub struct AssetsMut<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) dir: &'a Path,
+}
 
-            pub fn message_search(&self) -> MessageSearch<'_> {
-                MessageSearch { conn: self.conn }
-            }
-
-            pub fn message_texts(&self) -> MessageTexts<'_> {
-                MessageTexts { conn: self.conn }
-            }
-
-            pub fn assets(&self) -> Assets<'_> {
-                Assets { conn: self.conn, dir: self.dir }
-            }
+impl ReadTransaction<'_> {
+    /// Assets: pictures and imported files.
+    pub fn assets(&self) -> Assets<'_> {
+        Assets {
+            conn: self.conn,
+            dir: self.dir,
         }
-        impl WriteTransaction<'_> {
-            $(pub fn $write(&mut self) -> $writes<'_> {
-                $writes { conn: self.read.conn }
-            })*
+    }
+}
 
-            pub fn assets_mut(&mut self) -> AssetsMut<'_> {
-                AssetsMut { conn: self.read.conn, dir: self.read.dir }
+impl WriteTransaction<'_> {
+    /// Write access to [`Assets`].
+    pub fn assets_mut(&mut self) -> AssetsMut<'_> {
+        AssetsMut {
+            conn: self.read.conn,
+            dir: self.read.dir,
+        }
+    }
+}
+
+/// Defines the handles of each line, `reads: ReadHandle, writes: WriteHandle;`, and the methods
+/// `ReadTransaction::reads` and `WriteTransaction::writes` that return them. The doc comment of a
+/// line describes the table. A line without a write handle is a search.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $reads:ident: $Reads:ident $(, $writes:ident: $Writes:ident)?;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $Reads<'a> {
+                pub(crate) conn: &'a Connection,
             }
+
+            $(
+                #[doc = concat!("Write access to [`", stringify!($Reads), "`].")]
+                pub struct $Writes<'a> {
+                    pub(crate) conn: &'a Connection,
+                }
+            )?
+        )*
+
+        impl ReadTransaction<'_> {
+            $(
+                $(#[$doc])*
+                pub fn $reads(&self) -> $Reads<'_> {
+                    $Reads { conn: self.conn }
+                }
+            )*
+        }
+
+        impl WriteTransaction<'_> {
+            $($(
+                #[doc = concat!("Write access to [`", stringify!($Reads), "`].")]
+                pub fn $writes(&mut self) -> $Writes<'_> {
+                    $Writes { conn: self.read.conn }
+                }
+            )?)*
         }
     };
 }
 
+// The list of tables, sorted by room. A new table needs one line here.
 tables! {
-    characters: Characters, characters_mut: CharactersMut;
-    card_files: CardFiles, card_files_mut: CardFilesMut;
-    card_versions: CardVersions, card_versions_mut: CardVersionsMut;
-    favourites: Favourites, favourites_mut: FavouritesMut;
-    folders: Folders, folders_mut: FoldersMut;
-    listings: Listings, listings_mut: ListingsMut;
-    personas: Personas, personas_mut: PersonasMut;
-    bound_personas: BoundPersonas, bound_personas_mut: BoundPersonasMut;
-    chats: Chats, chats_mut: ChatsMut;
+    // chats
+    /// The chats that clients of the local API continue when they name only a character.
     api_chats: ApiChats, api_chats_mut: ApiChatsMut;
-    chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
-    branch_links: BranchLinks, branch_links_mut: BranchLinksMut;
-    checkpoints: Checkpoints, checkpoints_mut: CheckpointsMut;
-    revisions: Revisions, revisions_mut: RevisionsMut;
-    messages: Messages, messages_mut: MessagesMut;
-    swipes: Swipes, swipes_mut: SwipesMut;
-    token_choices: StoredChoices, token_choices_mut: StoredChoicesMut;
-    foreign: ForeignData, foreign_mut: ForeignDataMut;
-    groups: Groups, groups_mut: GroupsMut;
-    pictures: Pictures, pictures_mut: PicturesMut;
+    /// Pictures behind chats.
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;
-    documents: Documents, documents_mut: DocumentsMut;
-    drafts: Drafts, drafts_mut: DraftsMut;
-    lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
-    quick_reply_bindings: QuickReplyBindings, quick_reply_bindings_mut: QuickReplyBindingsMut;
-    vectors: Vectors, vectors_mut: VectorsMut;
-    keyframes: Keyframes, keyframes_mut: KeyframesMut;
-    item_embeddings: ItemEmbeddings, item_embeddings_mut: ItemEmbeddingsMut;
-    memories: Memories, memories_mut: MemoriesMut;
+    /// Links from branches to the chats that they began in.
+    branch_links: BranchLinks, branch_links_mut: BranchLinksMut;
+    /// Texts of a chat that replace texts of its character's card.
+    chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
+    /// Chats, with their participants and context windows.
+    chats: Chats, chats_mut: ChatsMut;
+    /// Named bookmarks on messages.
+    checkpoints: Checkpoints, checkpoints_mut: CheckpointsMut;
+    /// Data of other apps that this app does not use.
+    foreign: ForeignData, foreign_mut: ForeignDataMut;
+
+    // messages
+    /// Records of the prompts that led to swipes.
     manifests: Manifests, manifests_mut: ManifestsMut;
-    token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
-    calibrations: Calibrations, calibrations_mut: CalibrationsMut;
-    models: Models, models_mut: ModelsMut;
-    downloads: Downloads, downloads_mut: DownloadsMut;
-    model_adapters: ModelAdapters, model_adapters_mut: ModelAdaptersMut;
-    model_projectors: ModelProjectors, model_projectors_mut: ModelProjectorsMut;
-    model_moves: ModelMoves, model_moves_mut: ModelMovesMut;
-    endpoints: Endpoints, endpoints_mut: EndpointsMut;
-    endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
-    endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
-    tool_servers: ToolServers, tool_servers_mut: ToolServersMut;
-    import_reports: ImportReports, import_reports_mut: ImportReportsMut;
-    api_keys: ApiKeys, api_keys_mut: ApiKeysMut;
-    settings: Settings, settings_mut: SettingsMut;
-    presets: Presets, presets_mut: PresetsMut;
+    /// Full-text search over messages.
+    message_search: MessageSearch;
+    /// Visible texts of messages, and detection of their changes.
+    message_texts: MessageTexts;
+    /// Messages of chats, in order.
+    messages: Messages, messages_mut: MessagesMut;
+    /// Pictures attached to messages.
+    pictures: Pictures, pictures_mut: PicturesMut;
+    /// Texts that swipes had before edits.
+    revisions: Revisions, revisions_mut: RevisionsMut;
+    /// Alternative texts of a message.
+    swipes: Swipes, swipes_mut: SwipesMut;
+    /// Probabilities of the tokens of replies.
+    token_choices: StoredChoices, token_choices_mut: StoredChoicesMut;
+
+    // memory
+    /// Embeddings of memories, document passages and lorebook entries.
+    item_embeddings: ItemEmbeddings, item_embeddings_mut: ItemEmbeddingsMut;
+    /// Keyframes and their source texts.
+    keyframes: Keyframes, keyframes_mut: KeyframesMut;
+    /// Memories and their source messages.
+    memories: Memories, memories_mut: MemoriesMut;
+    /// Embeddings of messages, and the queue of messages without one.
+    vectors: Vectors, vectors_mut: VectorsMut;
+
+    // library
+    /// Personas of characters: new chats with a character begin with its persona.
+    bound_personas: BoundPersonas, bound_personas_mut: BoundPersonasMut;
+    /// Files that the user added to a card.
+    card_files: CardFiles, card_files_mut: CardFilesMut;
+    /// Cards that saves in the editor replaced.
+    card_versions: CardVersions, card_versions_mut: CardVersionsMut;
+    /// Characters: the imported cards with their files.
+    characters: Characters, characters_mut: CharactersMut;
+    /// Documents, stored as passages, and full-text search in them.
+    documents: Documents, documents_mut: DocumentsMut;
+    /// The user's favourite characters.
+    favourites: Favourites, favourites_mut: FavouritesMut;
+    /// Folders of chats and characters, and the place of each item.
+    folders: Folders, folders_mut: FoldersMut;
+    /// Additional characters of chats, and the speakers of messages.
+    groups: Groups, groups_mut: GroupsMut;
+    /// Full-text search over notes, memories, lorebook entries and characters.
+    item_search: ItemSearch;
+    /// Data for lists of characters, and search terms to find them.
+    listings: Listings, listings_mut: ListingsMut;
+    /// Lorebooks outside cards, and their bindings.
+    lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
+    /// Personas: the characters that the user plays.
+    personas: Personas, personas_mut: PersonasMut;
+    /// The chats that show a set of quick replies.
+    quick_reply_bindings: QuickReplyBindings, quick_reply_bindings_mut: QuickReplyBindingsMut;
+    /// Origins of imported items.
     sources: Sources, sources_mut: SourcesMut;
-    stale_caches: StaleCaches, stale_caches_mut: StaleCachesMut;
-    tool_grants: ToolGrants, tool_grants_mut: ToolGrantsMut;
+    /// Deleted chats, characters and lorebooks, which can be restored until they are purged.
     trash: Trash, trash_mut: TrashMut;
+
+    // models
+    /// Calibration of token counts for each model of an endpoint.
+    calibrations: Calibrations, calibrations_mut: CalibrationsMut;
+    /// Downloads of models that are not complete.
+    downloads: Downloads, downloads_mut: DownloadsMut;
+    /// The quirks found for each model of an endpoint, such as refused parameters.
+    endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
+    /// The models that endpoints offer.
+    endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
+    /// Remote endpoints.
+    endpoints: Endpoints, endpoints_mut: EndpointsMut;
+    /// Adapters (LoRA) of model files.
+    model_adapters: ModelAdapters, model_adapters_mut: ModelAdaptersMut;
+    /// Models whose files are on the way to another folder.
+    model_moves: ModelMoves, model_moves_mut: ModelMovesMut;
+    /// Files that read pictures for models, as the user has chosen them.
+    model_projectors: ModelProjectors, model_projectors_mut: ModelProjectorsMut;
+    /// Model files in the library.
+    models: Models, models_mut: ModelsMut;
+    /// Presets: JSON documents such as templates and sampler values.
+    presets: Presets, presets_mut: PresetsMut;
+    /// Cached token counts by text and tokenizer.
+    token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
+    /// Decisions of the user about tools.
+    tool_grants: ToolGrants, tool_grants_mut: ToolGrantsMut;
+    /// Servers that offer tools, and the permissions for their tools.
+    tool_servers: ToolServers, tool_servers_mut: ToolServersMut;
+
+    // system
+    /// Keys of the local API, as hashes.
+    api_keys: ApiKeys, api_keys_mut: ApiKeysMut;
+    /// Texts that were typed into a form and are not stored in their item yet.
+    drafts: Drafts, drafts_mut: DraftsMut;
+    /// Reports of imports.
+    import_reports: ImportReports, import_reports_mut: ImportReportsMut;
+    /// Layered settings: JSON values by owner and key.
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
+    /// App settings: JSON values by key.
+    settings: Settings, settings_mut: SettingsMut;
+    /// Chats whose saved KV caches may contain text that was retracted or removed.
+    stale_caches: StaleCaches, stale_caches_mut: StaleCachesMut;
 }

@@ -103,7 +103,7 @@ fn from_sqlite(error: rusqlite::Error, dir: &Path) -> StoreError {
             dir: dir.to_owned(),
         },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Damaged {
-            path: dir.join(crate::open::FILE),
+            path: dir.join(files::DATABASE),
             detail: error.to_string(),
         },
         // SQLite also returns this code when there is no disk space for the files next to the

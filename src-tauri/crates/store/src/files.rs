@@ -6,6 +6,8 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+/// File name of the database.
+pub(crate) const DATABASE: &str = "inglenook.db";
 pub(crate) const ASSETS: &str = "assets";
 /// Folder of thumbnails, which can be created again.
 pub(crate) const THUMBNAILS: &str = "thumbnails";

@@ -33,6 +33,7 @@ mod open;
 mod pool;
 mod purge;
 mod query;
+mod retention;
 mod search;
 mod sql;
 mod store;
@@ -40,7 +41,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use access::{ReadTransaction, WriteTransaction};
+pub use access::*;
 pub use asset::{AssetHash, NotAHash};
 pub use asset_files::AssetRepair;
 pub use backup::{
@@ -50,72 +51,14 @@ pub use backup::{
 pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
-pub use purge::{Before, Purged, RedactManifest};
+pub use purge::Purged;
 pub use query::Query;
+pub use retention::{Before, RedactManifest};
 pub use search::{Excerpt, register as register_search_functions};
 pub use store::Store;
-pub use table::api_chat::{ApiChats, ApiChatsMut};
-pub use table::api_key::{ApiKey, ApiKeys, ApiKeysMut};
-pub use table::asset::{Asset, Assets, AssetsMut};
-pub use table::background::{Background, Backgrounds, BackgroundsMut};
-pub use table::bound_persona::{BoundPersonas, BoundPersonasMut};
-pub use table::branch::{
-    BranchLink, BranchLinks, BranchLinksMut, BranchOrigin, StoryKey, StoryStep,
-};
-pub use table::calibration::{Calibrations, CalibrationsMut};
-pub use table::card_file::{CardFile, CardFiles, CardFilesMut};
-pub use table::card_version::{CardVersion, CardVersions, CardVersionsMut};
-pub use table::character::{Character, Characters, CharactersMut, ListedCharacter};
-pub use table::chat::{ChatSummary, Chats, ChatsMut};
-pub use table::chat_copy::{CopiedRange, Copies};
-pub use table::chat_text::{ChatTexts, ChatTextsMut};
-pub use table::checkpoint::{Checkpoint, Checkpoints, CheckpointsMut};
-pub use table::document::{Documents, DocumentsMut, FoundPassage};
-pub use table::download::{Downloads, DownloadsMut};
-pub use table::draft::{Draft, DraftPlace, Drafts, DraftsMut};
-pub use table::endpoint::{Endpoints, EndpointsMut};
-pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
-pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};
-pub use table::favourite::{Favourites, FavouritesMut};
-pub use table::folder::{Folder, FolderContents, FolderKind, Folders, FoldersMut, Place};
-pub use table::foreign::{ForeignChat, ForeignData, ForeignDataMut};
-pub use table::group::{Groups, GroupsMut};
-pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};
-pub use table::item_embedding::{
-    EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntryText, QueuedItem,
-    StoredEmbedding,
-};
-pub use table::item_search::{FoundItem, ItemKind, ItemPlace, ItemSearch};
-pub use table::keyframe::{Keyframes, KeyframesMut};
-pub use table::listing::{CharacterListItem, Listing, Listings, ListingsMut};
-pub use table::lorebook::{BoundLorebook, ChatParticipants, Lorebook, Lorebooks, LorebooksMut};
-pub use table::manifest::{Manifests, ManifestsMut, StoredManifest};
-pub use table::memory::{FoundMemory, Memories, MemoriesMut};
-pub use table::memory_archive::ActiveMemory;
-pub use table::memory_bulk::{MemoryFilter, MemorySet, MemoryStorage};
-pub use table::message::{MessageCount, Messages, MessagesMut, NewMessage, WindowMessage};
-pub use table::message_search::{FoundMessage, MessageSearch, SearchAuthor, SearchFilter};
-pub use table::message_text::{MessageKey, MessageTexts, TextRevision, VisibleText};
-pub use table::model::{Models, ModelsMut};
-pub use table::model_adapter::{ModelAdapter, ModelAdapters, ModelAdaptersMut};
-pub use table::model_move::{ModelMoves, ModelMovesMut};
-pub use table::model_projector::{ModelProjectors, ModelProjectorsMut, ProjectorChoice};
-pub use table::persona::{Personas, PersonasMut};
-pub use table::picture::{Pictures, PicturesMut};
-pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
-pub use table::quick_reply::{QuickReplyBindings, QuickReplyBindingsMut, QuickReplyOwner};
-pub use table::revision::{Revision, Revisions, RevisionsMut};
-pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
-pub use table::setting::{Settings, SettingsMut};
-pub use table::source::{Sources, SourcesMut};
-pub use table::source_text::SourceText;
-pub use table::stale_cache::{StaleCaches, StaleCachesMut, StaleChats};
-pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
-pub use table::token_choice::{StoredChoices, StoredChoicesMut};
-pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
-pub use table::tool_grant::{ToolGrant, ToolGrants, ToolGrantsMut};
-pub use table::tool_server::{StoredGrant, ToolServers, ToolServersMut};
-pub use table::trash::{Trash, TrashId, TrashMut, Trashed};
-pub use table::vector::{
-    MessageContent, NewVector, QueuedText, StoredVector, VectorRevision, Vectors, VectorsMut,
-};
+pub use table::chats::*;
+pub use table::library::*;
+pub use table::memory::*;
+pub use table::messages::*;
+pub use table::models::*;
+pub use table::system::*;

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use domain::Timestamp;
 use rusqlite::Connection;
 
-use crate::table::lead::LeadsMut;
-use crate::{AssetHash, ReadTransaction, StoreError, WriteTransaction, files};
+use crate::table::library::lead::LeadsMut;
+use crate::{
+    AssetHash, Before, ReadTransaction, RedactManifest, StoreError, WriteTransaction, files,
+};
 
 /// Number of items that a purge removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,46 +26,6 @@ pub struct Purged {
     pub lorebooks: usize,
     pub assets: usize,
 }
-
-/// A purge removes items that were deleted at or before these times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Before {
-    /// Chats, characters and lorebooks, and the texts that edits replaced.
-    pub trash: Timestamp,
-    /// Messages, memories, documents.
-    pub rest: Timestamp,
-    /// Assets without references since this time. Assets of purged items are removed in any case.
-    pub assets: Timestamp,
-}
-
-impl Before {
-    /// The deletion time of items that must be purged now
-    /// ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
-    pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
-    /// Purges only condemned items.
-    pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
-
-    /// Purges everything that was deleted until now. Unreferenced assets stay, because they may be
-    /// about to be used.
-    pub const fn everything_deleted(now: Timestamp) -> Self {
-        Self {
-            trash: now,
-            rest: now,
-            assets: Self::CONDEMNED,
-        }
-    }
-
-    pub const fn all(time: Timestamp) -> Self {
-        Self {
-            trash: time,
-            rest: time,
-            assets: time,
-        }
-    }
-}
-
-/// Removes all quoted text from a manifest's JSON; `None` if there is none.
-pub type RedactManifest = fn(&str) -> Option<String>;
 
 /// Whether a purge would remove items or earlier texts.
 pub(crate) fn has_expired(conn: &Connection, before: Before) -> Result<bool, StoreError> {

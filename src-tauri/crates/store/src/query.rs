@@ -57,7 +57,8 @@ impl Query {
     /// `words` are single words of any script. All characters except letters and digits are
     /// ignored.
     pub fn any_word<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
-        let (mut plain, mut runs) = (Vec::new(), Vec::new());
+        let mut plain = Vec::new();
+        let mut runs = Vec::new();
         for word in words.into_iter().take(MAX_WORDS) {
             let letters: Vec<char> = word
                 .chars()
@@ -85,7 +86,8 @@ impl Query {
 /// Each word matches as a prefix, because the user may still be typing. Runs shorter than a trigram
 /// are ignored.
 pub(crate) fn all_words(words: &[String]) -> (String, String) {
-    let (mut plain, mut runs) = (Vec::new(), Vec::new());
+    let mut plain = Vec::new();
+    let mut runs = Vec::new();
     let parts = words.iter().flat_map(|word| {
         word.split(|letter: char| !letter.is_alphanumeric() && !is_unspaced_letter(letter))
     });

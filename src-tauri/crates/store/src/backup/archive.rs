@@ -14,10 +14,14 @@ use zip::unstable::read::ZipIterable;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use super::backup_file::BackupKind;
+use super::choices::BackupChoices;
+use super::content::read_only;
 use super::folder::Folder;
 use super::manifest::assets_in;
-use super::verify::NOT_OUR_TABLES;
-use super::{BackupChoices, BackupKind, copy, describe, pool, verify, verify_copy};
+use super::pool;
+use super::take::{copy, describe};
+use super::verify::{NOT_OUR_TABLES, verify_copy};
 use crate::{AssetHash, StoreError, files, identity};
 
 const DATABASE: &str = "inglenook.db";
@@ -36,7 +40,7 @@ pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), 
     let database = files::partial(dir).map_err(failed)?;
     copy(source, database.path())?;
     verify_copy(database.path())?;
-    let assets = assets_in(&verify::read_only(database.path())?)?;
+    let assets = assets_in(&read_only(database.path())?)?;
     let folder = out
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -77,33 +81,22 @@ fn pack(
 
 /// Imports an archive as a backup. Returns the path of the backup.
 pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
-    let refused = |detail: String| StoreError::BadBackup {
-        path: archive.to_owned(),
-        detail,
-    };
     let home = Folder::home(dir);
     let choices =
         BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
-    let (path, pool) = (home.free_path(now, &choices.origin), pool::of(&home.path));
+    let path = home.free_path(now, &choices.origin);
     let failed = |error| StoreError::file(error, &path, dir);
-    let members = list(archive).map_err(refused)?;
-    let open = || File::open(archive).map(BufReader::new).map_err(failed);
-    let mut zip = ZipArchive::new(open()?).map_err(|error| refused(error.to_string()))?;
+    let members = list(archive).map_err(|detail| refused(archive, detail))?;
+    let file = File::open(archive).map_err(failed)?;
+    let mut zip = ZipArchive::new(BufReader::new(file))
+        .map_err(|error| refused(archive, error.to_string()))?;
 
     let mut database = files::partial(&home.path).map_err(failed)?;
     unpack(&mut zip, members.database, MAX_DATABASE, &mut database)
         .map_err(|error| broken(error, archive, dir))?;
-    verify_copy(database.path()).map_err(|error| refused(error.to_string()))?;
-    let conn = verify::read_only(database.path())?;
-    identity::schema_is_ours(&conn)?
-        .then_some(())
-        .ok_or_else(|| refused(NOT_OUR_TABLES.into()))?;
-    let named: HashSet<_> = assets_in(&conn)?
-        .into_iter()
-        .map(|(hash, _)| hash)
-        .collect();
-    drop(conn);
+    let named = named_assets(database.path(), archive)?;
 
+    let pool = pool::of(&home.path);
     for (hash, index) in members
         .assets
         .into_iter()
@@ -113,7 +106,8 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
         unpack(&mut zip, index, MAX_ASSET, &mut content)
             .map_err(|error| broken(error, archive, dir))?;
         if AssetHash::of(&content) != hash {
-            return Err(refused(format!("the file {hash} in it is damaged")));
+            let detail = format!("the file {hash} in it is damaged");
+            return Err(refused(archive, detail));
         }
         files::write(&hash.path_in(&pool), &content).map_err(failed)?;
     }
@@ -122,6 +116,27 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     files::keep(database, &path).map_err(failed)?;
     home.prune(choices.budget, None).map_err(failed)?;
     Ok(path)
+}
+
+/// The files that an unpacked database names.
+///
+/// # Errors
+/// `BadBackup` if the database is damaged or not ours.
+fn named_assets(database: &Path, archive: &Path) -> Result<HashSet<AssetHash>, StoreError> {
+    verify_copy(database).map_err(|error| refused(archive, error.to_string()))?;
+    let conn = read_only(database)?;
+    if !identity::schema_is_ours(&conn)? {
+        return Err(refused(archive, NOT_OUR_TABLES.into()));
+    }
+    let named = assets_in(&conn)?.into_iter().map(|(hash, _)| hash);
+    Ok(named.collect())
+}
+
+fn refused(archive: &Path, detail: String) -> StoreError {
+    StoreError::BadBackup {
+        path: archive.to_owned(),
+        detail,
+    }
 }
 
 /// Indexes of the members in the archive.
@@ -138,7 +153,8 @@ fn list(archive: &Path) -> Result<ArchiveMembers, String> {
     if entries.len() > MAX_MEMBERS {
         return Err(format!("it has more than {MAX_MEMBERS} files"));
     }
-    let (mut database, mut assets) = (None, BTreeMap::new());
+    let mut database = None;
+    let mut assets = BTreeMap::new();
     for (index, entry) in entries
         .files()
         .map_err(|error| error.to_string())?
@@ -148,7 +164,8 @@ fn list(archive: &Path) -> Result<ArchiveMembers, String> {
         if entry.encrypted() || entry.is_symlink() {
             return Err("it contains an encrypted file or a link".into());
         }
-        let (size, packed) = (entry.size(), entry.compressed_size());
+        let size = entry.size();
+        let packed = entry.compressed_size();
         if size > RATIO_APPLIES_FROM && size / packed.max(1) > MAX_RATIO {
             return Err("a file in it is too large when unpacked".into());
         }
@@ -190,10 +207,7 @@ fn unpack(
 /// Maps a read error to a fault of the archive or of the disk.
 fn broken(error: io::Error, archive: &Path, dir: &Path) -> StoreError {
     match StoreError::file(error, archive, dir) {
-        StoreError::Io { source, .. } => StoreError::BadBackup {
-            path: archive.to_owned(),
-            detail: source.to_string(),
-        },
+        StoreError::Io { source, .. } => refused(archive, source.to_string()),
         other => other,
     }
 }

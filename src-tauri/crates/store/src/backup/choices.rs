@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AssetHash, files};
+use crate::{AssetHash, StoreError, files};
 
 const FILE: &str = "choices.json";
 /// Our folder inside the folder the user chose. Its presence shows that the right disk is mounted.
@@ -71,6 +71,21 @@ impl BackupChoices {
     pub fn second_is_there(&self) -> bool {
         self.second_folder().is_none_or(|folder| folder.is_dir())
     }
+}
+
+/// Stores the settings, and creates our folder in a new second place.
+pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
+    if let Some(folder) = choices.second_folder() {
+        files::make_private_folder(&folder)
+            .map_err(|error| StoreError::file(error, &folder, &folder))?;
+    }
+    let origin = BackupChoices::read(dir).origin;
+    BackupChoices {
+        origin,
+        ..choices.clone()
+    }
+    .write(dir)
+    .map_err(|error| StoreError::file(error, dir, dir))
 }
 
 fn file(dir: &Path) -> PathBuf {

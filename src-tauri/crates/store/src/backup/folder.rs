@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 
+use super::backup_file::{BackupFile, BackupKind, BackupPlace};
+use super::content::assets_of;
 use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
-use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
-use crate::{AssetHash, files};
+use super::pool;
+use crate::files;
 
 const PREFIX: &str = "inglenook-";
 /// Number of characters of the origin in a file name.
@@ -95,7 +97,7 @@ impl Folder {
             .iter()
             .zip(&rungs)
             .filter(|(_, rung)| on_ladder.contains(&rung.sequence))
-            .map(cost)
+            .map(|(backup, rung)| cost(backup, rung))
             .collect();
         let kept = within(budget, &costs);
         for (backup, _) in all
@@ -176,24 +178,9 @@ impl Folder {
     }
 }
 
-/// Whether any place has a file that is named like a backup, readable or not.
-pub(crate) fn is_there(dir: &Path) -> bool {
-    super::places(dir)
-        .iter()
-        .any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
-}
-
 /// Removes leftovers of a killed process from the backups of a data folder.
 pub(crate) fn clean(dir: &Path) -> io::Result<()> {
     files::sweep(&Folder::home(dir).path)
-}
-
-/// The files that a backup names, from its manifest or else from its database.
-pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
-    match Manifest::read(database) {
-        Some(manifest) => Some(manifest.assets),
-        None => manifest::assets_in(&verify::read_only(database).ok()?).ok(),
-    }
 }
 
 /// Orders copies without a manifest by time, before all others.
@@ -216,7 +203,7 @@ fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     }
 }
 
-fn cost((backup, rung): (&BackupFile, &Rung)) -> BackupCost {
+fn cost(backup: &BackupFile, rung: &Rung) -> BackupCost {
     BackupCost {
         sequence: rung.sequence,
         bytes: backup.bytes,

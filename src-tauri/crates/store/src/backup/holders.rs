@@ -4,7 +4,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{BackupFile, list, verify};
+use super::backup_file::BackupFile;
+use super::content::read_only;
+use super::list::list;
 use crate::{StoreError, TrashId};
 
 /// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is
@@ -14,7 +16,7 @@ pub(crate) fn holders(
     ids: &[TrashId],
 ) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
     let holds = |backup: BackupFile| {
-        let held = verify::read_only(&backup.path).and_then(|conn| held(&conn, ids));
+        let held = read_only(&backup.path).and_then(|conn| held(&conn, ids));
         (backup, held.unwrap_or_else(|_| vec![true; ids.len()]))
     };
     Ok(list(dir)?.into_iter().map(holds).collect())

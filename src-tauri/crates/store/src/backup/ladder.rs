@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use domain::Timestamp;
 
-use super::BackupKind;
+use super::backup_file::BackupKind;
 use crate::AssetHash;
 
 const HOUR: i64 = 3_600_000;
@@ -79,7 +79,9 @@ pub(crate) struct BackupCost {
 pub(crate) fn within(budget: u64, costs: &[BackupCost]) -> BTreeSet<u64> {
     let mut newest_first: Vec<&BackupCost> = costs.iter().collect();
     newest_first.sort_by_key(|cost| std::cmp::Reverse(cost.sequence));
-    let (mut kept, mut used, mut stored) = (BTreeSet::new(), 0_u64, HashMap::new());
+    let mut kept = BTreeSet::new();
+    let mut used = 0_u64;
+    let mut stored = HashMap::new();
     for cost in newest_first {
         let new = cost
             .assets

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::BackupKind;
+use super::backup_file::BackupKind;
 use crate::{AssetHash, files};
 
 /// The manifest of one backup, written after the copy was opened and verified.
@@ -67,7 +67,8 @@ pub(crate) fn assets_in(conn: &Connection) -> rusqlite::Result<Vec<(AssetHash, u
 
 /// SHA-256 of a file, in hexadecimal.
 pub(crate) fn sha256(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (fs::File::open(path)?, Sha256::new());
+    let mut file = fs::File::open(path)?;
+    let mut hash = Sha256::new();
     io::copy(&mut file, &mut hash)?;
     Ok(hex::encode(hash.finalize()))
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::verify;
-use crate::{StoreError, identity, migrate};
+use super::content::read_only;
+use crate::{StoreError, checksum, identity, migrate};
 
 /// Maximum number of names to list. The rest is only counted.
 const NAMED: usize = 8;
@@ -53,37 +53,50 @@ pub(crate) fn compare(present: &Connection, backup: &Path) -> Result<Differences
         path: backup.to_owned(),
         detail: error.to_string(),
     };
-    let past = verify::read_only(backup).map_err(bad)?;
+    let past = read_only(backup).map_err(bad)?;
     if let Some(detail) = identity::foreign_code(&past, migrate::MIGRATIONS)? {
         return Err(StoreError::BadBackup {
             path: backup.to_owned(),
             detail,
         });
     }
-    let named = |conn: &Connection, sql: &str| read(conn, sql, |name| name.to_owned());
-    let chats = |conn: &Connection| named(conn, &format!("{CHATS}{}", visible(conn)?));
-    let texts = |conn: &Connection| {
-        read(
-            conn,
-            &format!("{MESSAGES}{}", visible(conn)?),
-            crate::checksum::of,
-        )
-    };
-    let (now, then) = (texts(present)?, texts(&past).map_err(bad)?);
-    let reworded = then
-        .iter()
-        .filter(|(id, sum)| now.get(*id).is_some_and(|present| present != *sum))
-        .count();
-    Ok(Differences {
-        characters: difference(
-            &named(present, CHARACTERS)?,
-            &named(&past, CHARACTERS).map_err(bad)?,
-            Clone::clone,
-        ),
-        chats: difference(&chats(present)?, &chats(&past).map_err(bad)?, Clone::clone),
-        messages: difference(&now, &then, |_| String::new()),
-        reworded,
-    })
+    let now = Content::read(present)?;
+    let then = Content::read(&past).map_err(bad)?;
+    Ok(now.differences(&then))
+}
+
+/// The items of one database, by id.
+struct Content {
+    characters: HashMap<[u8; 16], String>,
+    chats: HashMap<[u8; 16], String>,
+    /// Checksums of the texts.
+    messages: HashMap<[u8; 16], i64>,
+}
+
+impl Content {
+    fn read(conn: &Connection) -> rusqlite::Result<Self> {
+        let visible = visible(conn)?;
+        Ok(Self {
+            characters: read(conn, CHARACTERS, str::to_owned)?,
+            chats: read(conn, &format!("{CHATS}{visible}"), str::to_owned)?,
+            messages: read(conn, &format!("{MESSAGES}{visible}"), checksum::of)?,
+        })
+    }
+
+    /// The items that the restore of `then` would bring back and remove.
+    fn differences(&self, then: &Self) -> Differences {
+        let reworded = then
+            .messages
+            .iter()
+            .filter(|(id, sum)| self.messages.get(*id).is_some_and(|now| now != *sum))
+            .count();
+        Differences {
+            characters: difference(&self.characters, &then.characters, Clone::clone),
+            chats: difference(&self.chats, &then.chats, Clone::clone),
+            messages: difference(&self.messages, &then.messages, |_| String::new()),
+            reworded,
+        }
+    }
 }
 
 /// The condition for chats that are not hidden with a deleted character. Early formats have no
@@ -128,7 +141,8 @@ fn difference<T>(
         names.sort();
         names
     };
-    let (gained, lost) = (only_in(then, now), only_in(now, then));
+    let gained = only_in(then, now);
+    let lost = only_in(now, then);
     let some = |names: &[String]| {
         names
             .iter()

@@ -2,24 +2,14 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
-
-use super::folder::assets_of;
+use super::content::{assets_of, read_only};
 use super::manifest::{self, Manifest};
 use super::pool;
-use crate::connection::{guard, quick_check};
+use crate::connection::quick_check;
 use crate::{StoreError, checksum, identity, migrate};
 
 /// Refusal of a database whose tables, triggers or views are not those of our migrations.
 pub(super) const NOT_OUR_TABLES: &str = "its tables are not those of an Inglenook database";
-
-/// Opens a copy read-only, with the same protection against hostile files as the database itself.
-pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
-    guard(&conn)?;
-    Ok(conn)
-}
 
 /// Like [`verify`], and also checks that every picture and file of the backup is next to it and
 /// unchanged.

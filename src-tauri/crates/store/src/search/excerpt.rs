@@ -32,9 +32,10 @@ impl Excerpt {
     pub(crate) fn of(text: &str, wanted: &[SearchTerm]) -> Self {
         let plain = plain(text);
         let found = matches(&plain, wanted);
-        match found.is_empty() && !wanted.is_empty() {
-            true => Self::around(text, matches(text, wanted)),
-            false => Self::around(&plain, found),
+        if found.is_empty() && !wanted.is_empty() {
+            Self::around(text, matches(text, wanted))
+        } else {
+            Self::around(&plain, found)
         }
     }
 
@@ -84,8 +85,8 @@ fn word_end(text: &str, start: usize, at: usize) -> usize {
 
 /// The ranges of all terms in order, without overlaps.
 fn matches(text: &str, wanted: &[SearchTerm]) -> Vec<Range<usize>> {
-    let (words, letters): (Vec<Term>, Vec<Term>) =
-        (terms::words(text).collect(), terms::letters(text).collect());
+    let words: Vec<Term> = terms::words(text).collect();
+    let letters: Vec<Term> = terms::letters(text).collect();
     let mut found: Vec<Range<usize>> = Vec::new();
     for term in wanted {
         let (text, is_prefix) = match term {
@@ -162,10 +163,8 @@ mod tests {
             marked.insert(range.end, ']');
             marked.insert(range.start, '[');
         }
-        let (before, after) = (
-            if excerpt.cut_before { "…" } else { "" },
-            if excerpt.cut_after { "…" } else { "" },
-        );
+        let before = if excerpt.cut_before { "…" } else { "" };
+        let after = if excerpt.cut_after { "…" } else { "" };
         assert_eq!(format!("{before}{marked}{after}"), expected);
     }
 

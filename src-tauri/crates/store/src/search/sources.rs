@@ -96,10 +96,11 @@ pub(crate) fn entries(json: &str, of_card: bool) -> String {
         .into_iter()
         .zip(&book.entries)
         .filter(|(id, _)| known.insert(id.clone()));
-    Value::from(entries.map(row).collect::<Vec<_>>()).to_string()
+    let rows = entries.map(|(id, entry)| row(id, entry));
+    Value::from(rows.collect::<Vec<_>>()).to_string()
 }
 
-fn row((id, entry): (String, &Entry)) -> Value {
+fn row(id: String, entry: &Entry) -> Value {
     let title = if entry.comment.is_empty() {
         &entry.name
     } else {

@@ -50,10 +50,8 @@ pub(crate) fn joined(terms: impl Iterator<Item = Term>) -> String {
 
 fn term(run: &[Folded]) -> Term {
     let text = run.iter().map(|folded| folded.letter).collect();
-    let (start, end) = (
-        run.first().map_or(0, |first| first.range.start),
-        run.last().map_or(0, |last| last.range.end),
-    );
+    let start = run.first().map_or(0, |first| first.range.start);
+    let end = run.last().map_or(0, |last| last.range.end);
     Term {
         text,
         range: start..end,

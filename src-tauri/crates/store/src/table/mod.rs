@@ -1,67 +1,11 @@
-//! One file per table: row type, read access and write access.
+//! The tables, in one room for each subject and one file for each table.
+//!
+//! The file of a table has its row type, and the methods of the handles that the list in `access.rs`
+//! defines. A room re-exports the row types.
 
-pub(crate) mod api_chat;
-pub(crate) mod api_key;
-pub(crate) mod asset;
-pub(crate) mod background;
-pub(crate) mod bound_persona;
-pub(crate) mod branch;
-pub(crate) mod calibration;
-pub(crate) mod card_file;
-pub(crate) mod card_version;
-pub(crate) mod character;
-pub(crate) mod chat;
-pub(crate) mod chat_branches;
-pub(crate) mod chat_copy;
-pub(crate) mod chat_text;
-pub(crate) mod checkpoint;
-pub(crate) mod document;
-pub(crate) mod download;
-pub(crate) mod draft;
-pub(crate) mod endpoint;
-pub(crate) mod endpoint_dialect;
-pub(crate) mod endpoint_model;
-pub(crate) mod favourite;
-pub(crate) mod folder;
-pub(crate) mod foreign;
-pub(crate) mod group;
-pub(crate) mod import_report;
-pub(crate) mod item_embedding;
-pub(crate) mod item_search;
-pub(crate) mod keyframe;
-pub(crate) mod lead;
-pub(crate) mod listing;
-pub(crate) mod lorebook;
-pub(crate) mod manifest;
+pub(crate) mod chats;
+pub(crate) mod library;
 pub(crate) mod memory;
-pub(crate) mod memory_archive;
-pub(crate) mod memory_bulk;
-pub(crate) mod memory_detach;
-pub(crate) mod memory_row;
-pub(crate) mod memory_world;
-pub(crate) mod message;
-pub(crate) mod message_exclusion;
-pub(crate) mod message_order;
-pub(crate) mod message_search;
-pub(crate) mod message_text;
-pub(crate) mod model;
-pub(crate) mod model_adapter;
-pub(crate) mod model_move;
-pub(crate) mod model_projector;
-pub(crate) mod persona;
-pub(crate) mod picture;
-pub(crate) mod preset;
-pub(crate) mod quick_reply;
-pub(crate) mod revision;
-pub(crate) mod scoped_setting;
-pub(crate) mod setting;
-pub(crate) mod source;
-pub(crate) mod source_text;
-pub(crate) mod stale_cache;
-pub(crate) mod swipe;
-pub(crate) mod token_choice;
-pub(crate) mod token_count;
-pub(crate) mod tool_grant;
-pub(crate) mod tool_server;
-pub(crate) mod trash;
-pub(crate) mod vector;
+pub(crate) mod messages;
+pub(crate) mod models;
+pub(crate) mod system;

@@ -1,38 +1,13 @@
 //! Test helpers: a small library with one character and one chat.
 
-mod api_keys;
-mod archives;
-mod assets;
-mod backup_kills;
 mod backups;
-mod branches;
-mod child;
-mod damage;
-mod documents;
-mod endpoint_models;
-mod faults;
-mod group_leads;
-mod groups;
-mod item_embeddings;
-mod item_searching;
-mod keyframes;
+mod chats;
+mod data_folder;
 mod library;
-mod listings;
-mod lorebooks;
-mod lost_logs;
-mod memories;
+mod memory;
 mod messages;
-mod opening;
-mod purging;
-mod searching;
-mod sources;
-mod strangers;
-mod texts;
-mod together;
-mod tool_servers;
-mod trash;
-mod vectors;
-mod worlds;
+mod models;
+mod system;
 
 use std::path::Path;
 
@@ -40,19 +15,23 @@ use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use uuid::Uuid;
 
-use crate::{Character, NewMessage, NewSwipe, Notice, Opened, Options, Store};
+use crate::{Before, Character, NewMessage, NewSwipe, Notice, Opened, Options, Purged, Store};
 
-const CHAT: ChatId = ChatId(Uuid::from_u128(7));
-const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
-const OPTIONS: Options = Options {
+pub(crate) const CHAT: ChatId = ChatId(Uuid::from_u128(7));
+pub(crate) const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
+pub(crate) const OPTIONS: Options = Options {
     now: Timestamp(1_795_303_800_000),
 };
 
-fn open(dir: &Path) -> Opened {
+pub(crate) fn uuid(number: u128) -> Uuid {
+    Uuid::from_u128(number)
+}
+
+pub(crate) fn open(dir: &Path) -> Opened {
     Store::open(dir, OPTIONS).unwrap()
 }
 
-fn character(id: CharacterId, name: &str) -> Character {
+pub(crate) fn character(id: CharacterId, name: &str) -> Character {
     Character {
         id,
         name: name.into(),
@@ -65,7 +44,7 @@ fn character(id: CharacterId, name: &str) -> Character {
     }
 }
 
-fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
+pub(crate) fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
     Chat {
         id,
         character: with,
@@ -82,7 +61,7 @@ fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
 }
 
 /// Creates a character and a chat with her, unless they exist.
-async fn create_library(store: &Store) {
+pub(crate) async fn create_library(store: &Store) {
     store
         .write(|w| {
             if w.chats().get(CHAT)?.is_none() {
@@ -95,14 +74,14 @@ async fn create_library(store: &Store) {
         .unwrap();
 }
 
-async fn furnished() -> Store {
+pub(crate) async fn furnished() -> Store {
     let store = Store::in_memory().unwrap();
     create_library(&store).await;
     store
 }
 
 /// The ids of the message and its first swipe equal `number`, so that tests can refer to them.
-fn message(number: u128, role: Role, text: &str) -> NewMessage {
+pub(crate) fn message(number: u128, role: Role, text: &str) -> NewMessage {
     NewMessage {
         id: message_id(number),
         chat: CHAT,
@@ -114,7 +93,7 @@ fn message(number: u128, role: Role, text: &str) -> NewMessage {
     }
 }
 
-fn swipe(number: u128, text: &str) -> NewSwipe {
+pub(crate) fn swipe(number: u128, text: &str) -> NewSwipe {
     NewSwipe {
         id: swipe_id(number),
         text: text.into(),
@@ -124,15 +103,15 @@ fn swipe(number: u128, text: &str) -> NewSwipe {
     }
 }
 
-fn message_id(number: u128) -> MessageId {
+pub(crate) fn message_id(number: u128) -> MessageId {
     MessageId(Uuid::from_u128(number))
 }
 
-fn swipe_id(number: u128) -> SwipeId {
+pub(crate) fn swipe_id(number: u128) -> SwipeId {
     SwipeId(Uuid::from_u128(number))
 }
 
-async fn say(store: &Store, number: u128, text: &str) -> Message {
+pub(crate) async fn say(store: &Store, number: u128, text: &str) -> Message {
     let new = message(number, Role::User, text);
     store
         .write(move |w| w.messages_mut().append(&new))
@@ -141,8 +120,9 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
 }
 
 /// Like `say`, in a database of a version without checksums.
-async fn say_without_checksum(store: &Store, number: u128, text: &str) {
-    let (id, text) = (message_id(number).0.into_bytes(), text.to_owned());
+pub(crate) async fn say_without_checksum(store: &Store, number: u128, text: &str) {
+    let id = message_id(number).0.into_bytes();
+    let text = text.to_owned();
     let said = move |conn: &mut rusqlite::Connection| {
         let at = number as i64;
         conn.execute(
@@ -158,12 +138,18 @@ async fn say_without_checksum(store: &Store, number: u128, text: &str) {
 }
 
 /// Removes a manifest completely.
-fn emptied(json: &str) -> Option<String> {
+pub(crate) fn emptied(json: &str) -> Option<String> {
     (!json.is_empty()).then(String::new)
 }
 
+/// Purges everything that was deleted at or before `time`.
+pub(crate) async fn purge(store: &Store, time: i64) -> Purged {
+    let before = Before::all(Timestamp(time));
+    store.purge(before, emptied).await.unwrap()
+}
+
 /// Visible text of each message.
-async fn shown(store: &Store) -> Vec<String> {
+pub(crate) async fn shown(store: &Store) -> Vec<String> {
     let page = store
         .read(|r| r.messages().page(CHAT, None, u32::MAX))
         .await
@@ -173,6 +159,6 @@ async fn shown(store: &Store) -> Vec<String> {
         .collect()
 }
 
-fn was_checked(notices: &[Notice]) -> bool {
+pub(crate) fn was_checked(notices: &[Notice]) -> bool {
     notices.contains(&Notice::Checked)
 }

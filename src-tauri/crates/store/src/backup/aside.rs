@@ -1,0 +1,107 @@
+//! Sets a database aside, and finds those that were set aside. None of them is deleted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+use rusqlite::config::DbConfig;
+
+use super::backup_file::{BackupFile, BackupKind, BackupPlace};
+use super::folder::{parse_utc, utc};
+use crate::connection::quick_check;
+use crate::files::DATABASE;
+use crate::lock::Lock;
+use crate::{StoreError, commits, files};
+
+/// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
+const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
+
+/// Moves the database away, so that the next start creates an empty one. Returns its new folder, if
+/// there was one.
+pub(crate) fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+    let mut lock = Lock::take(dir)?;
+    let aside = move_aside(&lock, dir, now)?;
+    commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
+    lock.allow_fresh()?;
+    Ok(aside)
+}
+
+/// The databases that were set aside. Their pictures were not moved.
+pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
+    let folders = fs::read_dir(dir).into_iter().flatten().flatten();
+    let copies = folders.filter_map(|folder| {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let taken = parse_utc(ASIDE.iter().find_map(|prefix| name.strip_prefix(prefix))?)?;
+        let path = folder.path().join(DATABASE);
+        // An empty database is no use to restore.
+        let bytes = fs::metadata(&path).ok()?.len();
+        if bytes == 0 {
+            return None;
+        }
+        let place = BackupPlace::Place;
+        Some(BackupFile {
+            path,
+            taken,
+            bytes,
+            pictures: None,
+            kind: BackupKind::SetAside,
+            place,
+            checked: false,
+            own: true,
+            sequence: 0,
+        })
+    });
+    copies.collect()
+}
+
+/// Moves the database and its log into a new folder. Returns that folder, if there was a database.
+pub(super) fn move_aside(
+    _held: &Lock,
+    dir: &Path,
+    now: Timestamp,
+) -> Result<Option<PathBuf>, StoreError> {
+    let failed = |error| StoreError::file(error, dir, dir);
+    fold_in_log(dir);
+    // The database moves last, so that a second attempt still finds all remaining files.
+    let parts: Vec<_> = ["-wal", "-shm", ""]
+        .iter()
+        .map(|end| format!("{DATABASE}{end}"))
+        .filter(|name| dir.join(name).exists())
+        .collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let named = |time: i64| dir.join(format!("{}{}", ASIDE[0], utc(Timestamp(time))));
+    let folder = (now.0..)
+        .map(named)
+        .find(|folder| !folder.exists())
+        .unwrap_or_else(|| named(now.0));
+    files::make_private_folder(&folder).map_err(failed)?;
+    for name in parts {
+        fs::rename(dir.join(&name), folder.join(&name)).map_err(failed)?;
+    }
+    files::sync_folder_of(&folder).map_err(failed)?;
+    Ok(Some(folder))
+}
+
+/// Checkpoints the log of a healthy database, so that one file is set aside. A damaged database
+/// keeps its log unchanged.
+fn fold_in_log(dir: &Path) {
+    let path = dir.join(DATABASE);
+    if !path.exists() || !dir.join(format!("{DATABASE}-wal")).exists() {
+        return;
+    }
+    if let Err(error) = fold_in(&path) {
+        tracing::warn!(%error, "the database log could not be merged and stays next to the database");
+    }
+}
+
+fn fold_in(path: &Path) -> Result<(), String> {
+    let told = |error: rusqlite::Error| error.to_string();
+    let conn = rusqlite::Connection::open(path).map_err(told)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(told)?;
+    quick_check(&conn)?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .map_err(told)
+}

@@ -1,0 +1,183 @@
+//! Backups, restores and archives of a data folder.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use domain::Timestamp;
+
+use super::handle::Store;
+use crate::{
+    BackupChoices, BackupFile, BackupKind, Differences, Restored, StoreError, TakenBackup, TrashId,
+    backup, files,
+};
+
+/// Backups of an open store.
+impl Store {
+    /// Backs up the database and the files it names, here and in the second place, and verifies the
+    /// copy. Removes backups beyond the retention schedule or the budget.
+    pub fn backup(
+        &self,
+        now: Timestamp,
+        kind: BackupKind,
+    ) -> impl Future<Output = Result<TakenBackup, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |conn| {
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            place.changed.store(false, Ordering::Relaxed);
+            let taken = place.explain(|dir| backup::take(conn, dir, now, kind));
+            if taken.is_err() {
+                place.changed.store(true, Ordering::Relaxed);
+            }
+            taken
+        })
+    }
+
+    /// Whether the database was written since the last backup of this session. Before the first
+    /// one, it compares with the newest existing backup.
+    pub fn changed_since_backup(&self) -> bool {
+        self.inner.place.changed.load(Ordering::Relaxed)
+    }
+
+    /// Removes backups permanently.
+    pub fn remove_backups(
+        &self,
+        backups: Vec<BackupFile>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| {
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            backups
+                .iter()
+                .try_for_each(|backup| backup::remove(&place.dir, backup))
+        })
+    }
+
+    /// For each backup, newest first, returns which of `ids` it contains.
+    pub fn backups_holding(
+        &self,
+        ids: Vec<TrashId>,
+    ) -> impl Future<Output = Result<Vec<(BackupFile, Vec<bool>)>, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner
+            .readers
+            .run(move |_| backup::holders(&place.dir, &ids))
+    }
+
+    /// The changes that a restore of `backup` would make.
+    pub fn compare_backup(
+        &self,
+        backup: PathBuf,
+    ) -> impl Future<Output = Result<Differences, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|_| backup::compare(conn, &backup)))
+    }
+
+    /// Writes the database with all pictures and files to one archive.
+    pub fn export_archive(
+        &self,
+        out: PathBuf,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
+    }
+
+    /// Imports an archive as a backup, after checking all of it. Returns the path of the backup.
+    pub fn import_archive(
+        &self,
+        archive: PathBuf,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner.readers.run(move |_| {
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            place.explain(|dir| backup::import(dir, &archive, now))
+        })
+    }
+}
+
+/// Backups of a data folder, open or not.
+impl Store {
+    /// The backups in a data folder, newest first. The store need not be open.
+    pub fn backups(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
+        backup::list(dir)
+    }
+
+    /// The backup folder of a data folder.
+    pub fn backup_folder(dir: &Path) -> PathBuf {
+        dir.join(files::BACKUPS)
+    }
+
+    /// Whether the next start performs a restore.
+    pub fn restore_is_pending(dir: &Path) -> bool {
+        backup::restore_is_pending(dir)
+    }
+
+    /// Checks that the database of a backup is intact, and that this version can restore it.
+    pub fn check_database(backup: &Path) -> Result<(), StoreError> {
+        backup::verify(backup)
+    }
+
+    /// Checks that a backup is intact with its pictures and files, and that this version can
+    /// restore it.
+    pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
+        backup::verify_with_files(backup)
+    }
+
+    /// The total bytes of the backups in a data folder.
+    pub fn backup_size(dir: &Path) -> u64 {
+        backup::size(dir)
+    }
+
+    /// The backup that [`Store::restore_newest`] would restore.
+    pub fn newest_good_backup(dir: &Path) -> Option<BackupFile> {
+        backup::newest_good(dir)
+    }
+
+    pub fn backup_choices(dir: &Path) -> BackupChoices {
+        BackupChoices::read(dir)
+    }
+
+    /// Stores the settings, and creates our folder in a new second place.
+    pub fn choose_backups(dir: &Path, choices: &BackupChoices) -> Result<(), StoreError> {
+        backup::choose(dir, choices)
+    }
+
+    /// Verifies `backup` again and replaces the database with it. The database moves to a folder
+    /// `replaced-<UTC>`. Missing pictures and files that the backup names are restored. The store
+    /// must be closed.
+    pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
+        backup::restore(dir, backup, now)
+    }
+
+    /// Restores the newest intact backup, and skips damaged ones. The store must be closed.
+    pub fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
+        backup::restore_newest(dir, now)
+    }
+
+    /// Schedules the restore of `backup` for the next start, before anything else.
+    pub fn restore_at_next_start(dir: &Path, backup: &Path) -> Result<(), StoreError> {
+        backup::request_restore(dir, backup)
+    }
+
+    /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open`
+    /// starts fresh; `None` if there is no database. Assets and backups stay. The store must be
+    /// closed.
+    pub fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+        backup::set_aside(dir, now)
+    }
+}

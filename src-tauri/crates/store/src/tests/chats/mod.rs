@@ -1,0 +1,5 @@
+//! Chats, their branches and backgrounds.
+
+mod backgrounds;
+mod branches;
+mod chat;

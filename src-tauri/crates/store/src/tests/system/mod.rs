@@ -1,0 +1,4 @@
+//! Settings and keys of the local API.
+
+mod api_keys;
+mod settings;
