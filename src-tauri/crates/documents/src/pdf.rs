@@ -48,7 +48,9 @@ pub fn read(
         });
     }
     let file = load(file)?;
-    let (mut pieces, mut said, mut known) = (Vec::new(), 0, FontCache::default());
+    let mut pieces = Vec::new();
+    let mut said = 0;
+    let mut known = FontCache::default();
     let pages = file.get_pages();
     if pages.is_empty() {
         return Err(DocumentError::DamagedPdf);

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::args::Called;
 use super::ast::{Args, ComparisonOp, Expr, Name, Node};
 use super::exec::Interpreter;
+use super::functions::args::Called;
+use super::functions::{filters, methods, tests_of_values};
 use super::meter::Buffer;
 use super::value::{BuiltinFunction, Loop, MapValue, Stepper, Value};
-use super::{RenderError, filters, methods, ops, tests_of_values};
+use super::{RenderError, ops};
 
 /// Maximum number of items in a range, as in Jinja's sandbox.
 const LONGEST_RANGE: i64 = 100_000;
@@ -62,7 +63,8 @@ impl Interpreter {
                 value => ops::binary(&self.meter, super::ast::Op::Sub, &Value::Int(0), &value),
             },
             Node::Binary(op, left, right) => {
-                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
                 ops::binary(&self.meter, *op, &left, &right)
             }
             Node::Concat(texts) => {
@@ -80,7 +82,8 @@ impl Interpreter {
                 }
             }
             Node::Item(inner, index) => {
-                let (value, index) = (self.eval(inner)?, self.eval(index)?);
+                let value = self.eval(inner)?;
+                let index = self.eval(index)?;
                 self.item(&value, &index)
             }
             Node::Slice(inner, parts) => {
@@ -94,11 +97,13 @@ impl Interpreter {
                 ops::slice(&self.meter, &value, bounds)
             }
             Node::Filter(inner, filter) => {
-                let (value, called) = (self.eval(inner)?, self.called(&filter.args)?);
+                let value = self.eval(inner)?;
+                let called = self.called(&filter.args)?;
                 filters::apply(&self.meter, &filter.name, &value, &called)
             }
             Node::Test(inner, test) => {
-                let (value, called) = (self.eval(inner)?, self.called(&test.args)?);
+                let value = self.eval(inner)?;
+                let called = self.called(&test.args)?;
                 tests_of_values::holds(&self.meter, &test.name, &value, &called).map(Value::Bool)
             }
             _ => Err(RenderError::failed("unknown expression")),
@@ -355,7 +360,8 @@ pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) 
 }
 
 fn loop_field(state: &Loop, name: &str) -> Value {
-    let (index, length) = (state.index.get(), state.items.len());
+    let index = state.index.get();
+    let length = state.items.len();
     let int = |value: usize| Value::Int(value as i64);
     let neighbour = |place: Option<usize>| place.and_then(|place| state.items.get(place)).cloned();
     match name {

@@ -8,25 +8,18 @@
 //! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks,
 //! recursive loops, and filters and methods that no chat template needs.
 
-mod args;
 mod ast;
 mod braces;
 mod eval;
 mod exec;
 mod expression;
-mod filters;
-mod format;
-mod groups;
+mod functions;
 mod lex;
 mod meter;
-mod methods;
 mod ops;
 mod parse;
 mod print;
-mod printf;
-mod sequences;
 mod steppers;
-mod tests_of_values;
 mod tools;
 mod value;
 

@@ -162,7 +162,9 @@ pub(crate) fn binary(
             meter.room(list.len().saturating_mul(count).saturating_mul(64))?;
             joined(meter, std::iter::repeat_n(list, count), list.is_tuple())
         }
-        (Op::Rem, Value::Text(pattern), value) => super::printf::percent(meter, pattern, value),
+        (Op::Rem, Value::Text(pattern), value) => {
+            crate::functions::printf::percent(meter, pattern, value)
+        }
         _ => arithmetic(op, a, b),
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::args::Called;
+use super::functions::args::Called;
 use super::meter::Meter;
 use super::value::{Loop, Stepper, Value, ValueResult};
 use super::{RenderError, ops};

@@ -301,16 +301,20 @@ fn notes(preset: &Map<String, Json>) -> Vec<ConversionNote> {
     notes
 }
 
+/// Whether a setting has another value than the one that switches it off.
+fn is_on(values: &BTreeMap<String, ConfigValue>, key: &str, off: f64) -> bool {
+    match values.get(key) {
+        Some(ConfigValue::Number(number)) => *number != off,
+        Some(ConfigValue::Whole(number)) => f64::from(*number) != off,
+        _ => false,
+    }
+}
+
 /// Reports settings that another value of the same preset overrides.
 fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<ConversionNote> {
-    let works = |(key, off): &(&str, f64)| match values.get(*key) {
-        Some(ConfigValue::Number(number)) => number != off,
-        Some(ConfigValue::Whole(number)) => f64::from(*number) != *off,
-        _ => false,
-    };
     let working: Vec<&str> = CUTS
         .iter()
-        .filter(|cut| works(cut))
+        .filter(|(key, off)| is_on(values, key, *off))
         .map(|(key, _)| *key)
         .collect();
     let silent_by = |by: &str| {

@@ -26,7 +26,9 @@ pub(super) fn replace(
     }
     let replacement = Replacement::new(script.replacement());
     let mut changed = String::new();
-    let (mut copied, mut at, mut hits) = (0, 0, 0);
+    let mut copied = 0;
+    let mut at = 0;
+    let mut hits = 0;
     budget.spend(text.len())?;
     let seen = pattern.read(text);
     while let Some(found) = pattern.find(&seen, at, budget)? {

@@ -32,7 +32,9 @@ pub(crate) fn card(mut archive: Archive<'_>) -> Result<(Card, Vec<Warning>), Car
         .unwrap_or_default()
         .into();
     parts.assets = pictures(&archive, &character, &folder);
-    let (mut warnings, mut kept, mut size) = (Vec::new(), Vec::new(), 0);
+    let mut warnings = Vec::new();
+    let mut kept = Vec::new();
+    let mut size = 0;
     for path in scenario_paths(&manifest) {
         let scenario = match document(&mut archive, &path) {
             Ok(scenario) => scenario,

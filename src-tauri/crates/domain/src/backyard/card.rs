@@ -74,7 +74,8 @@ impl Parts {
     }
 
     fn named(full: &str, short: &str) -> Self {
-        let (full, short) = (full.trim(), short.trim());
+        let full = full.trim();
+        let short = short.trim();
         let name = if full.is_empty() { short } else { full };
         let nickname = if short == name { "" } else { short };
         Self {

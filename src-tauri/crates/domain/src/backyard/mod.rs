@@ -20,7 +20,8 @@ pub use scenario::{BackyardSampling, Scenario};
 /// Replaces Backyard's `{character}` and `{user}` with `{{char}}` and `{{user}}`. Removes the `#`
 /// that Backyard puts before a speaker's name.
 fn macros(text: &str) -> String {
-    let (mut written, mut rest) = (String::with_capacity(text.len()), text);
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
     while let Some(at) = rest.find('{') {
         let (before, from) = rest.split_at(at);
         let doubled = before.ends_with('{') || (before.is_empty() && written.ends_with('{'));

@@ -155,7 +155,8 @@ impl Card {
             reason: Box::new(reason.clone()),
         };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
-        let (mut first_error, mut unreadable) = (None, 0);
+        let mut first_error = None;
+        let mut unreadable = 0;
         for text in texts {
             let limit = text.unpacked_limit();
             if unreadable + limit > MAX_UNREADABLE {
@@ -273,9 +274,9 @@ pub fn is_whole_png(bytes: &[u8]) -> bool {
     png::is_png(bytes) && png::is_whole(bytes)
 }
 
-/// Identifies the format of a file that is not a card by its first bytes.
-fn looks_like(bytes: &[u8]) -> CardError {
-    let packed = match bytes {
+/// An archive of a kind that no card has.
+fn other_archive(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
         [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("a RAR archive"),
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("a 7-Zip archive"),
         [0x1f, 0x8b, ..] => Some("a GZIP archive"),
@@ -284,8 +285,12 @@ fn looks_like(bytes: &[u8]) -> CardError {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("a Zstandard archive"),
         _ if bytes.get(257..262) == Some(b"ustar") => Some("a TAR archive"),
         _ => None,
-    };
-    if let Some(packed) = packed {
+    }
+}
+
+/// Identifies the format of a file that is not a card by its first bytes.
+fn looks_like(bytes: &[u8]) -> CardError {
+    if let Some(packed) = other_archive(bytes) {
         return CardError::PackedOtherwise { packed };
     }
     let looks_like = match bytes {

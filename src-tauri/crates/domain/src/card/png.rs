@@ -83,13 +83,16 @@ impl PngCardText<'_> {
                 sound,
             });
         }
-        let not_base64 = || match whole {
-            true => CardError::NotBase64 {
-                keyword: self.keyword.clone(),
-            },
-            false => CardError::NotUnpacked {
-                keyword: self.keyword.clone(),
-            },
+        let not_base64 = || {
+            if whole {
+                CardError::NotBase64 {
+                    keyword: self.keyword.clone(),
+                }
+            } else {
+                CardError::NotUnpacked {
+                    keyword: self.keyword.clone(),
+                }
+            }
         };
         match decoded(&bytes) {
             Some(json) if whole || !json.is_empty() => Ok(Decoded { json, sound }),

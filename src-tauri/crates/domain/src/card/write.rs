@@ -37,7 +37,8 @@ impl Card {
 
     /// Returns the JSON root in the given version, with all fields that it requires.
     pub(super) fn upgraded_root(&self, version: CardVersion) -> Map<String, Value> {
-        let (mut fields, mut root) = (self.fields.clone(), self.outer.clone());
+        let mut fields = self.fields.clone();
+        let mut root = self.outer.clone();
         if self.version == CardVersion::V1 {
             (fields, root) = split_v1(fields);
         }

@@ -179,9 +179,10 @@ impl Book {
     /// Returns the book in its original format. Every value that was not edited is unchanged.
     pub fn to_value(&self) -> Value {
         let mut book = self.raw.clone();
-        let entries = match self.listed {
-            true => Value::Array(self.list(Entry::to_own_form)),
-            false => Value::Object(self.named(Entry::to_own_form)),
+        let entries = if self.listed {
+            Value::Array(self.list(Entry::to_own_form))
+        } else {
+            Value::Object(self.named(Entry::to_own_form))
         };
         book.insert("entries".into(), entries);
         if self.form != BookFormat::Standalone {
@@ -314,9 +315,10 @@ impl Book {
 
     /// Whether an entry of this book is in card format.
     pub(super) fn is_card_format(&self, raw: &Map<String, Value>) -> bool {
-        match raw.contains_key("keys") == raw.contains_key("key") {
-            true => self.form != BookFormat::Native,
-            false => raw.contains_key("keys"),
+        if raw.contains_key("keys") == raw.contains_key("key") {
+            self.form != BookFormat::Native
+        } else {
+            raw.contains_key("keys")
         }
     }
 

@@ -24,7 +24,7 @@ use crate::recall_service::older::{self, Question};
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::vector_cache::VectorCache;
 use recall::hints::{QueryHints, without_names};
-use recall::possessions::things;
+use recall::possessions::possessions;
 use recall::query_embedding::QueryEmbedding;
 use recall::tokens;
 
@@ -219,7 +219,7 @@ impl Conversation {
             }
             None => None,
         };
-        let things = things(question, Role::User);
+        let things = possessions(question, Role::User);
         Ok((
             words,
             Question {

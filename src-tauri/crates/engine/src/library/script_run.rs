@@ -6,7 +6,7 @@ use ahash::RandomState;
 use context::display::{PassageFilter, ReplyPassage};
 use context::frame::RewrittenText;
 use context::macros::MacroState;
-use context::regex_script::{CompiledScripts, Occasion, ScriptBudget, ScriptError};
+use context::regex_script::{CompiledScripts, ScriptBudget, ScriptContext, ScriptError};
 use domain::regex_script::ScriptTarget;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -62,7 +62,7 @@ pub(crate) struct ScriptRun<'a> {
     pub(crate) late: bool,
     pub(crate) worked: bool,
     /// Occasions of this turn, with fingerprints of the scripts that run on them.
-    pub(crate) fingerprints: Vec<(Occasion, Option<u64>)>,
+    pub(crate) fingerprints: Vec<(ScriptContext, Option<u64>)>,
 }
 
 impl<'a> ScriptRun<'a> {
@@ -86,7 +86,7 @@ impl<'a> ScriptRun<'a> {
 
     /// Remembers fingerprints, because a window has hundreds of messages but only two kinds of
     /// them.
-    pub(crate) fn fingerprint(&mut self, occasion: &Occasion) -> Option<u64> {
+    pub(crate) fn fingerprint(&mut self, occasion: &ScriptContext) -> Option<u64> {
         let set = &self.scripts.set;
         let known = self
             .fingerprints
@@ -104,7 +104,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn apply(
         &mut self,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> RewrittenText {
         let unchanged = || RewrittenText {
@@ -119,7 +119,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn rewritten(
         &mut self,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> Option<RewrittenText> {
         if !self.scripts.set.concerns(&occasion) {
@@ -162,7 +162,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn work(
         &self,
         text: &str,
-        occasion: &Occasion,
+        occasion: &ScriptContext,
         state: &mut MacroState,
     ) -> ScriptOutcome {
         let until = self.until;
@@ -199,7 +199,7 @@ impl<'a> ScriptRun<'a> {
         &mut self,
         base: &str,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> String {
         let mut filter = PassageFilter::default();
@@ -223,7 +223,7 @@ impl<'a> ScriptRun<'a> {
                     let changed = self
                         .apply(
                             &piece.text,
-                            Occasion {
+                            ScriptContext {
                                 placement,
                                 ..occasion
                             },
@@ -265,12 +265,12 @@ impl Scripts {
     }
 
     /// Whether any script runs on such a text.
-    pub(crate) fn concern(&self, occasion: &Occasion) -> bool {
+    pub(crate) fn concern(&self, occasion: &ScriptContext) -> bool {
         self.set.concerns(occasion)
     }
 
     /// Whether the same scripts run on a text on both occasions.
-    pub(crate) fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
+    pub(crate) fn alike(&self, one: &ScriptContext, other: &ScriptContext) -> bool {
         self.set.alike(one, other)
     }
 

@@ -168,7 +168,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use recall::possessions::things;
+    use recall::possessions::possessions;
 
     #[test]
     fn excerpt_of_last_mention_names_the_possession() {
@@ -208,7 +208,7 @@ mod tests {
             "{}",
             told(None)
         );
-        let thing = things("What is my dog called?", Role::User).remove(0);
+        let thing = possessions("What is my dog called?", Role::User).remove(0);
         assert!(told(Some(Since::LastWord(thing))).ends_with("Come, Zebulon!"));
     }
 }

@@ -18,7 +18,7 @@ use crate::recall_service::older::{self, Older, Question};
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::query_terms;
 use crate::recall_service::text_cache::TextCache;
-use recall::possessions::things;
+use recall::possessions::possessions;
 use recall::query_embedding::Understood;
 
 /// Number of other chats of a pair that are searched, latest first.
@@ -82,7 +82,7 @@ impl RecallService {
         }
         let looking = self.looking(turn, words);
         let (about, several) = (query_terms::about(turn), !turn.speakers.others.is_empty());
-        let mut things = things(query_terms::last_said(turn.history), Role::User);
+        let mut things = possessions(query_terms::last_said(turn.history), Role::User);
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
         let (cache, clock, wordless) = (

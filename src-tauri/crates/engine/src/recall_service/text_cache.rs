@@ -8,7 +8,7 @@ use recall::full_text::{IndexedText, TextIndex};
 use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
 
 use recall::possession_index::Naming;
-use recall::possessions::{Possession, things};
+use recall::possessions::{Possession, possessions};
 use recall::question_share::{question_share, statement_text};
 use recall::updates::Update;
 
@@ -97,7 +97,7 @@ impl IndexedChat {
         );
         self.naming.put(
             position,
-            things(&statement_text(text), changed.message.role),
+            possessions(&statement_text(text), changed.message.role),
         );
     }
 

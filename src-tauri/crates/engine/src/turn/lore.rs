@@ -12,7 +12,7 @@ use context::lore::{
 use context::macros::MacroState;
 use context::plan::PlannedBlock;
 use context::reason::{BlockReason, Reasons, two_decimals};
-use context::regex_script::{Channel, Occasion};
+use context::regex_script::{Channel, ScriptContext};
 use domain::Timestamp;
 use domain::lorebook::{self, Book};
 use domain::prompt::PromptRole;
@@ -416,12 +416,12 @@ impl Lore {
 }
 
 /// The occasion for scripts on an entry. Only an entry at a depth has a depth.
-fn occasion(place: &lore::EntryPosition) -> Occasion {
+fn occasion(place: &lore::EntryPosition) -> ScriptContext {
     let depth = match place {
         lore::EntryPosition::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,
     };
-    Occasion {
+    ScriptContext {
         placement: ScriptTarget::Lorebook,
         channel: Channel::Prompt,
         depth,

@@ -4,7 +4,7 @@ use crate::api::TurnOptions;
 use std::panic::AssertUnwindSafe;
 
 use context::macros::MacroState;
-use context::regex_script::Occasion;
+use context::regex_script::ScriptContext;
 use domain::chat::{Chat, Message, MessageSource, Role, SwipeState};
 use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
@@ -342,7 +342,7 @@ impl Turns {
         let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let scripts = self.library().scripts_in(snapshot, state);
-        let typed = Occasion { placement, ..SAID };
+        let typed = ScriptContext { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment)
             .apply(&text, typed, state)
             .text;
