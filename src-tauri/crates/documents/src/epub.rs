@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use domain::archive::Archive;
 use percent_encoding::percent_decode_str;
 
 use super::markup::{XmlToken, xml_tokens};
-use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut, html};
-use domain::archive::Archive;
+use super::{Passage, html};
+use crate::error::DocumentError;
+use crate::text_block::{MAX_BYTES, MAX_FILE, TextBlock, cut};
 
 const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";

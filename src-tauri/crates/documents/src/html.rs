@@ -7,8 +7,10 @@ use html5ever::LocalName;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 
+use super::Passage;
 use super::markup::{attribute, decoded, tokenize};
-use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut};
+use crate::error::DocumentError;
+use crate::text_block::{MAX_BYTES, MAX_FILE, TextBlock, cut};
 
 /// Maximum size of a heading, in bytes. A longer one was probably never closed, so it becomes a
 /// paragraph.

@@ -7,12 +7,13 @@ mod lines;
 use std::cell::Cell;
 
 use domain::document::Passage;
+use fonts::{FontCache, Fonts};
+use lines::Lines;
 use lopdf::content::Content;
 use lopdf::{Dictionary, Document, LoadOptions, Object, ObjectId, Stream};
 
-use crate::{DocumentError, MAX_BYTES, MAX_FILE, TextBlock, cut};
-use fonts::{FontCache, Fonts};
-use lines::Lines;
+use crate::error::DocumentError;
+use crate::text_block::{MAX_BYTES, MAX_FILE, TextBlock, cut};
 
 /// Maximum number of pages.
 const MAX_PAGES: usize = 10_000;

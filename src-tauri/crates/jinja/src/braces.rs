@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::RenderError;
-use super::eval::field;
 use super::functions::args::Called;
 use super::meter::{Buffer, Meter};
 use super::value::{TextValue, Value, ValueResult};
+use crate::error::RenderError;
+use crate::field::field;
 use crate::functions::printf::numbers::{MAX_PRECISION, real};
 
 /// Maximum nesting of fields: a specification may have fields, these may not.

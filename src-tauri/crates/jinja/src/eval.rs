@@ -10,8 +10,10 @@ use super::exec::Interpreter;
 use super::functions::args::Called;
 use super::functions::{filters, methods, tests_of_values};
 use super::meter::Buffer;
+use super::ops;
 use super::value::{BuiltinFunction, Loop, MapValue, Stepper, Value};
-use super::{RenderError, ops};
+use crate::error::RenderError;
+use crate::field::field;
 
 /// Maximum number of items in a range, as in Jinja's sandbox.
 const LONGEST_RANGE: i64 = 100_000;
@@ -333,49 +335,4 @@ fn place(index: i64, length: usize) -> Option<usize> {
         index
     };
     usize::try_from(index).ok().filter(|place| *place < length)
-}
-
-/// `value.name`
-pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) -> Evaluated {
-    match value {
-        Value::Map(map) => Ok(map.get(meter, name)?.unwrap_or(Value::Undefined)),
-        Value::Namespace(fields) => Ok(fields
-            .borrow()
-            .get(name)
-            .cloned()
-            .unwrap_or(Value::Undefined)),
-        Value::Loop(state) => Ok(loop_field(state, name)),
-        Value::Stepper(stepper) => Ok(stepper.field(name)),
-        // The pairs of `groupby`.
-        Value::List(pair)
-            if pair.is_tuple() && pair.len() == 2 && matches!(name, "grouper" | "list") =>
-        {
-            Ok(pair[usize::from(name == "list")].clone())
-        }
-        Value::Undefined => Err(RenderError::failed(format!(
-            "an undefined value has no `{name}`"
-        ))),
-        _ => Ok(Value::Undefined),
-    }
-}
-
-fn loop_field(state: &Loop, name: &str) -> Value {
-    let index = state.index.get();
-    let length = state.items.len();
-    let int = |value: usize| Value::Int(value as i64);
-    let neighbour = |place: Option<usize>| place.and_then(|place| state.items.get(place)).cloned();
-    match name {
-        "index" => int(index + 1),
-        "index0" => int(index),
-        "revindex" => int(length - index),
-        "revindex0" => int(length - index - 1),
-        "first" => Value::Bool(index == 0),
-        "last" => Value::Bool(index + 1 == length),
-        "length" => int(length),
-        "depth" => int(state.depth + 1),
-        "depth0" => int(state.depth),
-        "previtem" => neighbour(index.checked_sub(1)).unwrap_or(Value::Undefined),
-        "nextitem" => neighbour(Some(index + 1)).unwrap_or(Value::Undefined),
-        _ => Value::Undefined,
-    }
 }

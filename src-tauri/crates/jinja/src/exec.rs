@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::ToolInput;
 use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
 use super::functions::args::Called;
 use super::functions::filters;
 use super::meter::{Buffer, Meter};
 use super::parse::{SyntaxError, parse};
 use super::value::{Caller, ListValue, Loop, MapValue, Value};
-use super::{RenderError, ToolInput};
+use crate::error::RenderError;
 
 /// A parsed template.
 pub struct Program {

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::RenderError;
 use super::ast::{ComparisonOp, Op};
 use super::meter::{Buffer, Meter};
 use super::value::{ListValue, Value};
+use crate::error::RenderError;
 
 /// Equality as in Python: `1 == 1.0 == True`; texts, lists and maps compare by content.
 pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, RenderError> {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::functions::args::Called;
 use super::meter::Meter;
+use super::ops;
 use super::value::{Loop, Stepper, Value, ValueResult};
-use super::{RenderError, ops};
+use crate::error::RenderError;
 
 impl Stepper {
     /// `joiner(sep)`

@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use super::RenderError;
 use super::meter::Meter;
 use super::value::{MapValue, Value, ValueResult};
+use crate::error::RenderError;
 
 /// The tools of one render. All texts are passed as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -24,3 +24,6 @@ impl TemplateError {
         matches!(self, Self::Render(RenderError::Limit(_)))
     }
 }
+
+/// Maximum length of a source in bytes. Real templates have a few thousand.
+pub(super) const LONGEST_SOURCE: usize = 256 << 10;

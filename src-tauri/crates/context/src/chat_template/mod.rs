@@ -18,6 +18,7 @@ use domain::prompt::PromptRole;
 pub use jinja::{RenderError, SyntaxError};
 
 use self::adapter::{OPENING, RoleShape, TemplateMessage, Wants};
+use self::error::LONGEST_SOURCE;
 pub use self::error::TemplateError;
 pub use self::formats::{Format, format, formats, guess};
 pub use self::render::{RenderedRun, RenderedTurn, inside_quotes};
@@ -25,9 +26,6 @@ use self::render::{provider_word, turns};
 pub use self::tools::{RenderedCall, RenderedDefinition, RenderedTools};
 use crate::hash;
 use crate::tools::CallSyntax;
-
-/// Maximum length of a source in bytes. Real templates have a few thousand.
-const LONGEST_SOURCE: usize = 256 << 10;
 
 /// Maximum number of stop strings per template. Each is searched in every reply, and real formats
 /// have one to five.

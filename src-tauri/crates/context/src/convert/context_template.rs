@@ -4,7 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::story_string::{PARTS, SYSTEM, StoryLine, StoryPart, read};
-use super::{ConversionNote, excluded, flag, template, text};
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{excluded, flag, template, text};
 use crate::prompt_template::{
     Defaults, PromptTemplate, Section, SectionPlacement, SectionRole, TemplateLine, escape,
 };

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{ConversionNote, InstructFormat, flag, text};
+use crate::convert::converted::InstructFormat;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{flag, text};
 
 /// Fields without a counterpart in the chat template, with the reason.
 const ELSEWHERE: [(&str, &str); 7] = [

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::prompt_manager::NEVER;
-use super::{ConversionNote, reply_defaults, sampler};
+use super::{reply_defaults, sampler};
+use crate::convert::note::ConversionNote;
 use crate::prompt_template::{Section, SectionKind, SectionPlacement};
 
 /// Texts of card and persona, with their prompts in presets and their macros in lower case.

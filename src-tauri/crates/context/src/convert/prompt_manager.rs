@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use self::fields::{READ, report_fields};
-use super::{
-    ConversionNote, Converted, excluded, flag, literal, override_of, own_parts, preset_notes,
-    reply_defaults, sampler, template, text,
-};
+use super::{own_parts, preset_notes, reply_defaults, sampler};
+use crate::convert::converted::Converted;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{excluded, flag, literal, override_of, template, text};
 use crate::prompt_template::{
     MAX_SECTIONS, PromptTemplate, Section, SectionKind, SectionPlacement, SectionRole, Slot,
     TemplateKind, TemplateLine, escape, slug,

@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ConversionNote, Converted, prompt_manager, text};
+use super::prompt_manager;
+use crate::convert::converted::Converted;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::text;
 
 /// The value of unset numbers in RisuAI presets.
 const UNSET: f64 = -1_000.0;
@@ -266,7 +269,9 @@ mod tests {
     use domain::settings::ConfigValue;
     use serde_json::json;
 
-    use crate::convert::{Converted, ConvertedKind, convert};
+    use crate::convert::convert;
+    use crate::convert::converted::Converted;
+    use crate::convert::converted::ConvertedKind;
     use crate::prompt_template::SectionPlacement;
 
     fn read(preset: serde_json::Value) -> Converted {

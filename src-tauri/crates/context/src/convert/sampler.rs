@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use domain::settings::{ConfigValue, ValueType, disablers, setting};
 use serde_json::{Map, Value as Json, json};
 
-use super::{ConversionNote, SamplerPreset, sampler_texts};
+use super::sampler_texts;
+use crate::convert::converted::SamplerPreset;
+use crate::convert::note::ConversionNote;
 
 /// Our setting keys with SillyTavern's names. Presets for text completion use the first name that
 /// is present, those for chat completion the last one. Writing uses the first name.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::bans::{bans, bias_entries, biases, breakers, code};
 use self::order::order;
-use super::ConversionNote;
+use crate::convert::note::ConversionNote;
 
 /// Maximum number of biases and bans, because each is compared with every token of a reply.
 const MOST: usize = 1_000;

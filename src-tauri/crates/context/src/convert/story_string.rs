@@ -1,6 +1,6 @@
 //! Story strings: parses the subset of Handlebars that they use into lines with conditions.
 
-use super::ConversionNote;
+use crate::convert::note::ConversionNote;
 use crate::prompt_template::{SectionKind, escape};
 
 /// A line of a story string.

@@ -2,14 +2,20 @@
 
 use std::borrow::Cow;
 
+use run::Expanded;
+use scope::MacroScope;
+use state::MacroState;
+
 use super::library::KnownMacro;
 use super::parse::{HeadKind, Parsed, TextSpan};
 use super::run::{Expanded, MAX_INSERTED, MacroRun};
 use super::scope::MacroScope;
 use super::sink::Sink;
 use super::state::MacroState;
-use super::{MAX_DEPTH, MacroMatch, block, choice, library, shorthand, volatile};
+use super::{block, choice, library, shorthand, volatile};
 use crate::macros::functions::{calc, values};
+use crate::macros::replacement::MacroMatch;
+use crate::macros::run::MAX_DEPTH;
 
 /// Maximum number of distinct unknown macros that are reported for one text.
 const MAX_REPORTED: usize = 100;
@@ -342,4 +348,10 @@ fn name_once(names: &mut Vec<String>, name: String) {
     if names.len() < MAX_REPORTED && !names.contains(&name) {
         names.push(name);
     }
+}
+
+/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of
+/// `state`.
+pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
+    evaluate(&Parsed::new(text), Manner::Text, scope, state)
 }

@@ -37,11 +37,5 @@ pub use unknown::unknown_macros;
 pub(crate) use volatile::is_settled;
 pub use volatile::{is_volatile, volatile_macros};
 
-/// Maximum nesting depth of macros and blocks. Deeper ones stay as text.
-pub const MAX_DEPTH: usize = 64;
-
-/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of
-/// `state`.
-pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
-    eval::evaluate(&parse::Parsed::new(text), eval::Manner::Text, scope, state)
-}
+pub use self::eval::expand;
+pub use self::run::MAX_DEPTH;

@@ -118,3 +118,6 @@ impl<'e> MacroRun<'e> {
             .get_or_insert_with(|| Sha256::digest(self.source).into())
     }
 }
+
+/// Maximum nesting depth of macros and blocks. Deeper ones stay as text.
+pub const MAX_DEPTH: usize = 64;

@@ -7,12 +7,9 @@ use super::recalls::{self, Heading, Recalls};
 use super::resolved::{ParsedCondition, ResolvedSection, ResolvedTemplate};
 use super::schema::{SectionKind, SectionPlacement, SectionRole, Slot};
 use super::text;
-use crate::prompt_template::compose_error::ComposeError;
+use crate::prompt_template::compose_error::{ComposeError, MAX_COMPOSED};
 use crate::prompt_template::page::Page;
 use crate::prompt_template::variables::{TemplateVariables, derive};
-
-/// Maximum size of a composed prompt in bytes.
-pub const MAX_COMPOSED: usize = 8 << 20;
 
 /// The sections of a prompt, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

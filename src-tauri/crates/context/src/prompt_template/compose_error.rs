@@ -22,3 +22,6 @@ pub enum ComposeError {
     #[error("section `{section}` is required, but its condition `{condition}` is false")]
     RequiredLeftOut { section: String, condition: String },
 }
+
+/// Maximum size of a composed prompt in bytes.
+pub const MAX_COMPOSED: usize = 8 << 20;

@@ -3,7 +3,8 @@
 use super::budget::ScriptBudget;
 use super::pattern::PatternMatch;
 use super::set::{CompiledScript, ScriptError};
-use crate::macros::{MacroMatch, MacroScope, MacroState, Replacement};
+use crate::macros::replacement::MacroMatch;
+use crate::macros::{MacroScope, MacroState, Replacement};
 
 /// Maximum number of matches of one script in one text.
 const MAX_HITS: usize = 10_000;

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::card::Parts;
 use super::scenario::Scenario;
-use super::{objects, text};
 use crate::archive::Archive;
-use crate::card::{CARD, Card, CardError, MAX_JSON, Warning, parse};
+use crate::backyard::json::{objects, text};
+use crate::card::data::{Card, MAX_JSON};
+use crate::card::{CARD, CardError, Warning, parse};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Maximum number of scenarios of a character.

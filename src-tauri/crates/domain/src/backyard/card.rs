@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::scenario::{BackyardSampling, Scenario};
-use super::{macros, objects, text};
-use crate::card::{Card, CardError, Warning, parse};
+use crate::backyard::json::{macros, objects, text};
+use crate::card::data::Card;
+use crate::card::{CardError, Warning, parse};
 
 /// The parts of a card while it is built.
 #[derive(Default)]

@@ -13,9 +13,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::assets::{AssetLocation, MAX_PICTURE};
-use super::{Card, CardError, MAX_JSON, Warning, parse, png};
+use super::{CardError, Warning, parse, png};
 use crate::archive::{self, Archive, ArchiveError, MAX_ARCHIVE, MAX_MEMBERS};
 use crate::backyard;
+use crate::card::data::{Card, MAX_JSON};
 
 /// Name of the member that contains the card.
 pub(crate) const CARD: &str = "card.json";

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-use super::MAX_PNG_TEXT;
+use crate::card::data::MAX_PNG_TEXT;
 
 /// Maximum length of a keyword. The PNG specification allows 79 bytes, but some writers exceed
 /// that.

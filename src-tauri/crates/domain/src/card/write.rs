@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, CardVersion, fields, png};
+use super::{CardError, fields, png};
+use crate::card::data::{Card, CardVersion};
 
 /// Prepended to the creator's notes in the V2 copy of a V3 card.
 const COPY_NOTICE: &str = "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";

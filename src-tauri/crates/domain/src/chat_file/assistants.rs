@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use self::chatgpt::chatgpt;
 use self::claude::claude;
 use super::talk_tree::Talk;
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Maximum number of conversations per file.
 const MAX_TALKS: usize = 5_000;

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use self::character_ai::character_ai;
 use self::janitor::janitor;
 use super::versions::MAX_VERSIONS;
-use super::{
-    AssistantExport, ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion,
-    RisuChat, from_risuai, read_assistant,
+use super::{AssistantExport, RisuChat, from_risuai, read_assistant};
+use crate::chat_file::model::{
+    ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion,
 };
 
 /// Maximum number of chats per file.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::versions::{OF_VERSION, Versions, shown, versions};
-use super::{
+use crate::chat_file::model::{
     ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, EVENT, MAX_FILE, MAX_MESSAGES,
     NARRATOR, NOTE, OWN,
 };

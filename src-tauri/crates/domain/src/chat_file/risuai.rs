@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion};
+use crate::chat_file::model::{
+    ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion,
+};
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;

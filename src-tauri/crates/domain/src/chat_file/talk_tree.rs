@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::versions::MAX_VERSIONS;
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage};
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage};
 
 /// Maximum number of branches per conversation. A file can have one for each message.
 const MAX_BRANCHES: usize = 100;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::MessageVersion;
+use crate::chat_file::model::MessageVersion;
 
 /// Maximum number of versions per message.
 pub(super) const MAX_VERSIONS: usize = 500;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::versions::OF_VERSION;
-use super::{
+use crate::chat_file::model::{
     ChatFile, ChatFileAuthor, ChatFileMessage, EVENT, MessageVersion, NARRATOR, NOTE, OWN,
 };
 

@@ -6,9 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
-use super::{BookError, MAX_FILE, Skipped, foreign};
+use super::{BookError, Skipped, foreign};
 use crate::card::novelai_lorebook;
 use crate::lenient_json::{self, Limits, Repair};
+
+/// Maximum size of a file, in bytes.
+pub const MAX_FILE: usize = 128 << 20;
 
 /// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory
 /// use.

@@ -1,7 +1,7 @@
 //! Evaluated arguments of a call.
 
-use crate::RenderError;
 use crate::ast::Name;
+use crate::error::RenderError;
 use crate::meter::Meter;
 use crate::value::Value;
 

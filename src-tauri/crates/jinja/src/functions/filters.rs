@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::args::Called;
 use super::{format, methods, printf, sequences};
-use crate::RenderError;
+use crate::error::RenderError;
 use crate::meter::{Buffer, Meter};
 use crate::print::{Layout, json};
 use crate::value::{TextValue, Value, ValueResult};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::args::Called;
-use crate::RenderError;
+use crate::error::RenderError;
 use crate::meter::{Buffer, Meter};
 use crate::value::Value;
 

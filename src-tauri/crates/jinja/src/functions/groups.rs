@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::args::Called;
 use super::sequences::{attribute, sorted, without_case};
+use crate::error::RenderError;
 use crate::meter::Meter;
+use crate::ops;
 use crate::value::{Value, ValueResult};
-use crate::{RenderError, ops};
 
 /// Maximum number of columns of `slice`, and of items that fill a row.
 const MOST: usize = 10_000;

@@ -4,9 +4,10 @@
 use std::rc::Rc;
 
 use super::args::Called;
+use crate::error::RenderError;
 use crate::meter::{Buffer, Meter};
+use crate::ops;
 use crate::value::{MapValue, TextValue, Value, ValueResult};
-use crate::{RenderError, ops};
 
 pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called) -> ValueResult {
     let found = match value {

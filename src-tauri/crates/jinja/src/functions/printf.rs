@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::str::CharIndices;
 
 use self::numbers::{MAX_PRECISION, real, whole};
-use crate::RenderError;
+use crate::error::RenderError;
 use crate::meter::{Buffer, Meter};
 use crate::value::{ListValue, MapValue, Value};
 

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use super::args::Called;
 use super::{filters, groups, methods, tests_of_values};
-use crate::eval::field;
+use crate::error::RenderError;
+use crate::field::field;
 use crate::meter::Meter;
+use crate::ops;
 use crate::value::{ListValue, Value, ValueResult};
-use crate::{RenderError, ops};
 
 /// `value | name(args)`, or `None` if there is no such list filter.
 pub(crate) fn apply(

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::args::Called;
 use crate::ast::ComparisonOp;
+use crate::error::RenderError;
 use crate::meter::Meter;
+use crate::ops;
 use crate::value::Value;
-use crate::{RenderError, ops};
 
 /// Evaluates `value is name(args)`.
 pub(crate) fn holds(

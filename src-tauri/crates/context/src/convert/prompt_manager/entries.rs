@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::convert::note::ConversionNote;
 use crate::convert::prompt_manager::{EVERYONE, MOST, Manager, NAMED, PromptEntry, shown_name};
-use crate::convert::{ConversionNote, text};
+use crate::convert::sections::text;
 
 pub(super) type PromptsById<'m> = BTreeMap<&'m str, &'m Map<String, Value>>;
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::convert::{ConversionNote, preset_notes, text};
+use crate::convert::note::ConversionNote;
+use crate::convert::preset_notes;
+use crate::convert::sections::text;
 
 /// Fields that this module or the sampler converter reads.
 pub(super) const READ: [&str; 12] = [

@@ -3,7 +3,7 @@
 use domain::sampling::{LogitBias, TokenSelector, escaped};
 use serde_json::{Map, Value as Json};
 
-use crate::convert::ConversionNote;
+use crate::convert::note::ConversionNote;
 use crate::convert::sampler_texts::{MOST, PresetValues, put};
 
 /// SillyTavern's texts of a bias: `{exact}`, `[ids]`, or a word that gets a space in front.

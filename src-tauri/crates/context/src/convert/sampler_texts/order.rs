@@ -4,7 +4,7 @@ use domain::sampling::{SamplerOrder, SamplerStage};
 use domain::settings::ConfigValue;
 use serde_json::{Map, Value as Json};
 
-use crate::convert::ConversionNote;
+use crate::convert::note::ConversionNote;
 use crate::convert::sampler_texts::{KOBOLD, PresetValues, WEBUI};
 
 /// Reads the order from the first list with a choice of the user. The other lists stay, for the

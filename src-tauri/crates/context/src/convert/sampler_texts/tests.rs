@@ -1,5 +1,7 @@
 use super::*;
-use crate::convert::{SamplerPreset, convert, write_sampler};
+use crate::convert::convert;
+use crate::convert::converted::SamplerPreset;
+use crate::convert::write_sampler;
 
 fn imported(preset: &Json) -> (SamplerPreset, String) {
     let converted = convert("preset", &preset.to_string()).unwrap();

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::chat_file::assistants::{cut, joined, seconds, text, written_message};
+use crate::chat_file::model::{ChatFileAuthor, ChatFileMessage, MessageVersion};
 use crate::chat_file::talk_tree::{Node, Talk, talk};
-use crate::chat_file::{ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 pub(super) fn chatgpt(root: &Map<String, Value>) -> Option<Talk> {
     let mapping = root.get("mapping")?.as_object()?;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::chat_file::assistants::{cut, joined, text, written_message};
+use crate::chat_file::model::{ChatFileAuthor, ChatFileMessage, MessageVersion};
 use crate::chat_file::talk_tree::{Node, Talk, talk};
-use crate::chat_file::{ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Claude's id of the message before the first.
 pub(super) const CLAUDE_ROOT: &str = "00000000-0000-4000-8000-000000000000";

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use crate::chat_file::other::{
     TitledChats, cut, date, named_by_messages, one, short, text, version,
 };
 use crate::chat_file::versions::MAX_VERSIONS;
-use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Reads histories of messages with sources, or turns with candidates.
 pub(super) fn character_ai(root: &Map<String, Value>) -> Option<TitledChats> {

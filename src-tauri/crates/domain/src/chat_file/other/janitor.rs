@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use crate::chat_file::other::{TitledChats, cut, date, version};
 use crate::chat_file::versions::MAX_VERSIONS;
-use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Reads messages. Replies that are not the main one become versions of it.
 pub(super) fn janitor(root: &Map<String, Value>) -> Option<TitledChats> {

@@ -1,6 +1,6 @@
 //! Formats numbers as Python does.
 
-use crate::RenderError;
+use crate::error::RenderError;
 use crate::functions::printf::python_type;
 use crate::value::Value;
 
