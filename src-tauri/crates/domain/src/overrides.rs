@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::card::data::Card;
+use crate::card::Card;
 use crate::persona::Persona;
 
 /// A text of a card that a chat may replace.

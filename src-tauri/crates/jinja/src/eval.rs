@@ -11,7 +11,10 @@ use super::functions::args::Called;
 use super::functions::{filters, methods, tests_of_values};
 use super::meter::Buffer;
 use super::ops;
-use super::value::{BuiltinFunction, Loop, MapValue, Stepper, Value};
+use super::value::BuiltinFunction;
+use super::value::MapValue;
+use super::value::Stepper;
+use super::value::Value;
 use crate::error::RenderError;
 use crate::field::field;
 

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use crate::error::RenderError;
 use crate::meter::Meter;
-use crate::value::{Loop, Stepper, Value, ValueResult};
+use crate::value::Loop;
+use crate::value::Value;
+use crate::value::ValueResult;
 
 /// `value.name`
 pub(crate) fn field(meter: &Rc<Meter>, value: &Value, name: &str) -> ValueResult {

@@ -3,7 +3,7 @@
 use super::budget::ScriptBudget;
 use super::pattern::PatternMatch;
 use super::set::{CompiledScript, ScriptError};
-use crate::macros::replacement::MacroMatch;
+use crate::macros::MacroMatch;
 use crate::macros::{MacroScope, MacroState, Replacement};
 
 /// Maximum number of matches of one script in one text.

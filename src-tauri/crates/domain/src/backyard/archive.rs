@@ -6,8 +6,8 @@ use super::card::Parts;
 use super::scenario::Scenario;
 use crate::archive::Archive;
 use crate::backyard::json::{objects, text};
-use crate::card::data::{Card, MAX_JSON};
 use crate::card::{CARD, CardError, Warning, parse};
+use crate::card::{Card, MAX_JSON};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Maximum number of scenarios of a character.

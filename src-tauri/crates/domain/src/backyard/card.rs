@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::scenario::{BackyardSampling, Scenario};
 use crate::backyard::json::{macros, objects, text};
-use crate::card::data::Card;
+use crate::card::Card;
 use crate::card::{CardError, Warning, parse};
 
 /// The parts of a card while it is built.

@@ -16,8 +16,6 @@ pub(crate) use card::legacy;
 pub use card::sampling;
 pub use scenario::{BackyardSampling, Scenario};
 
-use self::json::macros;
-
 #[cfg(test)]
 mod tests {
     use super::macros;

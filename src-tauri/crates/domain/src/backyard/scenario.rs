@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::backyard::json::{macros, objects, text};
-use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
+use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Maximum number of messages of a scenario.
 const MAX_MESSAGES: usize = 100_000;

@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::lenient_json;
-
 /// Maximum size of a card file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
 
@@ -37,7 +35,7 @@ pub struct Card {
 
 impl CardVersion {
     /// Value of `spec`. V1 has none.
-    fn spec(self) -> &'static str {
+    pub(super) fn spec(self) -> &'static str {
         match self {
             Self::V1 => "",
             Self::V2 => "chara_card_v2",
@@ -46,7 +44,7 @@ impl CardVersion {
     }
 
     /// Value of `spec_version`.
-    fn number(self) -> &'static str {
+    pub(super) fn number(self) -> &'static str {
         match self {
             Self::V1 => "1.0",
             Self::V2 => "2.0",

@@ -3,7 +3,7 @@
 use super::inline::escape;
 use super::markup::markup;
 use super::{EmbeddedPicture, ReadableChat, ReadableMessage, ReadableOptions, printable};
-use crate::chat_file::model::ChatFileAuthor;
+use crate::chat_file::ChatFileAuthor;
 
 /// Forbids everything that a hostile text could try, should an error here let it through.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";

@@ -8,7 +8,7 @@ mod inline;
 mod markup;
 mod plain;
 
-use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage};
+use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage};
 
 /// The parts that a document shows besides the shown texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
